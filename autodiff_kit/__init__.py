@@ -1,0 +1,109 @@
+"""autodiff_kit: see computation graphs being built and differentiated, step by step.
+
+``import autodiff_kit as torch`` runs the PyTorch code of the lessons: every name here means what
+it means in PyTorch; names may be missing, none is changed. The kit's own additions are
+``record`` and, in notebooks, ``autodiff_kit.widgets``. Read first: ``tensor.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit import autograd as autograd
+from autodiff_kit import dtypes
+from autodiff_kit.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from autodiff_kit.creation import *
+from autodiff_kit.creation import __all__ as _creation
+from autodiff_kit.dtypes import (
+    Size,
+    device,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+)
+from autodiff_kit.functions import *
+from autodiff_kit.functions import __all__ as _functions
+from autodiff_kit.printing import set_printoptions
+from autodiff_kit.tensor import Tensor
+
+__version__ = "0.1.0"
+
+bool = dtypes.bool_
+half, float, double = float16, float32, float64
+short, int, long = int16, int32, int64
+
+__all__ = [  # noqa: PLE0604
+    *_creation,
+    *_functions,
+    "Size",
+    "Tensor",
+    "autograd",
+    "bool",
+    "device",
+    "double",
+    "dtype",
+    "enable_grad",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "get_default_dtype",
+    "half",
+    "inference_mode",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "long",
+    "no_grad",
+    "record",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_printoptions",
+    "short",
+    "uint8",
+]
+
+# Loaded when first used: whoever only computes pays for nothing else.
+_LAZY_MODULES = ("cuda", "lessons", "record", "view", "widgets")
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "record":
+        from autodiff_kit.record import record
+
+        globals()["record"] = record
+        return record
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"autodiff_kit.{name}")
+    raise AttributeError(
+        f"module 'autodiff_kit' has no attribute '{name}'\n"
+        f"-> If PyTorch has torch.{name}: it is not part of the kit; PyTorch has it."
+    )
+
+
+def load_ipython_extension(ip: Any) -> None:
+    """Register the cell magic ``%%step``: what ``%load_ext autodiff_kit`` calls."""
+    from autodiff_kit.widgets.magic import load_ipython_extension as load
+
+    load(ip)

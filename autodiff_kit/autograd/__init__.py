@@ -1,0 +1,212 @@
+"""Reverse-mode differentiation, laid out as PyTorch's ``torch.autograd``.
+
+Read ``node.py`` (the graph), then ``engine.py`` (the backward pass), then ``grad_mode.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from autodiff_kit.autograd.engine import add_to_grad, run_backward
+from autodiff_kit.autograd.node import Node
+from autodiff_kit.errors import teach
+from autodiff_kit.tensor import Tensor, wrap
+
+__all__ = [
+    "backward",
+    "enable_grad",
+    "grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
+
+    Parameters
+    ----------
+    tensors : Tensor or sequence of Tensor
+        Where backward starts.
+    grad_tensors : Tensor or sequence of (Tensor or None), optional
+        What flows into each, of its shape; may be None for tensors of one element (then 1).
+    retain_graph : bool, optional
+        Keep saved values for another backward; default: as ``create_graph``.
+    create_graph : bool
+        Record the backward pass, so that gradients can be differentiated.
+    inputs : Tensor or sequence of Tensor, optional
+        Accumulate into these only (leaves or not).
+
+    Raises
+    ------
+    RuntimeError
+        With PyTorch's words if there is no graph, a shape does not fit, or saved values are gone.
+    """
+    outputs = _as_tuple(tensors)
+    retain = create_graph if retain_graph is None else retain_graph
+    roots = _roots(outputs, _gradients(outputs, grad_tensors), create_graph)
+    if inputs is None:
+        run_backward(roots, retain_graph=retain, create_graph=create_graph)
+        return
+    targets = _as_tuple(inputs)
+    if not targets:
+        raise RuntimeError(
+            teach("`inputs` argument to `backward()` cannot be empty.", "Leave it out for all.")
+        )
+    wanted = _nodes(targets)
+    found = run_backward(
+        roots, retain_graph=retain, create_graph=create_graph, inputs=wanted
+    )
+    for tensor, node in zip(targets, wanted, strict=True):
+        if node in found:
+            add_to_grad(tensor, found[node], create_graph)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...]:
+    """Return the gradients of the sum of ``outputs`` with respect to ``inputs``.
+
+    Nothing is accumulated: no ``.grad`` changes.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or sequence of Tensor
+    grad_outputs : Tensor or sequence of (Tensor or None), optional
+        What flows into each output, of its shape.
+    retain_graph, create_graph : bool
+        As in ``backward``.
+    allow_unused : bool, optional
+        Return None for inputs that no output depends on, instead of an error.
+    materialize_grads : bool
+        Return zeros for them.
+
+    Returns
+    -------
+    tuple of Tensor - each of its input's shape.
+
+    Raises
+    ------
+    RuntimeError
+        As ``backward``, and if an input does not require grad or was not used.
+    """
+    if is_grads_batched:
+        raise NotImplementedError("is_grads_batched is not part of the kit; PyTorch has it.")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    sources, targets = _as_tuple(outputs), _as_tuple(inputs)
+    retain = create_graph if retain_graph is None else retain_graph
+    roots = _roots(sources, _gradients(sources, grad_outputs), create_graph)
+    wanted = _nodes(targets)
+    found = run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=wanted)
+    gradients: list[Any] = []
+    for index, (tensor, node) in enumerate(zip(targets, wanted, strict=True)):
+        g = found.get(node)
+        if g is not None:
+            g = g if isinstance(g, Tensor) else wrap(g)
+        elif materialize_grads:
+            g = wrap(np.zeros(tensor.shape, tensor._array.dtype)[()])
+        elif not allow_unused:
+            raise RuntimeError(
+                teach(
+                    f"The differentiated Tensor at index {index} appears to not have been used in "
+                    "the graph. Set allow_unused=True if this is the desired behavior, or set "
+                    "materialize_grads=True to return a zero tensor instead.",
+                    "No path leads from the outputs back to it.",
+                )
+            )
+        gradients.append(g)
+    return tuple(gradients)
+
+
+def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _gradients(outputs: tuple[Tensor, ...], given: Any) -> list[Tensor | None]:
+    if given is None:
+        return [None] * len(outputs)
+    gradients = [given] if isinstance(given, Tensor) else list(given)
+    if len(gradients) != len(outputs):
+        raise RuntimeError(
+            f"got {len(outputs)} tensors and {len(gradients)} gradients"
+        )
+    return gradients
+
+
+def _roots(
+    outputs: tuple[Tensor, ...], gradients: list[Tensor | None], create_graph: bool
+) -> list[tuple[Node, Any]]:
+    """Return the nodes to start from with their cotangents, after checking both."""
+    roots: list[tuple[Node, Any]] = []
+    for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
+        array = output._array
+        if g is None and output.requires_grad and array.size != 1:
+            raise RuntimeError(
+                teach(
+                    "grad can be implicitly created only for scalar outputs",
+                    f"This output has shape {output.shape}: reduce it (.sum(), .mean()), or say "
+                    "what flows in: backward(gradient=torch.ones_like(y)).",
+                )
+            )
+        if g is not None and g.shape != output.shape:
+            raise RuntimeError(
+                teach(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] "
+                    f"has a shape of {output.shape}.",
+                    "The gradient that flows into a tensor has that tensor's shape.",
+                )
+            )
+        if output._node is None:
+            raise RuntimeError(
+                teach(
+                    f"element {i} of tensors does not require grad and does not have a grad_fn",
+                    "Nothing was recorded for it: no input required grad, or it was made under "
+                    "no_grad() or by detach().",
+                )
+            )
+        seed = np.ones_like(array)[()] if g is None else g._array.astype(array.dtype, copy=False)
+        if create_graph:
+            seed = wrap(seed) if g is None else g
+        roots.append((output._node, seed))
+    return roots
+
+
+def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:
+    if any(tensor._node is None for tensor in tensors):
+        raise RuntimeError(
+            teach(
+                "One of the differentiated Tensors does not require grad",
+                "Set requires_grad=True on it before the forward code runs.",
+            )
+        )
+    return [tensor._node for tensor in tensors if tensor._node is not None]

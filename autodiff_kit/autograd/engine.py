@@ -1,0 +1,260 @@
+"""The backward pass: newest node first, every rule once, contributions added up.
+
+After reading this file you have seen all of reverse-mode differentiation. The rules stand in
+``ops/``; here they are only called, in the right order, and what they return is carried on.
+Read next: ``grad_mode.py``, or ``ops/arithmetic.py`` for the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
+from autodiff_kit.autograd import node as nodes
+from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
+from autodiff_kit.errors import teach
+from autodiff_kit.ops import sum_to, to_copy
+from autodiff_kit.tensor import Tensor, version_cell, wrap
+
+__all__ = ["run_backward", "unbroadcast"]
+
+
+def run_backward(
+    roots: Sequence[tuple[Node, Value]],
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    inputs: Sequence[Node] | None = None,
+) -> dict[Node, Value]:
+    """Carry cotangents from the roots back through the graph.
+
+    The newest waiting node is taken first. A consumer is always younger than what it consumed,
+    so all contributions to a node have arrived when its turn comes: this *is* a reverse
+    topological order, without recursion and without sorting the graph beforehand.
+
+    Parameters
+    ----------
+    roots : sequence of (Node, Value)
+        Where to start, each with a cotangent of the node's shape.
+    retain_graph : bool
+        Keep saved values, so that the graph can be used again.
+    create_graph : bool
+        Compute with Tensors and record that, so that gradients can be differentiated again.
+    inputs : sequence of Node, optional
+        Return the cotangents of these nodes instead of accumulating into leaves; only nodes that
+        lead to them are visited.
+
+    Returns
+    -------
+    dict from Node to Value - the cotangents of ``inputs`` that were reached.
+
+    Raises
+    ------
+    RuntimeError
+        If saved values were released before or changed in place.
+
+    Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
+    """
+    waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
+    node_at: dict[int, Node] = {}
+    queue: list[int] = []  # creation numbers, negated: the heap gives the newest first
+    found: dict[Node, Value] = {}
+    wanted = None if inputs is None else set(inputs)
+    useful = None if wanted is None else _leading_to(wanted, [node for node, _ in roots])
+    observer = local.mode.observer
+
+    def send(node: Node, index: int, edge: Node, contribution: Value) -> None:
+        """Undo broadcasting and add the contribution to what already waits at ``edge``."""
+        if useful is not None and edge not in useful:
+            return
+        total = contribution
+        if total.shape != edge.shape:
+            total = unbroadcast(total, edge.shape)
+        if total.dtype is not edge.dtype:
+            total = _cast(total, edge.dtype)
+        after = total
+        before = waiting.get(edge)
+        if before is not None:
+            waiting[edge] = total = before + total
+        else:
+            if edge.op is accumulate_grad and type(total) is np.ndarray:
+                total = _own(total, g)
+            waiting[edge] = total
+            number = -edge.number
+            node_at[number] = edge
+            heappush(queue, number)
+        if observer is not None:
+            observer.contributed(node, index, edge, contribution, after, total)
+
+    accumulate_grad = nodes.ACCUMULATE
+    g: Value = None
+    if observer is not None:
+        observer.backward_started(roots)
+    for root, seed in roots:
+        waiting[root] = waiting[root] + seed if root in waiting else seed
+        node_at[-root.number] = root
+    queue.extend(sorted(node_at))
+    with enable_grad() if create_graph else no_grad(), np.errstate(all="ignore"):
+        while queue:
+            node = node_at.pop(heappop(queue))
+            g = waiting.pop(node)
+            if node.hooks is not None:
+                g = _run_hooks(node, g)
+            if observer is not None:
+                observer.visited(node, g)
+            op = node.op
+            if wanted is not None and node in wanted:
+                found[node] = g
+            if op is accumulate_grad:
+                if wanted is None:
+                    _accumulate(node, g, create_graph)  # type: ignore[arg-type]
+                continue
+            if node.versions is not None:
+                node.check_versions()
+            out, x, y, rest = node.out, node.x, node.y, node.rest
+            if create_graph:
+                out, x, y, rest = op.as_tensors(node)
+            if node.edge0 is not None:
+                send(node, 0, node.edge0, op.rule0(g, out, x, y, rest))
+            if node.edge1 is not None:
+                send(node, 1, node.edge1, op.rule1(g, out, x, y, rest))
+            for index, edge in enumerate(node.more, 2):
+                if edge is not None:
+                    send(node, index, edge, op.rules_of_more[index - 2](g, out, x, y, rest))
+            if not retain_graph:
+                node.release()
+                if observer is not None:
+                    observer.released(node)
+    if observer is not None:
+        observer.backward_finished()
+    return found
+
+
+def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
+    """Sum a cotangent back to the shape its input had before broadcasting.
+
+    Broadcasting copies an input; each copy sends back its own cotangent, and the contributions
+    of copies add up (multivariate chain rule).
+
+    Parameters
+    ----------
+    g : array or Tensor, shape S
+        Cotangent with the shape of the op's output.
+    shape : tuple of int
+        Shape T of the input; T broadcasts to S.
+
+    Returns
+    -------
+    array or Tensor, shape T - the same kind as ``g``.
+
+    Examples
+    --------
+    >>> unbroadcast(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
+
+    Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3.
+    """
+    return sum_to(g, shape=shape)
+
+
+def _cast(g: Value, dtype: Any) -> Value:
+    return g.astype(dtype) if isinstance(g, np.ndarray | np.generic) else to_copy(g, dtype=dtype)
+
+
+def _own(contribution: Value, g: Value) -> Value:
+    # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it
+    # must not be memory that a neighbour holds too: `x + y` sends the same array both ways.
+    if contribution is g or contribution.base is not None or not contribution.flags.writeable:
+        return contribution.copy()
+    return contribution
+
+
+def _accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
+    """Add ``g`` to the leaf's ``.grad``: in place, so that whoever holds the old one sees it."""
+    leaf = node.leaf
+    observer = local.mode.observer
+    if leaf is not None:
+        add_to_grad(leaf, g, create_graph)
+        if node.hooks is not None:
+            for hook in tuple(node.hooks.on_accumulated.values()):
+                hook(leaf)
+    if observer is not None:
+        observer.accumulated(node, leaf, g, None if leaf is None else leaf._grad)
+
+
+def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
+    """Add a cotangent to ``tensor.grad``.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    g : array or Tensor, shape of ``tensor``
+    create_graph : bool
+        ``g`` is a Tensor with a history that ``.grad`` must keep; then the sum is a new tensor.
+    """
+    old = tensor._grad
+    if create_graph:
+        tensor._grad = g.clone() if old is None else old + g
+    elif old is None:
+        tensor._grad = wrap(g)
+    elif old.requires_grad:
+        tensor._grad = old + wrap(g)
+    else:
+        if isinstance(old._array, np.ndarray):
+            old._array += g
+        else:
+            old._array = old._array + g
+        version_cell(old)[0] += 1
+
+
+def _check_replacement(gradient: Tensor, replaced: Any) -> None:
+    if not isinstance(replaced, Tensor):
+        raise TypeError(f"expected Tensor, but hook returned '{type(replaced).__name__}'")
+    if replaced.shape != gradient.shape:
+        raise RuntimeError(
+            teach(
+                f"hook '<hook>' has changed the size of value",
+                f"The gradient has shape {gradient.shape}, the hook returned {replaced.shape}.",
+            )
+        )
+
+
+def _run_hooks(node: Node, g: Value) -> Value:
+    """Let the learner's hooks see, and perhaps replace, a node's complete cotangent."""
+    hooks = node.hooks
+    assert hooks is not None
+    as_array = isinstance(g, np.ndarray | np.generic)
+    gradient: Tensor = wrap(g) if as_array else g
+    for hook in tuple(hooks.on_gradient.values()):
+        replaced = hook(gradient)
+        if replaced is not None:
+            _check_replacement(gradient, replaced)
+            gradient = replaced
+    kept = hooks.retain and hooks.retain()
+    if kept is not None:
+        add_to_grad(kept, gradient._array if as_array else gradient, not as_array)
+    return gradient._array if as_array else gradient
+
+
+def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
+    """Return the nodes on a path from a root to one of ``inputs``, both ends included."""
+    oldest = min(node.number for node in inputs)
+    order: list[Node] = []
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for _, edge in node.edges():
+            if edge is not None and edge not in seen and edge.number >= oldest:
+                seen.add(edge)
+                stack.append(edge)
+    useful = set(inputs)
+    for node in sorted(order, key=lambda node: node.number):  # inputs before their consumers
+        if any(edge in useful for _, edge in node.edges()):
+            useful.add(node)
+    return useful

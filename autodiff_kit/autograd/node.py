@@ -1,0 +1,261 @@
+"""The graph: one node per recorded operation, edges to the nodes that made its inputs.
+
+After reading this file you know all that a tensor's ``grad_fn`` is. Nodes point to their inputs
+only, tensors point to their node, and what is saved are raw arrays: so there are no reference
+cycles, and a graph goes away with the last tensor that needs it. Read next: ``engine.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from autodiff_kit.errors import teach
+
+if TYPE_CHECKING:
+    from autodiff_kit.ops.table import Op
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["AccumulateGrad", "Node", "RemovableHandle"]
+
+# A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
+Value = Any
+
+RELEASED: Final = ("released",)  # what stands in ``node.versions`` after backward freed the node
+
+_next_number = itertools.count().__next__
+
+
+class Node:
+    """One application of an op: what its rules will need, and where its inputs came from.
+
+    Two edge slots and raw arrays instead of tuples and Tensors keep a node at one object for the
+    garbage collector to visit, which is worth a quarter of the time of a scalar graph.
+
+    Attributes
+    ----------
+    op : Op
+        The operation; its rules turn this node's cotangent into contributions.
+    edge0, edge1 : Node or None
+        The nodes that made the first and the second input; None: no gradient wanted there.
+    more : tuple of (Node or None)
+        The same for further inputs, where an op has them.
+    shape, dtype
+        Of the output; a cotangent has the same.
+    number : int
+        Creation number. A consumer is always younger than its inputs.
+    out, x, y : Value or None
+        Saved values, as the rules in use ask for them: the output, the first, the second input.
+    rest : tuple
+        Whatever else the rules read: parameters, shapes, further inputs.
+    versions : tuple or None
+        None: nothing saved. Otherwise version counters of the saved tensors, each followed by the
+        version it had when it was saved; ``RELEASED`` after backward.
+    hooks : Hooks or None
+    """
+
+    __slots__ = (
+        "dtype",
+        "edge0",
+        "edge1",
+        "hooks",
+        "number",
+        "op",
+        "out",
+        "rest",
+        "shape",
+        "versions",
+        "x",
+        "y",
+    )
+
+    more: tuple[Node | None, ...] = ()
+
+    def __init__(
+        self,
+        op: Op,
+        edge0: Node | None,
+        edge1: Node | None,
+        shape: tuple[int, ...],
+        dtype: Any,
+        out: Value,
+        x: Value,
+        y: Value,
+        rest: tuple[Any, ...],
+        versions: tuple[Any, ...] | None,
+    ) -> None:
+        self.op = op
+        self.edge0 = edge0
+        self.edge1 = edge1
+        self.shape = shape
+        self.dtype = dtype
+        self.number = _next_number()
+        self.out = out
+        self.x = x
+        self.y = y
+        self.rest = rest
+        self.versions = versions
+        self.hooks: Hooks | None = None
+
+    def name(self) -> str:
+        """Return PyTorch's name of the node, for example ``MulBackward0``."""
+        return self.op.node_name
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+    def edges(self) -> tuple[tuple[str, Node | None], ...]:
+        """Return (name of the input, node that made it or None) for every tensor input."""
+        every = (self.edge0, self.edge1, *self.more)
+        return tuple(zip(self.op.inputs, every, strict=False))
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes of the inputs, each with the number of the output it stands for."""
+        return tuple((edge, 0) for _, edge in self.edges())
+
+    def saved(self) -> dict[str, Value]:
+        """Return what is kept for the rules, by name; empty after it was released."""
+        if self.versions is None or self.versions is RELEASED:
+            return {}
+        return self.op.saved_by_name(self)
+
+    def __getattr__(self, name: str) -> Any:
+        # ``grad_fn._saved_self`` and the like, under PyTorch's names.
+        if not name.startswith("_saved_"):
+            raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+        if self.versions is RELEASED:
+            raise RuntimeError(released_message(self))
+        return self.op.saved_attribute(self, name.removeprefix("_saved_"))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(f"_saved_{n}" for n in self.op.saved_names(self))]
+
+    def release(self) -> None:
+        """Drop the saved values; a node that saved nothing can be visited again and again."""
+        if self.versions is not None:
+            self.versions = RELEASED
+            self.out = self.x = self.y = None
+            self.rest = ()
+
+    def check_versions(self) -> None:
+        """Refuse to use a saved value that was changed in place, or one that is gone.
+
+        Raises
+        ------
+        RuntimeError
+            With PyTorch's words for either case.
+        """
+        versions = self.versions
+        if versions is RELEASED:
+            raise RuntimeError(released_message(self))
+        for cell, expected in zip(versions[::2], versions[1::2], strict=True):  # type: ignore[index]
+            if cell[0] != expected:
+                raise RuntimeError(self.op.changed_message(self, cell, expected))
+
+
+class WideNode(Node):
+    """A node with more than two tensor inputs."""
+
+    __slots__ = ("more",)
+
+    more: tuple[Node | None, ...]
+
+
+class AccumulateGrad(Node):
+    """The end of an edge at a leaf: adds what arrives to the leaf's ``.grad``.
+
+    The leaf holds this node; the node knows the leaf only weakly, or the two would hold each
+    other and wait for the garbage collector.
+    """
+
+    __slots__ = ("_array", "_leaf")
+
+    def __init__(self, leaf: Tensor) -> None:
+        array = leaf._array
+        super().__init__(ACCUMULATE, None, None, array.shape, array.dtype, None, None, None, (), None)
+        self._array = array
+        self._leaf = weakref.ref(leaf)
+
+    @property
+    def leaf(self) -> Tensor | None:
+        """The leaf, or None when nobody holds it any more."""
+        return self._leaf()
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf; when nobody holds it any more, another tensor with the same memory."""
+        leaf = self._leaf()
+        if leaf is None:
+            from autodiff_kit.tensor import wrap
+
+            leaf = wrap(self._array, self)
+        return leaf
+
+    def name(self) -> str:
+        """Return PyTorch's name, which for this node has its C++ namespace."""
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self):#x}>"
+
+
+ACCUMULATE: Any = None  # the Op of AccumulateGrad nodes; set by ops/table.py
+
+
+def released_message(node: Node) -> str:
+    """Return the text for a backward pass through values that are gone."""
+    return teach(
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed "
+        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+        "backward through the graph a second time or if you need to access saved tensors after "
+        "calling backward.",
+        f"The first backward has already released what {node.name()} ({node.op.text}) had saved. "
+        "Run the forward code again to build a new graph, or write "
+        "backward(retain_graph=True) the first time.",
+    )
+
+
+class Hooks:
+    """What the learner asked to be called when a node's gradient is complete.
+
+    Attributes
+    ----------
+    on_gradient : dict
+        ``Tensor.register_hook``: number -> function; may replace the gradient, in order.
+    retain : weakref or None
+        ``Tensor.retain_grad``: the tensor that wants to keep the gradient, after all hooks.
+    on_accumulated : dict
+        ``Tensor.register_post_accumulate_grad_hook``.
+    """
+
+    __slots__ = ("on_accumulated", "on_gradient", "retain")
+
+    def __init__(self) -> None:
+        self.on_gradient: dict[int, Callable[[Tensor], Tensor | None]] = {}
+        self.on_accumulated: dict[int, Callable[[Tensor], None]] = {}
+        self.retain: weakref.ref[Tensor] | None = None
+
+
+class RemovableHandle:
+    """What registering a hook returns: ``remove()`` takes the hook back, also when called twice."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
+        self.id = next(self._numbers)
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook back."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()

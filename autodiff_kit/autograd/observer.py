@@ -1,0 +1,79 @@
+"""The one place where the core can be watched.
+
+After reading this file you know what the recorder gets to see. The core asks ``is not None`` at
+these places and does nothing else for whoever watches: there is no second engine and nothing is
+patched. Read next: ``record/recorder.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from autodiff_kit.autograd.grad_mode import local
+
+if TYPE_CHECKING:
+    from autodiff_kit.autograd.node import AccumulateGrad, Node
+    from autodiff_kit.ops.table import Op
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["Observer", "installed"]
+
+
+class Observer:
+    """Base class of those who watch; every method does nothing.
+
+    Gradients arrive as the engine has them: raw NumPy values, or Tensors under
+    ``create_graph=True``. Nodes are told apart by ``node.number``, never by ``id()``: a node that
+    was dropped leaves its address to the next one.
+    """
+
+    def created(self, tensor: Tensor) -> None:
+        """Note that a factory (``tensor``, ``zeros``, ``randn`` ...) has made a tensor."""
+
+    def applied(
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+    ) -> None:
+        """Note that an op ran; ``node`` is None when it was not recorded."""
+
+    def modified(self, tensor: Tensor, how: str) -> None:
+        """Note that a tensor was changed in place by the op named ``how``."""
+
+    def branched(self, tensor: Tensor, taken: bool) -> None:
+        """Note that Python asked for a tensor's truth value (``if``, ``while``, ``and`` ...)."""
+
+    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        """Note the nodes from which a backward pass starts, each with its gradient."""
+
+    def visited(self, node: Node, g: Any) -> None:
+        """Note that a node's cotangent ``g`` is complete and its rules come next."""
+
+    def contributed(
+        self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
+    ) -> None:
+        """Note that rule ``index`` of ``node`` sent a contribution to ``edge``.
+
+        ``before`` is what the rule returned, ``after`` the same with broadcasting undone, and
+        ``total`` is what waits at ``edge`` now.
+        """
+
+    def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
+        """Note that ``g`` was added to a leaf's ``.grad``, which is ``grad`` now."""
+
+    def released(self, node: Node) -> None:
+        """Note that a node has dropped its saved values."""
+
+    def backward_finished(self) -> None:
+        """Note that the backward pass is over."""
+
+
+@contextmanager
+def installed(observer: Observer | None) -> Iterator[None]:
+    """Let ``observer`` watch this thread; the one before comes back afterwards."""
+    mode = local.mode
+    before, mode.observer = mode.observer, observer
+    try:
+        yield
+    finally:
+        mode.observer = before

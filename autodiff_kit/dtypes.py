@@ -1,0 +1,199 @@
+"""Data types and devices under PyTorch's names, and the rules by which types combine.
+
+After reading this file you know what ``float32`` is here, which result type ``x + y`` has, and
+why a Python number never widens a tensor. Read next: ``tensor.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.errors import teach
+
+__all__ = ["Size", "device", "dtype", "get_default_dtype", "set_default_dtype"]
+
+
+class dtype:
+    """The type of a tensor's elements, for example ``torch.float32``.
+
+    Attributes
+    ----------
+    name : str
+        PyTorch's name without ``torch.``.
+    numpy : numpy.dtype
+        What NumPy calls it.
+    is_floating_point : bool
+        Whether tensors of this type can require gradients.
+    itemsize : int
+        Bytes per element.
+    """
+
+    __slots__ = ("is_floating_point", "itemsize", "name", "numpy")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.numpy = np.dtype(name)
+        self.is_floating_point = self.numpy.kind == "f"
+        self.itemsize = self.numpy.itemsize
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_numpy_dtype, (self.name,)
+
+    @property
+    def is_complex(self) -> bool:
+        """Always False: the kit has no complex types."""
+        return False
+
+
+float16, float32, float64 = dtype("float16"), dtype("float32"), dtype("float64")
+int8, int16, int32, int64 = dtype("int8"), dtype("int16"), dtype("int32"), dtype("int64")
+uint8 = dtype("uint8")
+bool_ = dtype("bool")  # ``torch.bool``; here the short name stays Python's
+
+_ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
+_BY_NUMPY = {d.numpy: d for d in _ALL}
+# The names of PyTorch's error messages ("torch.DoubleTensor"), in the order of _ALL.
+_TENSOR_TYPE = dict(
+    zip(_ALL, "Half Float Double Char Short Int Long Byte Bool".split(), strict=True)
+)
+
+_default = float32
+
+
+def get_default_dtype() -> dtype:
+    """Return the type that Python floats become: ``torch.float32`` unless it was changed."""
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the type that Python floats become.
+
+    Raises
+    ------
+    TypeError
+        If ``d`` is not a floating-point dtype.
+    """
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = d
+
+
+def from_numpy_dtype(d: Any) -> dtype:
+    """Return the kit's dtype for a NumPy dtype; TypeError if the kit has none."""
+    try:
+        return _BY_NUMPY[np.dtype(d)]
+    except KeyError:
+        raise TypeError(
+            teach(
+                f"can't convert np.ndarray of type numpy.{np.dtype(d)}. The only supported types "
+                "are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.",
+                "Convert the array first, for example array.astype('float32').",
+            )
+        ) from None
+
+
+def tensor_type(d: Any) -> str:
+    """Return the name PyTorch's messages use for a NumPy dtype: ``Float``, ``Long``, ..."""
+    return _TENSOR_TYPE[from_numpy_dtype(d)]
+
+
+def category(d: Any) -> int:
+    """Order a NumPy dtype by PyTorch's categories: bool 0, integer 1, floating point 2."""
+    return {"b": 0, "i": 1, "u": 1, "f": 2}[d.kind]
+
+
+def result_dtype(*values: Any) -> Any:
+    """Return the NumPy dtype in which an elementwise op on ``values`` works.
+
+    PyTorch's rule: the highest category (bool < integer < float) decides. Within a category,
+    tensors of one or more dimensions speak first, then 0-d tensors, then Python numbers; who
+    speaks later can lift the category but not the width.
+
+    Parameters
+    ----------
+    *values : array, NumPy scalar (a 0-d tensor) or Python number
+
+    Returns
+    -------
+    numpy.dtype
+
+    Examples
+    --------
+    >>> result_dtype(np.ones(2, "float32"), np.float64(3.0))
+    dtype('float32')
+    >>> result_dtype(np.ones(2, "int64"), 0.5)
+    dtype('float32')
+
+    Source: PyTorch documentation, "Tensor Attributes", section on type promotion.
+    """
+    numbers = {bool: bool_.numpy, int: int64.numpy, float: _default.numpy}
+    levels: tuple[list[Any], ...] = ([], [], [])
+    for value in values:
+        if isinstance(value, np.ndarray | np.generic):
+            levels[0 if value.ndim else 1].append(value.dtype)
+        else:
+            levels[2].append(numbers[type(value)])
+    result: Any = None
+    for types in filter(None, levels):
+        top = max(map(category, types))
+        if result is None or top > category(result):
+            result = np.result_type(*(d for d in types if category(d) == top))
+    return result
+
+
+class device:
+    """Where a tensor lives. The kit knows one device, ``cpu``.
+
+    Parameters
+    ----------
+    type : str or device
+        ``"cpu"``; anything else is refused with RuntimeError.
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: Any = "cpu") -> None:
+        name = type.type if isinstance(type, device) else str(type)
+        if name not in ("cpu", "cpu:0"):
+            raise RuntimeError(
+                teach(
+                    f"Expected the device cpu, got: {name}",
+                    "The kit computes with NumPy on the CPU; use torch.device('cpu').",
+                )
+            )
+        self.type = "cpu"
+        self.index = None
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device)
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple of ints that prints as ``torch.Size([2, 3])``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def numel(self) -> int:
+        """Return the number of elements of a tensor of this shape."""
+        count = 1
+        for n in self:
+            count *= n
+        return count

@@ -1,0 +1,33 @@
+"""The kit's way of raising errors: PyTorch's words first, then one line that teaches.
+
+After reading this file you can raise an error that a learner can act on. The first line is what
+PyTorch 2.13.0 says in the same case, so that what is searched for on the web is found; the line
+after it says what to do. Read next: ``dtypes.py``.
+"""
+
+from __future__ import annotations
+
+__all__ = ["teach"]
+
+
+def teach(message: str, advice: str) -> str:
+    """Join PyTorch's message and the kit's advice.
+
+    Parameters
+    ----------
+    message : str
+        PyTorch's words for this case.
+    advice : str
+        What the learner can do about it, in one or two sentences.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(teach("len() of a 0-d tensor", "Use x.item() to get its number."))
+    len() of a 0-d tensor
+    -> Use x.item() to get its number.
+    """
+    return f"{message}\n-> {advice}"

@@ -1,0 +1,172 @@
+"""Changes in place: ``x += 1``, ``x.zero_()``, ``x[0] = 2``, and what they mean for the graph.
+
+After reading this file you know what a version counter counts. An in-place operation is the
+ordinary operation, whose result is then written into the tensor's memory: the tensor moves on to
+the new node, and its version goes up by one, so that whoever had saved the old value can tell.
+Read next: ``autograd/node.py`` (``check_versions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.dtypes import category
+from autodiff_kit.errors import teach
+
+if TYPE_CHECKING:
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["assign", "change"]
+
+
+def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """Compute ``function(tensor, ...)`` and write the result into ``tensor``.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    how : str
+        Name of the in-place operation, for example ``"add_"``.
+    function : callable
+        The ordinary operation; gets ``tensor`` and the other arguments.
+
+    Returns
+    -------
+    Tensor - ``tensor`` itself.
+
+    Raises
+    ------
+    RuntimeError
+        With PyTorch's words: on a leaf that requires grad or a view of one in grad mode, on an
+        inference tensor outside of inference mode, when shape or dtype would have to change, or
+        when elements share one memory location.
+    """
+    from autodiff_kit.tensor import INFERENCE, version_cell, wrap
+
+    _refuse_leaves(tensor, how)
+    mode = local.mode
+    if tensor._version is INFERENCE and not mode.inference:
+        raise RuntimeError(
+            teach(
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
+                "make a clone to get a normal tensor before doing inplace update.See "
+                "https://github.com/pytorch/rfcs/pull/17 for more details.",
+                f"Use x.clone() and call {how} on that.",
+            )
+        )
+    operand, old = tensor, tensor._array
+    if mode.grad_enabled and isinstance(old, np.ndarray):
+        # What a rule saves of the old value must survive the overwriting below.
+        operand = wrap(old.copy(), tensor._node)
+    result = function(operand, *args, **kwargs)
+    _check_fits(old, result._array)
+    if result._node is not None:
+        _refuse_view(tensor, how)
+    if isinstance(old, np.ndarray):
+        old[...] = result._array
+    else:
+        tensor._array = old.dtype.type(result._array)
+    if tensor._version is not INFERENCE:
+        cell = version_cell(tensor)
+        cell[0] += 1
+        node = result._node
+        if node is not None:
+            if node.versions:  # the result was saved: watch the memory it lives in now
+                pairs = zip(node.versions[::2], node.versions[1::2], strict=True)
+                moved = ((cell, cell[0]) if c is result._version else (c, n) for c, n in pairs)
+                node.versions = tuple(value for pair in moved for value in pair)
+            tensor._node = node
+    if mode.observer is not None:
+        mode.observer.modified(tensor, how)
+    return tensor
+
+
+def assign(tensor: Tensor, key: Any, value: Any) -> None:
+    """Carry out ``tensor[key] = value``."""
+    from autodiff_kit import ops
+    from autodiff_kit.tensor import Tensor, wrap
+
+    raw = ops.raw_index(tensor, key)
+    if not isinstance(value, Tensor):
+        value = wrap(np.asarray(value))
+    try:
+        value_shape = np.broadcast_shapes(tensor._array[raw].shape, value.shape)
+        if value_shape != tensor._array[raw].shape:
+            raise ValueError
+    except ValueError:
+        raise RuntimeError(
+            teach(
+                f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast "
+                f"to indexing result of shape {list(tensor._array[raw].shape)}",
+                "What is assigned must have the shape of the selection, or broadcast to it.",
+            )
+        ) from None
+    change(tensor, "__setitem__", ops.put, value, key=raw)
+
+
+def _refuse_leaves(tensor: Tensor, how: str) -> None:
+    if not local.mode.grad_enabled:
+        return
+    base = tensor._base
+    if tensor.requires_grad and tensor.is_leaf:
+        raise RuntimeError(
+            teach(
+                "a leaf Variable that requires grad is being used in an in-place operation.",
+                f"{how} would change a value whose gradient you asked for, unrecorded. To update "
+                "it, write `with torch.no_grad():` around the line.",
+            )
+        )
+    if base is not None and base.requires_grad and base.is_leaf:
+        raise RuntimeError(
+            teach(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation.",
+                f"{how} on a view changes the leaf it looks into. To update it, write "
+                "`with torch.no_grad():` around the line; otherwise change a clone().",
+            )
+        )
+
+
+def _refuse_view(tensor: Tensor, how: str) -> None:
+    if tensor._base is not None:
+        raise NotImplementedError(
+            teach(
+                f"{how} on a view is not recorded by the kit yet; PyTorch can do it.",
+                "Index the tensor itself (x[0] = ...), or work on a clone().",
+            )
+        )
+
+
+def _check_fits(old: Any, new: Any) -> None:
+    from autodiff_kit.dtypes import tensor_type
+
+    if category(new.dtype) > category(old.dtype):
+        raise RuntimeError(
+            teach(
+                f"result type {tensor_type(new.dtype)} can't be cast to the desired output type "
+                f"{tensor_type(old.dtype)}",
+                "An in-place operation keeps the dtype of its tensor; write x = x + ... instead.",
+            )
+        )
+    if new.shape != old.shape:
+        raise RuntimeError(
+            teach(
+                f"output with shape {list(old.shape)} doesn't match the broadcast shape "
+                f"{list(new.shape)}",
+                "An in-place operation keeps the shape of its tensor; write x = x + ... instead.",
+            )
+        )
+    strides = zip(getattr(old, "strides", ()), old.shape, strict=False)
+    if any(stride == 0 and n > 1 for stride, n in strides):
+        raise RuntimeError(
+            teach(
+                "unsupported operation: more than one element of the written-to tensor refers to "
+                "a single memory location. Please clone() the tensor before performing the "
+                "operation.",
+                "expand() repeats elements without copying them.",
+            )
+        )

@@ -1,0 +1,600 @@
+"""The op table: how an operation is declared, and what happens when it is applied.
+
+After reading this file you can add an op. A declaration is a plain NumPy function and one rule
+per input; **what a rule asks for by name is what a node saves**, no more. ``@op`` turns that,
+once, at import, into a fast positional form, so that reading is by name and running by position.
+Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from functools import lru_cache, update_wrapper
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from autodiff_kit.autograd import node as nodes
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import AccumulateGrad, Node, Value, WideNode
+from autodiff_kit.dtypes import get_default_dtype, result_dtype, tensor_type
+from autodiff_kit.errors import teach
+from autodiff_kit.tensor import INFERENCE, Tensor, share, version_cell, wrap
+
+__all__ = ["OPS", "Op", "OpFunction", "Rule", "op"]
+
+OPS: dict[str, Op] = {}
+
+_FLOAT32, _FLOAT64 = np.dtype("float32"), np.dtype("float64")
+_NO_PARAMS: dict[str, Any] = {}
+
+
+class Rule:
+    """A VJP rule: cotangent of the output -> contribution to one input.
+
+    Attributes
+    ----------
+    function : callable
+        As it was written: ``(g, name, name, ...) -> Value``.
+    reads : tuple of str
+        The names after ``g``.
+    tex : str
+        The formula, with ``\\bar z`` for the cotangent.
+    """
+
+    __slots__ = ("function", "reads", "tex")
+
+    def __init__(self, function: Callable[..., Value], tex: str) -> None:
+        code = function.__code__
+        self.function = function
+        self.reads = code.co_varnames[1 : code.co_argcount]
+        self.tex = tex
+
+    @property
+    def source(self) -> str:
+        """The lines of the rule, as they stand in the file."""
+        return _source(self.function)
+
+    @property
+    def text(self) -> str:
+        """The expression that the rule returns, for example ``g * y``."""
+        returned = ast.parse(self.source).body[0].body[-1]  # type: ignore[attr-defined]
+        return ast.unparse(returned.value)
+
+
+@lru_cache(maxsize=None)
+def _source(function: Callable[..., Any]) -> str:
+    return textwrap.dedent(inspect.getsource(function))
+
+
+class OpFunction(Protocol):
+    """What ``@op`` makes of a declaration: a function, with ``.vjp`` to add a rule."""
+
+    op: Op
+    __name__: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def vjp(
+        self, wrt: str, tex: str = ""
+    ) -> Callable[[Callable[..., Value]], Callable[..., Value]]: ...
+
+
+class Op:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name, node_name : str
+        ``mul`` and PyTorch's ``MulBackward0``.
+    text, tex, doc : str
+        The operation in Python, as a formula, and in words.
+    inputs, params : tuple of str
+        Names of the tensor inputs, and of the keyword parameters.
+    rules : dict from str to Rule
+        By the input they differentiate by; inputs without a rule get no gradient.
+    rule0, rule1, rules_of_more
+        The same in positional form: ``(g, out, x, y, rest) -> contribution``.
+    """
+
+    def __init__(
+        self, forward: Callable[..., Any], text: str, tex: str, node_name: str, options: dict[str, Any]
+    ) -> None:
+        code = forward.__code__
+        self.name = forward.__name__.strip("_")
+        self.node_name = node_name or self.name.title().replace("_", "") + "Backward0"
+        self.text, self.tex, self.doc = text, tex or text, forward.__doc__ or ""
+        self.forward = forward
+        self.inputs = code.co_varnames[: code.co_argcount]
+        self.params = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+        self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
+        # `def cat(*tensors, dim)`: any number of inputs under one name, with one rule for all.
+        self.is_variadic = bool(code.co_flags & inspect.CO_VARARGS)
+        if self.is_variadic:
+            self.inputs = (code.co_varnames[code.co_argcount + code.co_kwonlyargcount],)
+        self.rules: dict[str, Rule] = {}
+        self.is_view: bool = options.pop("view", False)
+        self.dtypes: str = options.pop("dtypes", "promote")
+        self.by_products: tuple[str, ...] = options.pop("by_products", ())
+        self.saved_as: dict[str, str] = {"x": "self", "y": "other", "out": "result"}
+        self.saved_as |= options.pop("saved_as", {})
+        self.on_error: Callable[..., str] | None = options.pop("on_error", None)
+        if options:
+            raise TypeError(f"op {self.name!r}: unknown options {sorted(options)}")
+        self.rule0 = self.rule1 = _no_rule
+        self.rules_of_more: Any = [_no_rule] * (len(self.inputs) - 2)
+        # What a node keeps, by which inputs want a gradient (bit i: input i): out, x, y.
+        self.plans: list[tuple[bool, bool, bool]] = [(False, False, False)] * 2 ** len(self.inputs)
+        self.rest: list[str] = []  # names of what goes into ``node.rest``
+
+    def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
+        """Compile a rule to positional form and work out what it makes nodes save.
+
+        Raises
+        ------
+        TypeError
+            At import, if the rule is for no input or reads a name that the op does not have.
+        """
+        rule = Rule(function, tex)
+        shapes = {f"{name}_shape" for name in self.inputs}
+        known = {"out", *self.inputs, *self.params, *self.by_products, *shapes}
+        if self.is_variadic:
+            known = {"index", *self.params, *shapes}
+        if wrt not in self.inputs or not set(rule.reads) <= known:
+            raise TypeError(
+                f"op {self.name!r}: the rule for {wrt!r} reads {rule.reads}; an op's rules are "
+                f"for one of {self.inputs} and may read {sorted(known)}"
+            )
+        self.rules[wrt] = rule
+        fast = {"out": "out", **dict(zip(self.inputs, ("x", "y"), strict=False))}
+        if self.is_variadic:
+            fast = {"index": "rest[-1]"}
+        self.rest += [n for n in rule.reads if n not in fast and n not in self.rest]
+        places = (fast.get(name) or f"rest[{self.rest.index(name)}]" for name in rule.reads)
+        by_position = _caller(", ".join(["g", *places]))(function)
+        index = self.inputs.index(wrt)
+        if self.is_variadic:
+            self.rules_of_more = _SameForEach(by_position)
+        elif index < 2:
+            setattr(self, f"rule{index}", by_position)
+        else:
+            self.rules_of_more[index - 2] = by_position
+        for wanted in range(len(self.plans)):
+            if wanted >> index & 1:
+                reads = [fast.get(name) for name in rule.reads]
+                plan = zip(self.plans[wanted], ("out", "x", "y"), strict=True)
+                self.plans[wanted] = tuple(kept or n in reads for kept, n in plan)  # type: ignore[assignment]
+
+    def saved_names(self, node: Node) -> list[str]:
+        """Return PyTorch's names of what ``node`` has saved."""
+        kept = [n for n, v in (("out", node.out), ("x", node.x), ("y", node.y)) if v is not None]
+        return [self.saved_as.get(name, name) for name in [*kept, *self.rest]]
+
+    def saved_by_name(self, node: Node) -> dict[str, Value]:
+        """Return the arrays (and numbers) that ``node`` keeps, by the names in the rules."""
+        first_two = (*self.inputs, "", "")[:2]
+        kept = {"out": node.out, first_two[0]: node.x, first_two[1]: node.y}
+        kept |= dict(zip(self.rest, node.rest, strict=False))
+        tensors = {"out", *self.inputs, *self.by_products}
+        return {name: v for name, v in kept.items() if v is not None and name in tensors}
+
+    def saved_attribute(self, node: Node, name: str) -> Any:
+        """Return ``grad_fn._saved_<name>``: a tensor for saved tensors, else the value."""
+        out, x, y, rest = self.as_tensors(node)
+        values = {"out": out, **dict(zip(self.inputs, (x, y), strict=False))}
+        values |= dict(zip(self.rest, rest, strict=False))
+        for own, value in values.items():
+            if self.saved_as.get(own, own) == name and value is not None:
+                return wrap(value) if isinstance(value, np.ndarray | np.generic) else value
+        raise AttributeError(f"'{self.node_name}' object has no attribute '_saved_{name}'")
+
+    def as_tensors(self, node: Node) -> tuple[Value, Value, Value, tuple[Any, ...]]:
+        """Rebuild the Tensors that were saved as arrays, for ``create_graph=True``.
+
+        An input is its array and the edge to the node that made it, the output is its array and
+        the node itself: nothing extra was saved for this, and nothing made a cycle.
+        """
+
+        def lift(value: Value, made_by: Node | None) -> Value:
+            return wrap(value, made_by) if isinstance(value, np.ndarray | np.generic) else value
+
+        made_by = dict(zip(self.inputs, (node.edge0, node.edge1, *node.more), strict=False))
+        rest = tuple(
+            lift(value, made_by[name]) if name in made_by else value
+            for name, value in zip(self.rest, node.rest, strict=False)
+        )
+        return lift(node.out, node), lift(node.x, node.edge0), lift(node.y, node.edge1), rest
+
+    def changed_message(self, node: Node, cell: list[int], expected: int) -> str:
+        """Return the text for a saved tensor that was modified in place."""
+        names = ("out", *self.inputs[:2], *(n for n in self.rest if n in self.inputs))
+        values = (node.out, node.x, node.y, *node.rest)
+        made_by = (node, node.edge0, node.edge1, *node.more)
+        cells = cast(tuple[Any, ...], node.versions)
+        kept = [i for i, v in enumerate(values) if isinstance(v, np.ndarray | np.generic)]
+        which = kept[[id(c) for c in cells[::2]].index(id(cell))]
+        value, maker = values[which], made_by[which] if which < len(made_by) else None
+        origin = ""
+        if maker is not None and maker.op is not nodes.ACCUMULATE:
+            origin = f", which is output 0 of {maker.name().split('Backward')[0]},"
+        type_ = f"[torch.{tensor_type(value.dtype)}Tensor {list(value.shape)}]"
+        return teach(
+            "one of the variables needed for gradient computation has been modified by an inplace "
+            f"operation: {type_}{origin} is at version {cell[0]}; expected version {expected} "
+            "instead. Hint: enable anomaly detection to find the operation that failed to compute "
+            "its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+            f"{self.node_name} ({self.text}) had saved {names[which]} for its rules, and it was "
+            "changed in place before backward. Write y = y + 1 instead of y += 1, or change a "
+            "clone().",
+        )
+
+
+def op(
+    text: str, tex: str = "", *, node: str = "", **options: Any
+) -> Callable[[Callable[..., Any]], OpFunction]:
+    """Declare an operation: decorate its forward function on NumPy values.
+
+    Parameters
+    ----------
+    text : str
+        The operation as Python, with the names of the inputs.
+    tex : str, optional
+        The formula; ``text`` if left out.
+    node : str, optional
+        PyTorch's name of the node; from the function's name if left out.
+    **options
+        ``view``: the output may share memory with ``x``. ``dtypes``: ``"promote"`` brings the
+        inputs to one type, ``"float"`` to one floating type, ``"equal"`` wants equal types,
+        ``"any"`` leaves them alone. ``by_products``: names of further values that forward returns and rules may read.
+        ``saved_as``: PyTorch's names of saved values. ``on_error``: makes PyTorch's message from
+        the arrays when NumPy refuses their shapes.
+
+    Returns
+    -------
+    callable
+        Takes a function and gives one of the same name that works on Tensors and on arrays; it
+        has ``.op`` and ``.vjp(wrt, tex)``.
+
+    Examples
+    --------
+    >>> @op("x * x * x")
+    ... def cube(x):
+    ...     return x * x * x
+    >>> @cube.vjp("x")
+    ... def _(g, x):
+    ...     return g * 3 * x * x
+    >>> del OPS["cube"]
+    >>> float(cube(2.0))
+    8.0
+    """
+
+    def declare(forward: Callable[..., Any]) -> OpFunction:
+        row = Op(forward, text, tex, node, options)
+        OPS[row.name] = row
+        plain = not row.params and not row.by_products and not row.is_view
+        if plain and len(row.inputs) == 1:
+            call = _unary(row)
+        elif plain and len(row.inputs) == 2:
+            call = _binary(row)
+        else:
+            call = _general(row)
+        function = cast(OpFunction, update_wrapper(call, forward))
+        function.op = row
+
+        def vjp(wrt: str, tex: str = "") -> Callable[..., Any]:
+            def register(rule: Callable[..., Value]) -> Callable[..., Value]:
+                row.add_rule(wrt, rule, tex)
+                return rule
+
+            return register
+
+        function.vjp = vjp  # type: ignore[method-assign, assignment]
+        return function
+
+    return declare
+
+
+@lru_cache(maxsize=None)
+def _caller(arguments: str) -> Callable[..., Callable[..., Value]]:
+    # One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
+    # `lambda rule: lambda g, out, x, y, rest: rule(g, y)`.
+    made: Callable[..., Any] = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
+    return made
+
+
+def _no_rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:
+    raise NotImplementedError("this operation has no derivative with respect to this input")
+
+
+# The end of an edge at a leaf. Not an operation, but it stands where nodes have their op.
+def _accumulate_grad(x: Value) -> Value:
+    return x
+
+
+nodes.ACCUMULATE = Op(_accumulate_grad, "x.grad += g", r"\bar x", "AccumulateGrad", {})
+
+
+class _SameForEach:
+    """The rules of a variadic op: one function, told which input it is for."""
+
+    def __init__(self, rule: Callable[..., Value]) -> None:
+        self._rule = rule
+
+    def __getitem__(self, index: int) -> Callable[..., Value]:
+        return lambda g, out, x, y, rest: self._rule(g, out, x, y, (*rest, index))
+
+
+# -- applying an op ---------------------------------------------------------------------------
+# Three forms of one procedure: take the arrays out, run forward, wrap the result, and make a node
+# if an input wants a gradient. The first two are the third, unrolled: most ops have one or two
+# inputs and no parameters, and the loops of the general form would triple their time.
+
+
+def _unary(row: Op) -> Callable[..., Any]:
+    forward, plans, shapes_read = row.forward, row.plans, row.rest
+
+    def apply(x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            if isinstance(x, np.ndarray | np.generic):
+                return forward(x)  # a rule at work on arrays
+            raise TypeError(_not_a_tensor(row, 0, x))
+        array, edge = x._array, x._node
+        dtype = array.dtype
+        if dtype is not _FLOAT32 and dtype is not _FLOAT64:
+            array = _promote(row, (array,))[0]
+        mode = local.mode
+        result = mode.quiet.run(forward, array)
+        out = wrap(result)
+        if edge is not None and mode.grad_enabled and row.rules:
+            keep_out, keep_x, _ = plans[1]
+            versions: tuple[Any, ...] | None = None
+            if keep_out:
+                out._version = cell = [0]
+                versions = (cell, 0)
+            if keep_x:
+                cell = x._version or version_cell(x)
+                versions = (*(versions or ()), cell, cell[0])
+            out._node = Node(
+                row,
+                edge,
+                None,
+                result.shape,
+                result.dtype,
+                result if keep_out else None,
+                array if keep_x else None,
+                None,
+                (array.shape,) if shapes_read else (),
+                versions,
+            )
+        elif mode.inference:
+            out._version = INFERENCE
+        if mode.observer is not None:
+            mode.observer.applied(row, (x,), _NO_PARAMS, out, out._node)
+        return out
+
+    return apply
+
+
+def _binary(row: Op) -> Callable[..., Any]:
+    forward, plans, shapes_read = row.forward, row.plans, row.rest
+
+    def apply(x: Any, y: Any) -> Any:
+        edge0 = edge1 = None
+        if isinstance(y, Tensor):
+            b, edge1 = y._array, y._node
+            if isinstance(x, Tensor):
+                a, edge0 = x._array, x._node
+                dtype = a.dtype if a.dtype is b.dtype else None
+            else:
+                a, dtype = _number(row, 0, x), b.dtype
+        elif isinstance(x, Tensor):
+            a, edge0 = x._array, x._node
+            b, dtype = _number(row, 1, y), a.dtype
+        else:
+            return forward(x, y)  # a rule at work on arrays
+        if dtype is not _FLOAT32 and dtype is not _FLOAT64:
+            a, b = _promote(row, (a, b))
+        mode = local.mode
+        try:
+            result = mode.quiet.run(forward, a, b)
+        except ValueError:
+            raise RuntimeError(_shape_message(row, (a, b))) from None
+        out = wrap(result)
+        if (edge0 is not None or edge1 is not None) and mode.grad_enabled and row.rules:
+            wanted = (edge0 is not None) + 2 * (edge1 is not None)
+            keep_out, keep_x, keep_y = plans[wanted]
+            versions: tuple[Any, ...] | None = None
+            if keep_out:
+                out._version = cell = [0]
+                versions = (cell, 0)
+            if keep_x:
+                versions = versions or ()
+                if isinstance(x, Tensor):
+                    cell = x._version or version_cell(x)
+                    versions = (*versions, cell, cell[0])
+            if keep_y:
+                versions = versions or ()
+                if isinstance(y, Tensor):
+                    cell = y._version or version_cell(y)
+                    versions = (*versions, cell, cell[0])
+            out._node = Node(
+                row,
+                edge0,
+                edge1,
+                result.shape,
+                result.dtype,
+                result if keep_out else None,
+                a if keep_x else None,
+                b if keep_y else None,
+                _shapes(row, a, b) if shapes_read else (),
+                versions,
+            )
+        elif mode.inference:
+            out._version = INFERENCE
+        if mode.observer is not None:
+            mode.observer.applied(row, (x, y), _NO_PARAMS, out, out._node)
+        return out
+
+    return apply
+
+
+def _shapes(row: Op, *arrays: Any) -> tuple[Any, ...]:
+    of = {f"{n}_shape": np.shape(array) for n, array in zip(row.inputs, arrays, strict=True)}
+    return tuple(of[name] for name in row.rest)
+
+
+def _general(row: Op) -> Callable[..., Any]:
+    forward = row.forward
+
+    def apply(*inputs: Any, **params: Any) -> Any:
+        if not any(isinstance(value, Tensor) for value in inputs):
+            return forward(*inputs, **params)  # a rule at work on arrays
+        if row.is_view and inputs[0]._array.ndim == 0:
+            share(inputs[0])  # a view of one number needs memory that two can hold
+        edges = [value._node if isinstance(value, Tensor) else None for value in inputs]
+        arrays = tuple(
+            value._array if isinstance(value, Tensor) else _number(row, i, value)
+            for i, value in enumerate(inputs)
+        )
+        if row.dtypes != "any":
+            arrays = _promote(row, arrays)
+        params = row.defaults | params
+        mode = local.mode
+        try:
+            result = mode.quiet.run(forward, *arrays, **params)
+        except ValueError:
+            raise RuntimeError(_shape_message(row, arrays, **params)) from None
+        by_products: tuple[Any, ...] = ()
+        if row.by_products:
+            result, *by_products = result
+        out = wrap(result)
+        if mode.grad_enabled and row.rules and any(edge is not None for edge in edges):
+            out._node = _record(row, inputs, arrays, edges, params, by_products, out)
+        elif mode.inference:
+            out._version = INFERENCE
+        if row.is_view and np.may_share_memory(result, arrays[0]):
+            x = inputs[0]
+            out._base = x if x._base is None else x._base
+            out._version = version_cell(x)
+        if mode.observer is not None:
+            mode.observer.applied(row, inputs, params, out, out._node)
+        return (out, *by_products) if row.by_products else out
+
+    return apply
+
+
+def _record(
+    row: Op,
+    inputs: tuple[Any, ...],
+    arrays: tuple[Any, ...],
+    edges: list[Node | None],
+    params: dict[str, Any],
+    by_products: tuple[Any, ...],
+    out: Tensor,
+) -> Node:
+    """Make the node of an op with parameters, by-products or many inputs."""
+    named = dict(zip(row.inputs, arrays, strict=False))
+    values = {**params, **dict(zip(row.by_products, by_products, strict=True))}
+    values |= {f"{name}_shape": array.shape for name, array in named.items() if _is_array(array)}
+    if row.is_variadic:
+        values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in arrays)
+        edges = [None, None, *edges]
+    reads = {
+        name
+        for wrt, edge in zip(row.inputs, edges, strict=False)
+        if edge is not None and wrt in row.rules
+        for name in row.rules[wrt].reads
+    }
+    kept = {name: array for name, array in named.items() if name in reads and not row.is_variadic}
+    versions: tuple[Any, ...] | None = () if kept else None
+    if "out" in reads:
+        out._version = cell = [0]
+        versions = (cell, 0)
+    for name, value in zip(row.inputs, inputs, strict=False):
+        if name in kept and isinstance(value, Tensor):
+            cell = version_cell(value)
+            versions = (*(versions or ()), cell, cell[0])
+    x, y = (*row.inputs, "", "")[:2]
+    kind = WideNode if len(edges) > 2 else Node
+    node = kind(
+        row,
+        edges[0],
+        edges[1] if len(edges) > 1 else None,
+        out._array.shape,
+        out._array.dtype,
+        out._array if "out" in reads else None,
+        kept.get(x),
+        kept.get(y),
+        tuple(kept.get(name) if name in named else values.get(name) for name in row.rest),
+        versions,
+    )
+    if len(edges) > 2:
+        node.more = tuple(edges[2:])
+    return node
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def _number(row: Op, position: int, value: Any) -> Any:
+    """Return a Python number (or None, for an input that may be absent) as it is."""
+    if type(value) in (float, int, bool) or value is None:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(_not_a_tensor(row, position, value))
+
+
+def _not_a_tensor(row: Op, position: int, value: Any) -> str:
+    name = {"x": "input", "y": "other"}.get(row.inputs[position], row.inputs[position])
+    return teach(
+        f"{row.name}(): argument '{name}' (position {position + 1}) must be Tensor, "
+        f"not {type(value).__name__}",
+        "Make a tensor of it first, for example torch.tensor([1., 2.]); "
+        "NumPy arrays: torch.from_numpy(array).",
+    )
+
+
+def _promote(row: Op, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Bring the inputs to the dtype in which the op works (``dtypes.result_dtype``)."""
+    if row.dtypes == "equal":
+        row_types = {array.dtype for array in arrays if _is_array(array)}
+        if len(row_types) > 1:
+            first, second = (tensor_type(a.dtype).lower() for a in arrays[:2])
+            raise RuntimeError(
+                teach(
+                    f"expected m1 and m2 to have the same dtype, but got: {first} != {second}",
+                    f"{row.name} does not convert its inputs: use x.to(y.dtype) or .double().",
+                )
+            )
+        return arrays
+    dtype = result_dtype(*(a for a in arrays if a is not None))
+    if row.dtypes == "float" and dtype.kind != "f":
+        dtype = get_default_dtype().numpy
+    return tuple(
+        array.astype(dtype) if _is_array(array) and array.dtype != dtype else array
+        for array in arrays
+    )
+
+
+def _shape_message(row: Op, arrays: tuple[Any, ...], **params: Any) -> str:
+    """Say in PyTorch's words why NumPy refused the shapes of ``arrays``."""
+    shapes = [array.shape for array in arrays if _is_array(array)]
+    if row.on_error is not None:
+        return row.on_error(*arrays, **params)
+    for i in range(1, max(map(len, shapes)) + 1):
+        sizes = [shape[-i] if i <= len(shape) else 1 for shape in shapes]
+        different = [n for n in sizes if n != 1]
+        if len(set(different)) > 1:
+            a, b = sizes[:2]
+            return teach(
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                f"non-singleton dimension {max(map(len, shapes)) - i}",
+                f"{row.name} got shapes {' and '.join(str(list(s)) for s in shapes)}. Compared "
+                "from the right, sizes must be equal or 1.",
+            )
+    return f"{row.name} cannot work on shapes {shapes}"
