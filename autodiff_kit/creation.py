@@ -57,7 +57,7 @@ def _made(array: Any, requires_grad: bool = False) -> Tensor:
         out.requires_grad = True
     mode = local.mode
     if mode.inference:
-        out._version = INFERENCE
+        out._changes = INFERENCE
     if mode.observer is not None:
         mode.observer.created(out)
     return out

@@ -3,7 +3,7 @@
 After reading this file you know what a version counter counts. An in-place operation is the
 ordinary operation, whose result is then written into the tensor's memory: the tensor moves on to
 the new node, and its version goes up by one, so that whoever had saved the old value can tell.
-Read next: ``autograd/node.py`` (``check_versions``).
+Read next: ``autograd/node.py`` (``check_saved``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import next_number, note_change
 from autodiff_kit.dtypes import category
 from autodiff_kit.errors import teach
 
@@ -49,7 +50,7 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
 
     _refuse_leaves(tensor, how)
     mode = local.mode
-    if tensor._version is INFERENCE and not mode.inference:
+    if tensor._changes is INFERENCE and not mode.inference:
         raise RuntimeError(
             teach(
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
@@ -70,15 +71,14 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
         old[...] = result._array
     else:
         tensor._array = old.dtype.type(result._array)
-    if tensor._version is not INFERENCE:
+    if tensor._changes is not INFERENCE:
         cell = version_cell(tensor)
-        cell[0] += 1
+        note_change(cell)
         node = result._node
         if node is not None:
-            if node.versions:  # the result was saved: watch the memory it lives in now
-                pairs = zip(node.versions[::2], node.versions[1::2], strict=True)
-                moved = ((cell, cell[0]) if c is result._version else (c, n) for c, n in pairs)
-                node.versions = tuple(value for pair in moved for value in pair)
+            if node.out is not None:  # the result was saved: watch the memory it lives in now
+                node.cells = tuple(cell if c is result._changes else c for c in node.cells)
+            node.number = next_number()  # younger than the change it has made itself
             tensor._node = node
     if mode.observer is not None:
         mode.observer.modified(tensor, how)

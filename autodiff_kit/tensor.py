@@ -24,7 +24,7 @@ from autodiff_kit.methods import Methods
 
 __all__ = ["INFERENCE", "Tensor", "version_cell", "wrap"]
 
-# Stands in ``_version`` of tensors made under inference_mode, which have no version counter.
+# Stands in ``_changes`` of tensors made under inference_mode, which have no version counter.
 INFERENCE: list[int] = []
 
 
@@ -42,28 +42,29 @@ class Tensor(Methods):
         The node that made it; for a leaf that requires grad, the node that accumulates into it.
         None means: no gradient wanted. So this one slot is ``requires_grad``, too.
     _grad : Tensor or None
-    _version : list of int or None
-        A cell with the number of in-place changes, shared with views and with the nodes that
-        saved this tensor; made when it is first needed.
+    _changes : list of int or None
+        The version cell (``node.note_change``): shared with views and with the nodes that saved
+        this tensor; made when it is first needed.
     _base : Tensor or None
         The tensor whose memory this one looks into.
     """
 
-    __slots__ = ("__weakref__", "_array", "_base", "_grad", "_node", "_version")
+    __slots__ = ("__weakref__", "_array", "_base", "_changes", "_grad", "_node")
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
     __hash__ = object.__hash__  # by identity: == compares elements
 
     _array: Any
     _node: Node | None
     _grad: Tensor | None
-    _version: Any
+    _changes: Any
     _base: Tensor | None
 
     def __init__(self, *data: Any) -> None:
         """Make a float32 tensor of the given sizes, or from one list, as ``torch.Tensor`` does."""
         sizes = all(isinstance(n, int) for n in data) and data
         array = np.zeros(data, "float32") if sizes else np.array(*(data or ([],)), dtype="float32")
-        _fill(self, array, None)
+        self._array, self._node = array, None
+        self._grad = self._changes = self._base = None
 
     # -- what it is ----------------------------------------------------------------------------
 
@@ -286,16 +287,23 @@ class Tensor(Methods):
         """Which output of its node this is."""
         return 0
 
+    @property
+    def _version(self) -> int:
+        """How often the tensor, or one that shares its memory, was changed in place."""
+        if self._changes is INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if self._changes is None else self._changes[0] + len(self._changes) - 1
+
     def is_inference(self) -> bool:
         """Return whether it was made under ``inference_mode``."""
-        return self._version is INFERENCE
+        return self._changes is INFERENCE
 
     # -- out of the graph ----------------------------------------------------------------------
 
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history; changes in place are shared."""
         out = wrap(share(self))
-        out._version = self._version if self._version is INFERENCE else version_cell(self)
+        out._changes = INFERENCE if self._changes is INFERENCE else version_cell(self)
         return out
 
     @property
@@ -487,19 +495,14 @@ class Tensor(Methods):
 
 def wrap(array: Any, node: Node | None = None) -> Tensor:
     """Make a Tensor around an array without copying: the constructor that ops use."""
-    return _fill(_new(Tensor), array, node)
+    tensor = _new(Tensor)
+    tensor._array = array
+    tensor._node = node
+    tensor._grad = tensor._changes = tensor._base = None
+    return tensor
 
 
 _new = object.__new__
-
-
-def _fill(tensor: Tensor, array: Any, node: Node | None) -> Tensor:
-    tensor._array = array
-    tensor._node = node
-    tensor._grad = None
-    tensor._version = None
-    tensor._base = None
-    return tensor
 
 
 def share(tensor: Tensor) -> np.ndarray[Any, Any]:
@@ -510,14 +513,14 @@ def share(tensor: Tensor) -> np.ndarray[Any, Any]:
 
 
 def version_cell(tensor: Tensor) -> list[int]:
-    """Return the tensor's version counter, a list of one number; make it if there is none.
+    """Return the tensor's version cell; make it if there is none.
 
     Raises
     ------
     RuntimeError
         For inference tensors, which have none and so cannot be saved.
     """
-    if tensor._version is INFERENCE:
+    if tensor._changes is INFERENCE:
         raise RuntimeError(
             teach(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created "
@@ -527,9 +530,9 @@ def version_cell(tensor: Tensor) -> list[int]:
                 "Inference tensors do not count their changes, so nobody could notice one.",
             )
         )
-    if tensor._version is None:
-        tensor._version = [0]
-    return tensor._version  # type: ignore[no-any-return]
+    if tensor._changes is None:
+        tensor._changes = [0]
+    return tensor._changes  # type: ignore[no-any-return]
 
 
 def _hooks(node: Node) -> Hooks:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
+from autodiff_kit.autograd.node import RELEASED, AccumulateGrad, LastChange, Node, Value, note_change
 from autodiff_kit.errors import teach
-from autodiff_kit.ops import sum_to, to_copy
+from autodiff_kit.ops import sum_to
 from autodiff_kit.tensor import Tensor, version_cell, wrap
 
 __all__ = ["run_backward", "unbroadcast"]
@@ -60,73 +61,72 @@ def run_backward(
     Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
     """
     waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
-    node_at: dict[int, Node] = {}
-    queue: list[int] = []  # creation numbers, negated: the heap gives the newest first
+    queue: list[tuple[int, Node]] = []  # creation numbers, negated: the heap gives the newest
     found: dict[Node, Value] = {}
     wanted = None if inputs is None else set(inputs)
     useful = None if wanted is None else _leading_to(wanted, [node for node, _ in roots])
     observer = local.mode.observer
-
-    def send(node: Node, index: int, edge: Node, contribution: Value) -> None:
-        """Undo broadcasting and add the contribution to what already waits at ``edge``."""
-        if useful is not None and edge not in useful:
-            return
-        total = contribution
-        if total.shape != edge.shape:
-            total = unbroadcast(total, edge.shape)
-        if total.dtype is not edge.dtype:
-            total = _cast(total, edge.dtype)
-        after = total
-        before = waiting.get(edge)
-        if before is not None:
-            waiting[edge] = total = before + total
-        else:
-            if edge.op is accumulate_grad and type(total) is np.ndarray:
-                total = _own(total, g)
-            waiting[edge] = total
-            number = -edge.number
-            node_at[number] = edge
-            heappush(queue, number)
-        if observer is not None:
-            observer.contributed(node, index, edge, contribution, after, total)
-
     accumulate_grad = nodes.ACCUMULATE
-    g: Value = None
+
     if observer is not None:
         observer.backward_started(roots)
     for root, seed in roots:
-        waiting[root] = waiting[root] + seed if root in waiting else seed
-        node_at[-root.number] = root
-    queue.extend(sorted(node_at))
+        if root in waiting:
+            waiting[root] = waiting[root] + seed
+        else:
+            waiting[root] = seed
+            heappush(queue, (-root.number, root))
+    last_change = LastChange.number
     with enable_grad() if create_graph else no_grad(), np.errstate(all="ignore"):
         while queue:
-            node = node_at.pop(heappop(queue))
+            node = heappop(queue)[1]
             g = waiting.pop(node)
+            op = node.op
             if node.hooks is not None:
                 g = _run_hooks(node, g)
+                last_change = LastChange.number
             if observer is not None:
                 observer.visited(node, g)
-            op = node.op
             if wanted is not None and node in wanted:
                 found[node] = g
             if op is accumulate_grad:
                 if wanted is None:
                     _accumulate(node, g, create_graph)  # type: ignore[arg-type]
                 continue
-            if node.versions is not None:
-                node.check_versions()
+            if node.number < last_change or node.out is RELEASED:
+                node.check_saved()
             out, x, y, rest = node.out, node.x, node.y, node.rest
             if create_graph:
                 out, x, y, rest = op.as_tensors(node)
-            if node.edge0 is not None:
-                send(node, 0, node.edge0, op.rule0(g, out, x, y, rest))
-            if node.edge1 is not None:
-                send(node, 1, node.edge1, op.rule1(g, out, x, y, rest))
-            for index, edge in enumerate(node.more, 2):
-                if edge is not None:
-                    send(node, index, edge, op.rules_of_more[index - 2](g, out, x, y, rest))
+
+            edges: tuple[Any, ...] = ((0, node.edge0, op.rule0), (1, node.edge1, op.rule1))
+            if op.rules_of_more:
+                edges += tuple(zip(count(op.first_of_more), node.more, op.rules_of_more))
+            for index, edge, rule in edges:
+                if edge is None or (useful is not None and edge not in useful):
+                    continue
+                contribution = rule(g, out, x, y, rest)
+                returned = contribution
+                if contribution.shape != edge.shape:
+                    contribution = unbroadcast(contribution, edge.shape)
+                if edge in waiting:
+                    waiting[edge] = waiting[edge] + contribution
+                else:
+                    if edge.op is accumulate_grad and type(contribution) is np.ndarray:
+                        contribution = _own(contribution, g)
+                    waiting[edge] = contribution
+                    heappush(queue, (-edge.number, edge))
+                if observer is not None:
+                    observer.contributed(
+                        node, index, edge, returned, contribution, waiting[edge]
+                    )
+
             if not retain_graph:
-                node.release()
+                # A node that saved nothing may be visited again: (x + 1).sum() can go backward twice.
+                if node.x is not None or node.y is not None or node.out is not None or op.saves_more:
+                    node.out = RELEASED
+                    node.x = node.y = None
+                    node.cells = node.rest = ()
                 if observer is not None:
                     observer.released(node)
     if observer is not None:
@@ -159,10 +159,6 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
     Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3.
     """
     return sum_to(g, shape=shape)
-
-
-def _cast(g: Value, dtype: Any) -> Value:
-    return g.astype(dtype) if isinstance(g, np.ndarray | np.generic) else to_copy(g, dtype=dtype)
 
 
 def _own(contribution: Value, g: Value) -> Value:
@@ -208,7 +204,7 @@ def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
             old._array += g
         else:
             old._array = old._array + g
-        version_cell(old)[0] += 1
+        note_change(version_cell(old))
 
 
 def _check_replacement(gradient: Tensor, replaced: Any) -> None:

@@ -23,9 +23,33 @@ __all__ = ["AccumulateGrad", "Node", "RemovableHandle"]
 # A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
 Value = Any
 
-RELEASED: Final = ("released",)  # what stands in ``node.versions`` after backward freed the node
+RELEASED: Final = "released"  # what stands in ``node.out`` after backward has freed the node
 
-_next_number = itertools.count().__next__
+next_number = itertools.count().__next__
+
+
+class LastChange:
+    """When the latest in-place operation happened, as a creation number.
+
+    A node that is younger cannot have saved a value that changed since, so backward looks at
+    version counters of older nodes only: one comparison per node instead of several.
+    """
+
+    number = -1
+
+
+def note_change(cell: list[int]) -> None:
+    """Note in a tensor's version cell that it was changed in place now.
+
+    A cell lists the creation numbers of the changes. A node needs to keep only the cell: what it
+    saved has changed since if the last entry is greater than its own number. The first entry
+    counts older changes, whose numbers are dropped, so that cells stay small.
+    """
+    LastChange.number = next_number()
+    cell.append(LastChange.number)
+    if len(cell) > 1000:
+        cell[0] += 500
+        del cell[1:501]
 
 
 class Node:
@@ -42,22 +66,22 @@ class Node:
         The nodes that made the first and the second input; None: no gradient wanted there.
     more : tuple of (Node or None)
         The same for further inputs, where an op has them.
-    shape, dtype
+    shape : tuple of int
         Of the output; a cotangent has the same.
     number : int
         Creation number. A consumer is always younger than its inputs.
     out, x, y : Value or None
         Saved values, as the rules in use ask for them: the output, the first, the second input.
+        After backward has freed them, ``out`` is ``RELEASED``.
     rest : tuple
         Whatever else the rules read: parameters, shapes, further inputs.
-    versions : tuple or None
-        None: nothing saved. Otherwise version counters of the saved tensors, each followed by the
-        version it had when it was saved; ``RELEASED`` after backward.
+    cells : tuple of list
+        The version cells of the saved tensors (see ``note_change``).
     hooks : Hooks or None
     """
 
     __slots__ = (
-        "dtype",
+        "cells",
         "edge0",
         "edge1",
         "hooks",
@@ -66,38 +90,23 @@ class Node:
         "out",
         "rest",
         "shape",
-        "versions",
         "x",
         "y",
     )
 
     more: tuple[Node | None, ...] = ()
 
-    def __init__(
-        self,
-        op: Op,
-        edge0: Node | None,
-        edge1: Node | None,
-        shape: tuple[int, ...],
-        dtype: Any,
-        out: Value,
-        x: Value,
-        y: Value,
-        rest: tuple[Any, ...],
-        versions: tuple[Any, ...] | None,
-    ) -> None:
-        self.op = op
-        self.edge0 = edge0
-        self.edge1 = edge1
-        self.shape = shape
-        self.dtype = dtype
-        self.number = _next_number()
-        self.out = out
-        self.x = x
-        self.y = y
-        self.rest = rest
-        self.versions = versions
-        self.hooks: Hooks | None = None
+    op: Op
+    edge0: Node | None
+    edge1: Node | None
+    shape: tuple[int, ...]
+    number: int
+    out: Value
+    x: Value
+    y: Value
+    rest: tuple[Any, ...]
+    cells: tuple[list[int], ...]
+    hooks: Hooks | None
 
     def name(self) -> str:
         """Return PyTorch's name of the node, for example ``MulBackward0``."""
@@ -108,39 +117,32 @@ class Node:
 
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (name of the input, node that made it or None) for every tensor input."""
-        every = (self.edge0, self.edge1, *self.more)
-        return tuple(zip(self.op.inputs, every, strict=False))
+        if self.op.is_variadic:
+            return tuple((f"{self.op.inputs[0]}[{i}]", e) for i, e in enumerate(self.more))
+        return tuple(zip(self.op.inputs, (self.edge0, self.edge1, *self.more), strict=False))
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes of the inputs, each with the number of the output it stands for."""
-        return tuple((edge, 0) for _, edge in self.edges())
+        """The nodes of the inputs, each with the number of the output it stands for.
+
+        Conversions that type promotion inserted are skipped: PyTorch shows none.
+        """
+        return tuple(
+            (edge.edge0 if edge is not None and edge.op.name == "promote" else edge, 0)
+            for _, edge in self.edges()
+        )
 
     def saved(self) -> dict[str, Value]:
         """Return what is kept for the rules, by name; empty after it was released."""
-        if self.versions is None or self.versions is RELEASED:
+        if self.out is RELEASED:
             return {}
         return self.op.saved_by_name(self)
 
-    def __getattr__(self, name: str) -> Any:
-        # ``grad_fn._saved_self`` and the like, under PyTorch's names.
-        if not name.startswith("_saved_"):
-            raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
-        if self.versions is RELEASED:
-            raise RuntimeError(released_message(self))
-        return self.op.saved_attribute(self, name.removeprefix("_saved_"))
-
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(f"_saved_{n}" for n in self.op.saved_names(self))]
+        own = [n for n in super().__dir__() if not n.startswith("_saved_")]
+        return [*own, *(f"_saved_{n}" for n in self.op.saved_names(self))]
 
-    def release(self) -> None:
-        """Drop the saved values; a node that saved nothing can be visited again and again."""
-        if self.versions is not None:
-            self.versions = RELEASED
-            self.out = self.x = self.y = None
-            self.rest = ()
-
-    def check_versions(self) -> None:
+    def check_saved(self) -> None:
         """Refuse to use a saved value that was changed in place, or one that is gone.
 
         Raises
@@ -148,12 +150,26 @@ class Node:
         RuntimeError
             With PyTorch's words for either case.
         """
-        versions = self.versions
-        if versions is RELEASED:
+        if self.out is RELEASED:
             raise RuntimeError(released_message(self))
-        for cell, expected in zip(versions[::2], versions[1::2], strict=True):  # type: ignore[index]
-            if cell[0] != expected:
-                raise RuntimeError(self.op.changed_message(self, cell, expected))
+        for cell in self.cells:
+            if cell[-1] > self.number:
+                raise RuntimeError(self.op.changed_message(self, cell))
+
+
+def add_saved_attribute(name: str) -> None:
+    """Give nodes the attribute ``_saved_<name>``, as PyTorch's have.
+
+    Properties, because a ``__getattr__`` would make every other attribute three times slower.
+    """
+
+    def saved(self: Node) -> Any:
+        if self.out is RELEASED:
+            raise RuntimeError(released_message(self))
+        return self.op.saved_attribute(self, name)
+
+    if not hasattr(Node, f"_saved_{name}"):
+        setattr(Node, f"_saved_{name}", property(saved))
 
 
 class WideNode(Node):
@@ -174,10 +190,11 @@ class AccumulateGrad(Node):
     __slots__ = ("_array", "_leaf")
 
     def __init__(self, leaf: Tensor) -> None:
-        array = leaf._array
-        super().__init__(ACCUMULATE, None, None, array.shape, array.dtype, None, None, None, (), None)
-        self._array = array
+        self._array = leaf._array
         self._leaf = weakref.ref(leaf)
+        self.op, self.number, self.shape = ACCUMULATE, next_number(), leaf._array.shape
+        self.edge0 = self.edge1 = self.out = self.x = self.y = self.hooks = None
+        self.rest = self.cells = ()
 
     @property
     def leaf(self) -> Tensor | None:

@@ -40,6 +40,7 @@ __all__ = [
     "maximum",
     "minimum",
     "ne",
+    "promote",
     "relu",
     "round",
     "rsqrt",
@@ -318,13 +319,21 @@ def _(g: Value) -> Value:
 
 @op("x.to(dtype)", tex=r"x", node="ToCopyBackward0", dtypes="any")
 def to_copy(x: Value, *, dtype: Any) -> Value:
-    """Convert to another dtype (a NumPy dtype here); the engine converts gradients back."""
+    """Convert to another dtype (a NumPy dtype here); the gradient is converted back."""
     return x.astype(dtype)
 
 
-@to_copy.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
+@op("x.to(dtype)", tex=r"x", node="ToCopyBackward0", dtypes="any")
+def promote(x: Value, *, dtype: Any) -> Value:
+    """Convert because another operand has a wider dtype: type promotion made visible."""
+    return x.astype(dtype)
+
+
+for _conversion in (to_copy, promote):
+
+    @_conversion.vjp("x", tex=r"\bar z")
+    def _(g: Value, x_dtype: Any) -> Value:
+        return to_copy(g, dtype=x_dtype)
 
 
 # -- comparisons: answers are bool tensors, which have no gradient --------------------------------

@@ -19,7 +19,7 @@ import numpy as np
 
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Value, WideNode
+from autodiff_kit.autograd.node import Node, Value, WideNode, next_number
 from autodiff_kit.dtypes import get_default_dtype, result_dtype, tensor_type
 from autodiff_kit.errors import teach
 from autodiff_kit.tensor import INFERENCE, Tensor, share, version_cell, wrap
@@ -29,7 +29,9 @@ __all__ = ["OPS", "Op", "OpFunction", "Rule", "op"]
 OPS: dict[str, Op] = {}
 
 _FLOAT32, _FLOAT64 = np.dtype("float32"), np.dtype("float64")
+_FLOAT_SCALARS = {np.float32, np.float64}  # values of 0-d tensors: their type says the dtype
 _NO_PARAMS: dict[str, Any] = {}
+_new: Any = object.__new__
 
 
 class Rule:
@@ -100,6 +102,33 @@ class Op:
         The same in positional form: ``(g, out, x, y, rest) -> contribution``.
     """
 
+    __slots__ = (
+        "by_products",
+        "defaults",
+        "doc",
+        "dtypes",
+        "first_of_more",
+        "forward",
+        "function",
+        "inputs",
+        "is_variadic",
+        "is_view",
+        "name",
+        "node_name",
+        "on_error",
+        "params",
+        "plans",
+        "rest",
+        "rule0",
+        "rule1",
+        "rules",
+        "rules_of_more",
+        "saved_as",
+        "saves_more",
+        "tex",
+        "text",
+    )
+
     def __init__(
         self, forward: Callable[..., Any], text: str, tex: str, node_name: str, options: dict[str, Any]
     ) -> None:
@@ -113,9 +142,11 @@ class Op:
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
         # `def cat(*tensors, dim)`: any number of inputs under one name, with one rule for all.
         self.is_variadic = bool(code.co_flags & inspect.CO_VARARGS)
+        self.first_of_more = 0 if self.is_variadic else 2
         if self.is_variadic:
             self.inputs = (code.co_varnames[code.co_argcount + code.co_kwonlyargcount],)
         self.rules: dict[str, Rule] = {}
+        self.function: OpFunction  # what declares and applies it; set by ``op``
         self.is_view: bool = options.pop("view", False)
         self.dtypes: str = options.pop("dtypes", "promote")
         self.by_products: tuple[str, ...] = options.pop("by_products", ())
@@ -126,9 +157,10 @@ class Op:
             raise TypeError(f"op {self.name!r}: unknown options {sorted(options)}")
         self.rule0 = self.rule1 = _no_rule
         self.rules_of_more: Any = [_no_rule] * (len(self.inputs) - 2)
-        # What a node keeps, by which inputs want a gradient (bit i: input i): out, x, y.
+        # What a node keeps - out, x, y - by which inputs want a gradient (bit i: input i).
         self.plans: list[tuple[bool, bool, bool]] = [(False, False, False)] * 2 ** len(self.inputs)
         self.rest: list[str] = []  # names of what goes into ``node.rest``
+        self.saves_more = False  # whether that includes inputs
 
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
         """Compile a rule to positional form and work out what it makes nodes save.
@@ -139,7 +171,7 @@ class Op:
             At import, if the rule is for no input or reads a name that the op does not have.
         """
         rule = Rule(function, tex)
-        shapes = {f"{name}_shape" for name in self.inputs}
+        shapes = {f"{name}_{what}" for name in self.inputs for what in ("shape", "dtype")}
         known = {"out", *self.inputs, *self.params, *self.by_products, *shapes}
         if self.is_variadic:
             known = {"index", *self.params, *shapes}
@@ -153,8 +185,11 @@ class Op:
         if self.is_variadic:
             fast = {"index": "rest[-1]"}
         self.rest += [n for n in rule.reads if n not in fast and n not in self.rest]
+        self.saves_more = any(name in self.inputs for name in self.rest)
         places = (fast.get(name) or f"rest[{self.rest.index(name)}]" for name in rule.reads)
         by_position = _caller(", ".join(["g", *places]))(function)
+        for name in rule.reads:
+            nodes.add_saved_attribute(self.saved_as.get(name, name))
         index = self.inputs.index(wrt)
         if self.is_variadic:
             self.rules_of_more = _SameForEach(by_position)
@@ -208,24 +243,26 @@ class Op:
         )
         return lift(node.out, node), lift(node.x, node.edge0), lift(node.y, node.edge1), rest
 
-    def changed_message(self, node: Node, cell: list[int], expected: int) -> str:
+    def changed_message(self, node: Node, cell: list[int]) -> str:
         """Return the text for a saved tensor that was modified in place."""
         names = ("out", *self.inputs[:2], *(n for n in self.rest if n in self.inputs))
-        values = (node.out, node.x, node.y, *node.rest)
-        made_by = (node, node.edge0, node.edge1, *node.more)
-        cells = cast(tuple[Any, ...], node.versions)
-        kept = [i for i, v in enumerate(values) if isinstance(v, np.ndarray | np.generic)]
-        which = kept[[id(c) for c in cells[::2]].index(id(cell))]
-        value, maker = values[which], made_by[which] if which < len(made_by) else None
+        rest = [v for n, v in zip(self.rest, node.rest, strict=False) if n in self.inputs]
+        values = (node.out, node.x, node.y, *rest)
+        makers = (node, node.edge0, node.edge1, *node.more)
+        kept = [i for i, value in enumerate(values) if _is_array(value)]
+        which = kept[[c is cell for c in node.cells].index(True)]
+        value, maker = values[which], makers[which] if which < len(makers) else None
         origin = ""
         if maker is not None and maker.op is not nodes.ACCUMULATE:
             origin = f", which is output 0 of {maker.name().split('Backward')[0]},"
-        type_ = f"[torch.{tensor_type(value.dtype)}Tensor {list(value.shape)}]"
+        version = cell[0] + len(cell) - 1
+        expected = cell[0] + sum(number < node.number for number in cell[1:])
         return teach(
             "one of the variables needed for gradient computation has been modified by an inplace "
-            f"operation: {type_}{origin} is at version {cell[0]}; expected version {expected} "
-            "instead. Hint: enable anomaly detection to find the operation that failed to compute "
-            "its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+            f"operation: [torch.{tensor_type(value.dtype)}Tensor {list(value.shape)}]{origin} is at "
+            f"version {version}; expected version {expected} instead. Hint: enable anomaly "
+            "detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False).",
             f"{self.node_name} ({self.text}) had saved {names[which]} for its rules, and it was "
             "changed in place before backward. Write y = y + 1 instead of y += 1, or change a "
             "clone().",
@@ -283,6 +320,7 @@ def op(
             call = _general(row)
         function = cast(OpFunction, update_wrapper(call, forward))
         function.op = row
+        row.function = function
 
         def vjp(wrt: str, tex: str = "") -> Callable[..., Any]:
             def register(rule: Callable[..., Value]) -> Callable[..., Value]:
@@ -344,33 +382,29 @@ def _unary(row: Op) -> Callable[..., Any]:
         array, edge = x._array, x._node
         dtype = array.dtype
         if dtype is not _FLOAT32 and dtype is not _FLOAT64:
-            array = _promote(row, (array,))[0]
+            (array,), (edge,) = _promote(row, (x,))
         mode = local.mode
         result = mode.quiet.run(forward, array)
         out = wrap(result)
         if edge is not None and mode.grad_enabled and row.rules:
             keep_out, keep_x, _ = plans[1]
-            versions: tuple[Any, ...] | None = None
-            if keep_out:
-                out._version = cell = [0]
-                versions = (cell, 0)
+            out._node = node = _new(Node)
+            node.op = row
+            node.edge0 = edge
+            node.shape = result.shape
+            node.number = next_number()
+            node.out = result if keep_out else None
+            node.x = array if keep_x else None
+            node.edge1 = node.y = node.hooks = None
+            node.rest = (array.shape,) if shapes_read else ()
+            node.cells = ()
             if keep_x:
-                cell = x._version or version_cell(x)
-                versions = (*(versions or ()), cell, cell[0])
-            out._node = Node(
-                row,
-                edge,
-                None,
-                result.shape,
-                result.dtype,
-                result if keep_out else None,
-                array if keep_x else None,
-                None,
-                (array.shape,) if shapes_read else (),
-                versions,
-            )
+                node.cells = (x._changes or version_cell(x),)
+            if keep_out:
+                out._changes = [0]
+                node.cells = (out._changes, *node.cells)
         elif mode.inference:
-            out._version = INFERENCE
+            out._changes = INFERENCE
         if mode.observer is not None:
             mode.observer.applied(row, (x,), _NO_PARAMS, out, out._node)
         return out
@@ -382,58 +416,58 @@ def _binary(row: Op) -> Callable[..., Any]:
     forward, plans, shapes_read = row.forward, row.plans, row.rest
 
     def apply(x: Any, y: Any) -> Any:
-        edge0 = edge1 = None
-        if isinstance(y, Tensor):
-            b, edge1 = y._array, y._node
-            if isinstance(x, Tensor):
-                a, edge0 = x._array, x._node
-                dtype = a.dtype if a.dtype is b.dtype else None
-            else:
-                a, dtype = _number(row, 0, x), b.dtype
-        elif isinstance(x, Tensor):
+        x_is_tensor, y_is_tensor = isinstance(x, Tensor), isinstance(y, Tensor)
+        if x_is_tensor:
             a, edge0 = x._array, x._node
-            b, dtype = _number(row, 1, y), a.dtype
+            if y_is_tensor:
+                b, edge1 = y._array, y._node
+                if type(a) is not type(b) or type(a) not in _FLOAT_SCALARS:
+                    dtype = a.dtype
+                    if dtype is not b.dtype or (dtype is not _FLOAT32 and dtype is not _FLOAT64):
+                        (a, b), (edge0, edge1) = _promote(row, (x, y))
+            else:
+                b, edge1 = y if type(y) is float else _number(row, 1, y), None
+                dtype = a.dtype
+                if dtype is not _FLOAT32 and dtype is not _FLOAT64:
+                    (a, b), (edge0, edge1) = _promote(row, (x, y))
+        elif y_is_tensor:
+            (a, b), (edge0, edge1) = _promote(row, (x, y))
         else:
             return forward(x, y)  # a rule at work on arrays
-        if dtype is not _FLOAT32 and dtype is not _FLOAT64:
-            a, b = _promote(row, (a, b))
         mode = local.mode
         try:
             result = mode.quiet.run(forward, a, b)
         except ValueError:
             raise RuntimeError(_shape_message(row, (a, b))) from None
-        out = wrap(result)
+        out = _new(Tensor)  # wrap(result), unrolled like the Node below: 12 % of a scalar op
+        out._array = result
+        out._node = out._grad = out._changes = out._base = None
         if (edge0 is not None or edge1 is not None) and mode.grad_enabled and row.rules:
-            wanted = (edge0 is not None) + 2 * (edge1 is not None)
-            keep_out, keep_x, keep_y = plans[wanted]
-            versions: tuple[Any, ...] | None = None
+            keep_out, keep_x, keep_y = plans[(edge0 is not None) + 2 * (edge1 is not None)]
+            out._node = node = _new(Node)
+            node.op = row
+            node.edge0 = edge0
+            node.edge1 = edge1
+            node.shape = result.shape
+            node.number = next_number()
+            node.out = result if keep_out else None
+            node.x = a if keep_x else None
+            node.y = b if keep_y else None
+            node.hooks = None
+            node.rest = _shapes(row, a, b) if shapes_read else ()
+            if keep_x and keep_y and x_is_tensor and y_is_tensor:
+                node.cells = (x._changes or version_cell(x), y._changes or version_cell(y))
+            elif keep_x and x_is_tensor:
+                node.cells = (x._changes or version_cell(x),)
+            elif keep_y and y_is_tensor:
+                node.cells = (y._changes or version_cell(y),)
+            else:
+                node.cells = ()
             if keep_out:
-                out._version = cell = [0]
-                versions = (cell, 0)
-            if keep_x:
-                versions = versions or ()
-                if isinstance(x, Tensor):
-                    cell = x._version or version_cell(x)
-                    versions = (*versions, cell, cell[0])
-            if keep_y:
-                versions = versions or ()
-                if isinstance(y, Tensor):
-                    cell = y._version or version_cell(y)
-                    versions = (*versions, cell, cell[0])
-            out._node = Node(
-                row,
-                edge0,
-                edge1,
-                result.shape,
-                result.dtype,
-                result if keep_out else None,
-                a if keep_x else None,
-                b if keep_y else None,
-                _shapes(row, a, b) if shapes_read else (),
-                versions,
-            )
+                out._changes = [0]
+                node.cells = (out._changes, *node.cells)
         elif mode.inference:
-            out._version = INFERENCE
+            out._changes = INFERENCE
         if mode.observer is not None:
             mode.observer.applied(row, (x, y), _NO_PARAMS, out, out._node)
         return out
@@ -454,13 +488,7 @@ def _general(row: Op) -> Callable[..., Any]:
             return forward(*inputs, **params)  # a rule at work on arrays
         if row.is_view and inputs[0]._array.ndim == 0:
             share(inputs[0])  # a view of one number needs memory that two can hold
-        edges = [value._node if isinstance(value, Tensor) else None for value in inputs]
-        arrays = tuple(
-            value._array if isinstance(value, Tensor) else _number(row, i, value)
-            for i, value in enumerate(inputs)
-        )
-        if row.dtypes != "any":
-            arrays = _promote(row, arrays)
+        arrays, edges = _promote(row, inputs)
         params = row.defaults | params
         mode = local.mode
         try:
@@ -474,11 +502,11 @@ def _general(row: Op) -> Callable[..., Any]:
         if mode.grad_enabled and row.rules and any(edge is not None for edge in edges):
             out._node = _record(row, inputs, arrays, edges, params, by_products, out)
         elif mode.inference:
-            out._version = INFERENCE
+            out._changes = INFERENCE
         if row.is_view and np.may_share_memory(result, arrays[0]):
             x = inputs[0]
             out._base = x if x._base is None else x._base
-            out._version = version_cell(x)
+            out._changes = version_cell(x)
         if mode.observer is not None:
             mode.observer.applied(row, inputs, params, out, out._node)
         return (out, *by_products) if row.by_products else out
@@ -490,7 +518,7 @@ def _record(
     row: Op,
     inputs: tuple[Any, ...],
     arrays: tuple[Any, ...],
-    edges: list[Node | None],
+    edges: tuple[Node | None, ...],
     params: dict[str, Any],
     by_products: tuple[Any, ...],
     out: Tensor,
@@ -499,9 +527,10 @@ def _record(
     named = dict(zip(row.inputs, arrays, strict=False))
     values = {**params, **dict(zip(row.by_products, by_products, strict=True))}
     values |= {f"{name}_shape": array.shape for name, array in named.items() if _is_array(array)}
+    values |= {f"{name}_dtype": array.dtype for name, array in named.items() if _is_array(array)}
     if row.is_variadic:
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in arrays)
-        edges = [None, None, *edges]
+        edges = (None, None, *edges)
     reads = {
         name
         for wrt, edge in zip(row.inputs, edges, strict=False)
@@ -509,30 +538,26 @@ def _record(
         for name in row.rules[wrt].reads
     }
     kept = {name: array for name, array in named.items() if name in reads and not row.is_variadic}
-    versions: tuple[Any, ...] | None = () if kept else None
-    if "out" in reads:
-        out._version = cell = [0]
-        versions = (cell, 0)
-    for name, value in zip(row.inputs, inputs, strict=False):
-        if name in kept and isinstance(value, Tensor):
-            cell = version_cell(value)
-            versions = (*(versions or ()), cell, cell[0])
     x, y = (*row.inputs, "", "")[:2]
-    kind = WideNode if len(edges) > 2 else Node
-    node = kind(
-        row,
-        edges[0],
-        edges[1] if len(edges) > 1 else None,
-        out._array.shape,
-        out._array.dtype,
-        out._array if "out" in reads else None,
-        kept.get(x),
-        kept.get(y),
-        tuple(kept.get(name) if name in named else values.get(name) for name in row.rest),
-        versions,
-    )
+    node: Node = _new(WideNode if len(edges) > 2 else Node)
+    node.op = row
+    node.edge0 = edges[0]
+    node.edge1 = edges[1] if len(edges) > 1 else None
+    node.shape = out._array.shape
+    node.number = next_number()
+    node.out = out._array if "out" in reads else None
+    node.x, node.y, node.hooks = kept.get(x), kept.get(y), None
+    node.rest = tuple(kept.get(n) if n in named else values.get(n) for n in row.rest)
+    cells = [
+        version_cell(value)
+        for name, value in zip(row.inputs, inputs, strict=False)
+        if name in kept and isinstance(value, Tensor)
+    ]
+    if "out" in reads:
+        cells.insert(0, version_cell(out))
+    node.cells = tuple(cells)
     if len(edges) > 2:
-        node.more = tuple(edges[2:])
+        node.more = edges[2:]
     return node
 
 
@@ -559,26 +584,41 @@ def _not_a_tensor(row: Op, position: int, value: Any) -> str:
     )
 
 
-def _promote(row: Op, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Bring the inputs to the dtype in which the op works (``dtypes.result_dtype``)."""
-    if row.dtypes == "equal":
-        row_types = {array.dtype for array in arrays if _is_array(array)}
-        if len(row_types) > 1:
-            first, second = (tensor_type(a.dtype).lower() for a in arrays[:2])
-            raise RuntimeError(
-                teach(
-                    f"expected m1 and m2 to have the same dtype, but got: {first} != {second}",
-                    f"{row.name} does not convert its inputs: use x.to(y.dtype) or .double().",
-                )
-            )
-        return arrays
-    dtype = result_dtype(*(a for a in arrays if a is not None))
-    if row.dtypes == "float" and dtype.kind != "f":
-        dtype = get_default_dtype().numpy
-    return tuple(
-        array.astype(dtype) if _is_array(array) and array.dtype != dtype else array
-        for array in arrays
+def _promote(row: Op, inputs: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the arrays and edges of the inputs, brought to the dtype in which the op works.
+
+    A conversion is an op of its own, ``promote``, so that its gradient is converted back.
+    """
+    arrays = tuple(
+        value._array if isinstance(value, Tensor) else _number(row, i, value)
+        for i, value in enumerate(inputs)
     )
+    types = {array.dtype for array in arrays if _is_array(array)}
+    dtype: Any = None
+    if row.dtypes == "equal" and len(types) > 1:
+        first, second = (tensor_type(array.dtype).lower() for array in arrays[:2])
+        raise RuntimeError(
+            teach(
+                f"expected m1 and m2 to have the same dtype, but got: {first} != {second}",
+                f"{row.name} does not convert its inputs: use x.to(y.dtype) or .double().",
+            )
+        )
+    if row.dtypes in ("promote", "float"):
+        dtype = result_dtype(*(array for array in arrays if array is not None))
+        if row.dtypes == "float" and dtype.kind != "f":
+            dtype = get_default_dtype().numpy
+    if dtype is not None and types != {dtype}:
+        inputs = tuple(
+            OPS["promote"].function(value, dtype=dtype)
+            if isinstance(value, Tensor) and value._array.dtype != dtype
+            else value
+            for value in inputs
+        )
+        arrays = tuple(
+            value._array if isinstance(value, Tensor) else array
+            for value, array in zip(inputs, arrays, strict=True)
+        )
+    return arrays, tuple(value._node if isinstance(value, Tensor) else None for value in inputs)
 
 
 def _shape_message(row: Op, arrays: tuple[Any, ...], **params: Any) -> str:
