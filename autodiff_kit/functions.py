@@ -72,7 +72,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     both = [v.to(_kit_type(dtype)) if isinstance(v, Tensor) else v for v in (input, other)]
     if not isinstance(both[0], Tensor) and not isinstance(both[1], Tensor):
         both = [wrap(dtype.type(v)) for v in both]
-    return ops.choose(condition, *both)
+    return ops.where(condition, *both)
 
 
 def _kit_type(dtype: Any) -> Any:
