@@ -60,7 +60,7 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
             )
         )
     operand, old = tensor, tensor._array
-    if mode.grad_enabled and isinstance(old, np.ndarray):
+    if isinstance(old, np.ndarray) and mode.grad_enabled and _any_recorded(tensor, *args):
         # What a rule saves of the old value must survive the overwriting below.
         operand = wrap(old.copy(), tensor._node)
     result = function(operand, *args, **kwargs)
@@ -141,7 +141,13 @@ def _refuse_view(tensor: Tensor, how: str) -> None:
         )
 
 
+def _any_recorded(*values: Any) -> bool:
+    return any(getattr(value, "_node", None) is not None for value in values)
+
+
 def _check_fits(old: Any, new: Any) -> None:
+    if new.dtype is old.dtype and new.shape == old.shape and 0 not in getattr(old, "strides", ()):
+        return
     from autodiff_kit.dtypes import tensor_type
 
     if category(new.dtype) > category(old.dtype):

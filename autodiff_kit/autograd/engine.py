@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.node import RELEASED, AccumulateGrad, LastChange, Node, Value, note_change
 from autodiff_kit.errors import teach
 from autodiff_kit.ops import sum_to
+from autodiff_kit.ops.table import ARRAYS
 from autodiff_kit.tensor import Tensor, version_cell, wrap
 
 __all__ = ["run_backward", "unbroadcast"]
@@ -223,7 +225,7 @@ def _run_hooks(node: Node, g: Value) -> Value:
     """Let the learner's hooks see, and perhaps replace, a node's complete cotangent."""
     hooks = node.hooks
     assert hooks is not None
-    as_array = isinstance(g, np.ndarray | np.generic)
+    as_array = isinstance(g, ARRAYS)
     gradient: Tensor = wrap(g) if as_array else g
     for hook in tuple(hooks.on_gradient.values()):
         replaced = hook(gradient)
@@ -245,12 +247,12 @@ def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
     while stack:
         node = stack.pop()
         order.append(node)
-        for _, edge in node.edges():
+        for edge in (node.edge0, node.edge1, *node.more):
             if edge is not None and edge not in seen and edge.number >= oldest:
                 seen.add(edge)
                 stack.append(edge)
     useful = set(inputs)
-    for node in sorted(order, key=lambda node: node.number):  # inputs before their consumers
-        if any(edge in useful for _, edge in node.edges()):
+    for node in sorted(order, key=attrgetter("number")):  # inputs before their consumers
+        if node.edge0 in useful or node.edge1 in useful or not useful.isdisjoint(node.more):
             useful.add(node)
     return useful

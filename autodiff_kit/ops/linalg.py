@@ -135,7 +135,7 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
         if isinstance(x, Tensor) or isinstance(y, Tensor):
             return mm(x, y)  # raises: a number is not a matrix
         return x @ y
-    ranks = x.ndim, y.ndim
+    ranks = x._array.ndim, y._array.ndim
     if 0 in ranks:
         raise RuntimeError(
             teach(

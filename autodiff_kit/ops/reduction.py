@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.elementwise import where
 from autodiff_kit.ops.shape import expand, reshape, unsqueeze
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import ARRAYS, op
 
 __all__ = [
     "all_elements",
@@ -36,7 +36,7 @@ __all__ = [
 
 def spread(g: Value, shape: tuple[int, ...]) -> Value:
     """Give every element its copy of a reduced gradient; arrays are filled, not viewed."""
-    if isinstance(g, np.ndarray | np.generic):
+    if isinstance(g, ARRAYS):
         out = np.empty(shape, g.dtype)  # half the time of np.broadcast_to on small arrays
         out[...] = g
         return out

@@ -30,6 +30,7 @@ OPS: dict[str, Op] = {}
 
 _FLOAT32, _FLOAT64 = np.dtype("float32"), np.dtype("float64")
 _FLOAT_SCALARS = {np.float32, np.float64}  # values of 0-d tensors: their type says the dtype
+ARRAYS = (np.ndarray, np.generic)  # a tuple: isinstance takes twice as long with a union
 _NO_PARAMS: dict[str, Any] = {}
 _new: Any = object.__new__
 
@@ -223,7 +224,7 @@ class Op:
         values |= dict(zip(self.rest, rest, strict=False))
         for own, value in values.items():
             if self.saved_as.get(own, own) == name and value is not None:
-                return wrap(value) if isinstance(value, np.ndarray | np.generic) else value
+                return wrap(value) if isinstance(value, ARRAYS) else value
         raise AttributeError(f"'{self.node_name}' object has no attribute '_saved_{name}'")
 
     def as_tensors(self, node: Node) -> tuple[Value, Value, Value, tuple[Any, ...]]:
@@ -233,15 +234,20 @@ class Op:
         the node itself: nothing extra was saved for this, and nothing made a cycle.
         """
 
-        def lift(value: Value, made_by: Node | None) -> Value:
-            return wrap(value, made_by) if isinstance(value, np.ndarray | np.generic) else value
-
-        made_by = dict(zip(self.inputs, (node.edge0, node.edge1, *node.more), strict=False))
-        rest = tuple(
-            lift(value, made_by[name]) if name in made_by else value
-            for name, value in zip(self.rest, node.rest, strict=False)
-        )
-        return lift(node.out, node), lift(node.x, node.edge0), lift(node.y, node.edge1), rest
+        out, x, y, rest = node.out, node.x, node.y, node.rest
+        if isinstance(out, ARRAYS):
+            out = wrap(out, node)
+        if isinstance(x, ARRAYS):
+            x = wrap(x, node.edge0)
+        if isinstance(y, ARRAYS):
+            y = wrap(y, node.edge1)
+        if self.saves_more:
+            made_by = dict(zip(self.inputs[2:], node.more, strict=False))
+            rest = tuple(
+                wrap(value, made_by[name]) if name in made_by and _is_array(value) else value
+                for name, value in zip(self.rest, rest, strict=True)
+            )
+        return out, x, y, rest
 
     def changed_message(self, node: Node, cell: list[int]) -> str:
         """Return the text for a saved tensor that was modified in place."""
@@ -316,6 +322,8 @@ def op(
             call = _unary(row)
         elif plain and len(row.inputs) == 2:
             call = _binary(row)
+        elif len(row.inputs) == 1 and not row.by_products and not row.is_variadic:
+            call = _with_params(row)
         else:
             call = _general(row)
         function = cast(OpFunction, update_wrapper(call, forward))
@@ -366,9 +374,9 @@ class _SameForEach:
 
 
 # -- applying an op ---------------------------------------------------------------------------
-# Three forms of one procedure: take the arrays out, run forward, wrap the result, and make a node
-# if an input wants a gradient. The first two are the third, unrolled: most ops have one or two
-# inputs and no parameters, and the loops of the general form would triple their time.
+# Four forms of one procedure: take the arrays out, run forward, wrap the result, and make a node
+# if an input wants a gradient. The first three are the last one, unrolled: most ops have one or
+# two inputs, and the loops of the general form would multiply their time by three to five.
 
 
 def _unary(row: Op) -> Callable[..., Any]:
@@ -376,7 +384,7 @@ def _unary(row: Op) -> Callable[..., Any]:
 
     def apply(x: Any) -> Any:
         if not isinstance(x, Tensor):
-            if isinstance(x, np.ndarray | np.generic):
+            if isinstance(x, ARRAYS):
                 return forward(x)  # a rule at work on arrays
             raise TypeError(_not_a_tensor(row, 0, x))
         array, edge = x._array, x._node
@@ -480,14 +488,68 @@ def _shapes(row: Op, *arrays: Any) -> tuple[Any, ...]:
     return tuple(of[name] for name in row.rest)
 
 
+def _with_params(row: Op) -> Callable[..., Any]:
+    forward, plans, rest, is_view = row.forward, row.plans, row.rest, row.is_view
+
+    def apply(x: Any, **params: Any) -> Any:
+        if not isinstance(x, Tensor):
+            if isinstance(x, ARRAYS):
+                return forward(x, **params)  # a rule at work on arrays
+            raise TypeError(_not_a_tensor(row, 0, x))
+        array, edge = x._array, x._node
+        dtype = array.dtype
+        if is_view:
+            array = share(x)  # a view of one number needs memory that two can hold
+        elif dtype is not _FLOAT32 and dtype is not _FLOAT64:
+            (array,), (edge,) = _promote(row, (x,), params)
+        if row.defaults:
+            params = row.defaults | params
+        mode = local.mode
+        try:
+            result = mode.quiet.run(forward, array, **params)
+        except ValueError:
+            raise RuntimeError(_shape_message(row, (array,), **params)) from None
+        out = wrap(result)
+        if edge is not None and mode.grad_enabled and row.rules:
+            keep_out, keep_x, _ = plans[1]
+            out._node = node = _new(Node)
+            node.op = row
+            node.edge0 = edge
+            node.shape = result.shape
+            node.number = next_number()
+            node.out = result if keep_out else None
+            node.x = array if keep_x else None
+            node.edge1 = node.y = node.hooks = None
+            if rest:
+                values = {**params, "x_shape": array.shape, "x_dtype": dtype}
+                node.rest = tuple([values[name] for name in rest])
+            else:
+                node.rest = ()
+            node.cells = ()
+            if keep_x:
+                node.cells = (x._changes or version_cell(x),)
+            if keep_out:
+                out._changes = [0]
+                node.cells = (out._changes, *node.cells)
+        elif mode.inference:
+            out._changes = INFERENCE
+        if is_view:
+            out._base = x if x._base is None else x._base
+            if x._changes is not INFERENCE:
+                out._changes = x._changes or version_cell(x)
+        if mode.observer is not None:
+            mode.observer.applied(row, (x,), params, out, out._node)
+        return out
+
+    return apply
+
+
 def _general(row: Op) -> Callable[..., Any]:
     forward = row.forward
 
     def apply(*inputs: Any, **params: Any) -> Any:
         if not any(isinstance(value, Tensor) for value in inputs):
             return forward(*inputs, **params)  # a rule at work on arrays
-        if row.is_view and inputs[0]._array.ndim == 0:
-            share(inputs[0])  # a view of one number needs memory that two can hold
         arrays, edges = _promote(row, inputs)
         params = row.defaults | params
         mode = local.mode
@@ -503,10 +565,6 @@ def _general(row: Op) -> Callable[..., Any]:
             out._node = _record(row, inputs, arrays, edges, params, by_products, out)
         elif mode.inference:
             out._changes = INFERENCE
-        if row.is_view and np.may_share_memory(result, arrays[0]):
-            x = inputs[0]
-            out._base = x if x._base is None else x._base
-            out._changes = version_cell(x)
         if mode.observer is not None:
             mode.observer.applied(row, inputs, params, out, out._node)
         return (out, *by_products) if row.by_products else out
@@ -562,7 +620,7 @@ def _record(
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.generic)
+    return isinstance(value, ARRAYS)
 
 
 def _number(row: Op, position: int, value: Any) -> Any:
@@ -584,7 +642,9 @@ def _not_a_tensor(row: Op, position: int, value: Any) -> str:
     )
 
 
-def _promote(row: Op, inputs: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _promote(
+    row: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None = None
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return the arrays and edges of the inputs, brought to the dtype in which the op works.
 
     A conversion is an op of its own, ``promote``, so that its gradient is converted back.
@@ -604,7 +664,8 @@ def _promote(row: Op, inputs: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[A
             )
         )
     if row.dtypes in ("promote", "float"):
-        dtype = result_dtype(*(array for array in arrays if array is not None))
+        numbers = [v for v in (params or {}).values() if type(v) is float]
+        dtype = result_dtype(*(array for array in arrays if array is not None), *numbers)
         if row.dtypes == "float" and dtype.kind != "f":
             dtype = get_default_dtype().numpy
     if dtype is not None and types != {dtype}:

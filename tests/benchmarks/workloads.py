@@ -1,0 +1,570 @@
+"""The work that is timed, each written once per kind of contender.
+
+After reading this file you know exactly what the ratios compare. A workload is a function that
+takes a contender and returns ``(step, gradients)``: ``step()`` does one whole step - zero the
+gradients, forward, backward, update where there is one - and returns the loss; ``gradients()``
+returns those of the last step, so that contenders can be checked against each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+WORKLOADS: dict[str, dict[str, Any]] = {}
+
+
+def workload(name: str, kind: str, *args: Any, **kwargs: Any) -> Any:
+    """Register a function as workload ``name`` for contenders of one kind."""
+
+    def register(make: Any) -> Any:
+        WORKLOADS.setdefault(name, {})[kind] = lambda lib: make(lib, *args, **kwargs)
+        return make
+
+    return register
+
+
+def _total(arrays: Any) -> float:
+    return float(sum(np.abs(np.asarray(a, dtype="float64")).sum() for a in arrays))
+
+
+# -- chains: h = x; n times { h = h * w; h = h + b } ------------------------------------------------
+
+VARIANTS = {
+    "chain0d_f64": ("float64", (), 500),
+    "chain0d_f32": ("float32", (), 500),
+    "chain0d_100": ("float32", (), 50),
+    "chain100_f64": ("float64", (100,), 500),
+    "chain100_f32": ("float32", (100,), 500),
+}
+
+
+def torch_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False) -> Any:
+    kind = getattr(lib, dtype)
+    x = lib.full(shape, 1.0, dtype=kind, requires_grad=True)
+    w = 0.999 if const else lib.full(shape, 0.999, dtype=kind, requires_grad=True)
+    b = 0.001 if const else lib.full(shape, 0.001, dtype=kind, requires_grad=True)
+    leaves = [x] if const else [x, w, b]
+
+    def step() -> Any:
+        for leaf in leaves:
+            leaf.grad = None
+        h = x
+        for _ in range(n):
+            h = h * w
+            h = h + b
+        h = h if shape == () else h.sum()
+        h.backward()
+        return h
+
+    return step, lambda: _total(leaf.grad.numpy() for leaf in leaves)
+
+
+def numpy_chain(_: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False) -> Any:
+    kind = np.dtype(dtype).type
+    x, w, b = kind(1.0), kind(0.999), kind(0.001)
+    if shape:
+        x, w, b = np.full(shape, x), np.full(shape, w), np.full(shape, b)
+    if const:
+        x, w, b = 1.0, 0.999, 0.001
+    found: list[Any] = []
+
+    def step() -> Any:
+        h, hs = x, []
+        for _ in range(n):
+            hs.append(h)
+            h = h * w + b
+        g = np.ones(shape, dtype) if shape else kind(1.0)
+        if const:
+            g = 1.0
+            for _ in range(n):
+                g = g * w
+            found[:] = [g]
+            return h
+        gw, gb = 0 * w, 0 * b
+        for h_before in reversed(hs):
+            gb = gb + g
+            gw = gw + g * h_before
+            g = g * w
+        found[:] = [g, gw, gb]
+        return h.sum() if shape else h
+
+    return step, lambda: _total(found)
+
+
+def hips_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False) -> Any:
+    anp, value_and_grad = lib.numpy, lib.value_and_grad
+    x, w, b = (np.full(shape, v, dtype)[()] for v in (1.0, 0.999, 0.001))
+
+    def f(x: Any, w: Any, b: Any) -> Any:
+        h = x
+        for _ in range(n):
+            h = h * w
+            h = h + b
+        return anp.sum(h) if shape else h
+
+    compute = value_and_grad(f, argnum=0 if const else (0, 1, 2))
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = (r := compute(x, w, b))[0], [r[1]] if const else list(r[1])
+        return loss
+
+    return step, lambda: _total(found)
+
+
+def micrograd_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False) -> Any:
+    x, w, b = (lib.Value(v) for v in (1.0, 0.999, 0.001))
+    if const:
+        w, b = 0.999, 0.001
+    leaves = [x] if const else [x, w, b]
+
+    def step() -> Any:
+        for leaf in leaves:
+            leaf.grad = 0
+        h = x
+        for _ in range(n):
+            h = h * w
+            h = h + b
+        # Its backward sorts the graph recursively and fails on 1,000 ops; give it an order.
+        import sys
+
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(10 * n + 1000)
+        try:
+            h.backward()
+        finally:
+            sys.setrecursionlimit(limit)
+        return h.data
+
+    return step, lambda: _total([leaf.grad for leaf in leaves])
+
+
+for _name, (_dtype, _shape, _n) in VARIANTS.items():
+    workload(_name, "torch", _dtype, _shape, _n)(torch_chain)
+    workload(_name, "numpy", _dtype, _shape, _n)(numpy_chain)
+    workload(_name, "hips", _dtype, _shape, _n)(hips_chain)
+    if _shape == ():
+        workload(_name, "micrograd", _dtype, _shape, _n)(micrograd_chain)
+for _kind, _make in (
+    ("torch", torch_chain),
+    ("numpy", numpy_chain),
+    ("hips", hips_chain),
+    ("micrograd", micrograd_chain),
+):
+    workload("chain0d_const", _kind, "float64", (), 500, const=True)(_make)
+
+
+# -- two moons: an MLP 2-16-16-1, max-margin loss, L2 ----------------------------------------------
+
+
+def moons(n: int = 100) -> tuple[Any, Any]:
+    """Two half circles with noise 0.1; labels -1 and 1."""
+    rng = np.random.default_rng(1)
+    t = np.linspace(0, np.pi, n // 2)
+    points = np.concatenate(
+        [np.stack([np.cos(t), np.sin(t)], 1), np.stack([1 - np.cos(t), 0.5 - np.sin(t)], 1)]
+    )
+    return points + rng.normal(0, 0.1, points.shape), np.repeat([1.0, -1.0], n // 2)
+
+
+def _mlp(sizes: tuple[int, ...], seed: int = 2) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for n, m in zip(sizes, sizes[1:], strict=False):
+        arrays += [rng.uniform(-1, 1, (n, m)) / np.sqrt(n), np.zeros(m)]
+    return arrays
+
+
+@workload("moons_vec", "torch")
+def torch_moons(lib: Any) -> Any:
+    points, labels = moons()
+    x, s = lib.tensor(points), lib.tensor(labels[:, None])
+    params = [lib.tensor(a, requires_grad=True) for a in _mlp((2, 16, 16, 1))]
+
+    def step() -> Any:
+        for p in params:
+            p.grad = None
+        w1, b1, w2, b2, w3, b3 = params
+        h = (x @ w1 + b1).relu()
+        h = (h @ w2 + b2).relu()
+        y = h @ w3 + b3
+        loss = (1 - y * s).relu().mean()
+        for p in params:
+            loss = loss + 1e-4 * (p * p).sum()
+        loss.backward()
+        with lib.no_grad():
+            for p in params:
+                p -= 0.1 * p.grad
+        return loss
+
+    return step, lambda: _total(p.grad.numpy() for p in params)
+
+
+@workload("moons_vec", "hips")
+def hips_moons(lib: Any) -> Any:
+    anp = lib.numpy
+    points, labels = moons()
+    s = labels[:, None]
+    params = _mlp((2, 16, 16, 1))
+
+    def f(params: Any) -> Any:
+        w1, b1, w2, b2, w3, b3 = params
+        h = anp.maximum(anp.dot(points, w1) + b1, 0)
+        h = anp.maximum(anp.dot(h, w2) + b2, 0)
+        y = anp.dot(h, w3) + b3
+        loss = anp.mean(anp.maximum(1 - y * s, 0))
+        for p in params:
+            loss = loss + 1e-4 * anp.sum(p * p)
+        return loss
+
+    compute = lib.value_and_grad(f)
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = compute(params)
+        for p, g in zip(params, found, strict=True):
+            p -= 0.1 * g
+        return loss
+
+    return step, lambda: _total(found)
+
+
+@workload("moons_vec", "numpy")
+def numpy_moons(_: Any) -> Any:
+    x, labels = moons()
+    s = labels[:, None]
+    params = _mlp((2, 16, 16, 1))
+    found: list[Any] = []
+
+    def step() -> Any:
+        w1, b1, w2, b2, w3, b3 = params
+        h1 = np.maximum(x.dot(w1) + b1, 0)
+        h2 = np.maximum(h1.dot(w2) + b2, 0)
+        y = h2.dot(w3) + b3
+        margin = 1 - y * s
+        loss = np.maximum(margin, 0).mean() + 1e-4 * sum((p * p).sum() for p in params)
+        gy = (margin > 0) * (-s / len(s))
+        g2 = gy.dot(w3.T) * (h2 > 0)
+        g1 = g2.dot(w2.T) * (h1 > 0)
+        found[:] = [x.T.dot(g1), g1.sum(0), h1.T.dot(g2), g2.sum(0), h2.T.dot(gy), gy.sum(0)]
+        for p, g in zip(params, found, strict=True):
+            g += 2e-4 * p
+            p -= 0.1 * g
+        return loss
+
+    return step, lambda: _total(found)
+
+
+def _scalar_moons(make: Any, number: Any) -> Any:
+    """One node per scalar operation, as micrograd builds it; about 65,000 nodes a step."""
+    points, labels = moons()
+    arrays = _mlp((2, 16, 16, 1))
+    params = [[make(v) for v in a.ravel()] for a in arrays]
+    flat = [p for group in params for p in group]
+
+    def layer(inputs: Any, w: Any, b: Any, active: bool) -> Any:
+        n, m = len(inputs), len(b)
+        outputs = []
+        for j in range(m):
+            total = b[j]
+            for i in range(n):
+                total = total + w[i * m + j] * inputs[i]
+            outputs.append(total.relu() if active else total)
+        return outputs
+
+    def forward() -> Any:
+        loss: Any = 0.0
+        for point, label in zip(points, labels, strict=True):
+            h = layer([number(v) for v in point], params[0], params[1], True)
+            h = layer(h, params[2], params[3], True)
+            y = layer(h, params[4], params[5], False)[0]
+            loss = (1 + y * -float(label)).relu() + loss
+        penalty = flat[0] * flat[0]
+        for p in flat[1:]:
+            penalty = penalty + p * p
+        return loss * (1.0 / len(labels)) + penalty * 1e-4
+
+    return forward, flat
+
+
+@workload("moons_scalar", "torch")
+def torch_moons_scalar(lib: Any) -> Any:
+    forward, flat = _scalar_moons(
+        lambda v: lib.tensor(float(v), dtype=lib.float64, requires_grad=True), float
+    )
+
+    def step() -> Any:
+        for p in flat:
+            p.grad = None
+        loss = forward()
+        loss.backward()
+        return loss
+
+    return step, lambda: _total(p.grad.numpy() for p in flat)
+
+
+@workload("moons_scalar", "micrograd")
+def micrograd_moons_scalar(lib: Any) -> Any:
+    forward, flat = _scalar_moons(lambda v: lib.Value(float(v)), float)
+
+    def step() -> Any:
+        for p in flat:
+            p.grad = 0
+        loss = forward()
+        import sys
+
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(100_000)
+        try:
+            loss.backward()
+        finally:
+            sys.setrecursionlimit(limit)
+        return loss.data
+
+    return step, lambda: _total(p.grad for p in flat)
+
+
+# -- RNN over five sequences -------------------------------------------------------------------------
+
+LENGTHS = (5, 12, 20, 33, 50)
+
+
+def _rnn_data() -> tuple[list[Any], list[Any], list[Any]]:
+    rng = np.random.default_rng(3)
+    weights = [rng.normal(0, 0.2, shape) for shape in ((16, 32), (32, 32), (32,), (32, 1))]
+    sequences = [rng.normal(0, 1, (t, 8, 16)) for t in LENGTHS]
+    targets = [rng.normal(0, 1, (8, 1)) for _ in LENGTHS]
+    as_f32 = [[a.astype("float32") for a in group] for group in (weights, sequences, targets)]
+    return as_f32[0], as_f32[1], as_f32[2]
+
+
+@workload("rnn_f32", "torch")
+def torch_rnn(lib: Any) -> Any:
+    weights, sequences, targets = _rnn_data()
+    params = [lib.tensor(a, requires_grad=True) for a in weights]
+    xs = [[lib.tensor(x) for x in sequence] for sequence in sequences]
+    ys = [lib.tensor(y) for y in targets]
+    start = lib.zeros(8, 32)
+
+    def step() -> Any:
+        for p in params:
+            p.grad = None
+        wx, wh, b, head = params
+        loss = 0.0
+        for sequence, y in zip(xs, ys, strict=True):
+            h = start
+            for x in sequence:
+                h = (x @ wx + h @ wh + b).tanh()
+            error = h @ head - y
+            loss = loss + (error * error).mean()
+        loss.backward()
+        return loss
+
+    return step, lambda: _total(p.grad.numpy() for p in params)
+
+
+@workload("rnn_f32", "hips")
+def hips_rnn(lib: Any) -> Any:
+    anp = lib.numpy
+    weights, sequences, targets = _rnn_data()
+    start = np.zeros((8, 32), "float32")
+
+    def f(params: Any) -> Any:
+        wx, wh, b, head = params
+        loss = 0.0
+        for sequence, y in zip(sequences, targets, strict=True):
+            h = start
+            for x in sequence:
+                h = anp.tanh(anp.dot(x, wx) + anp.dot(h, wh) + b)
+            error = anp.dot(h, head) - y
+            loss = loss + anp.mean(error * error)
+        return loss
+
+    compute = lib.value_and_grad(f)
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = compute(weights)
+        return loss
+
+    return step, lambda: _total(found)
+
+
+@workload("rnn_f32", "numpy")
+def numpy_rnn(_: Any) -> Any:
+    (wx, wh, b, head), sequences, targets = _rnn_data()
+    start = np.zeros((8, 32), "float32")
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss = 0.0
+        gwx, gwh, gb, ghead = (np.zeros_like(a) for a in (wx, wh, b, head))
+        for sequence, y in zip(sequences, targets, strict=True):
+            hs = [start]
+            for x in sequence:
+                hs.append(np.tanh(x.dot(wx) + hs[-1].dot(wh) + b))
+            error = hs[-1].dot(head) - y
+            loss += (error * error).mean()
+            gy = error * np.float32(2 / error.size)
+            ghead += hs[-1].T.dot(gy)
+            g = gy.dot(head.T)
+            for t in range(len(sequence) - 1, -1, -1):
+                g = g * (1 - hs[t + 1] * hs[t + 1])
+                gwx += sequence[t].T.dot(g)
+                gwh += hs[t].T.dot(g)
+                gb += g.sum(0)
+                g = g.dot(wh.T)
+        found[:] = [gwx, gwh, gb, ghead]
+        return loss
+
+    return step, lambda: _total(found)
+
+
+# -- large arrays ------------------------------------------------------------------------------------
+
+
+@workload("matmul1024_f32", "torch")
+def torch_matmul(lib: Any) -> Any:
+    rng = np.random.default_rng(4)
+    a, b = (
+        lib.tensor(rng.normal(0, 1, (1024, 1024)).astype("float32"), requires_grad=True)
+        for _ in range(2)
+    )
+
+    def step() -> Any:
+        a.grad = b.grad = None
+        loss = (a @ b).mean()
+        loss.backward()
+        return loss
+
+    return step, lambda: _total([a.grad.numpy(), b.grad.numpy()])
+
+
+@workload("matmul1024_f32", "hips")
+def hips_matmul(lib: Any) -> Any:
+    rng = np.random.default_rng(4)
+    a, b = (rng.normal(0, 1, (1024, 1024)).astype("float32") for _ in range(2))
+    compute = lib.value_and_grad(lambda a, b: lib.numpy.mean(lib.numpy.dot(a, b)), argnum=(0, 1))
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = compute(a, b)
+        return loss
+
+    return step, lambda: _total(found)
+
+
+@workload("matmul1024_f32", "numpy")
+def numpy_matmul(_: Any) -> Any:
+    rng = np.random.default_rng(4)
+    a, b = (rng.normal(0, 1, (1024, 1024)).astype("float32") for _ in range(2))
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss = a.dot(b).mean()
+        g = np.full((1024, 1024), 1 / 1024**2, "float32")
+        found[:] = [g.dot(b.T), a.T.dot(g)]
+        return loss
+
+    return step, lambda: _total(found)
+
+
+@workload("bigvec_f32", "torch")
+def torch_bigvec(lib: Any) -> Any:
+    x = lib.tensor(
+        np.random.default_rng(5).normal(0, 1, 10**6).astype("float32"), requires_grad=True
+    )
+
+    def step() -> Any:
+        x.grad = None
+        h = x
+        for _ in range(10):
+            h = (1.01 * h).tanh()
+        loss = (h * h).mean()
+        loss.backward()
+        return loss
+
+    return step, lambda: _total([x.grad.numpy()])
+
+
+@workload("bigvec_f32", "hips")
+def hips_bigvec(lib: Any) -> Any:
+    anp = lib.numpy
+    x = np.random.default_rng(5).normal(0, 1, 10**6).astype("float32")
+
+    def f(x: Any) -> Any:
+        h = x
+        for _ in range(10):
+            h = anp.tanh(1.01 * h)
+        return anp.mean(h * h)
+
+    compute = lib.value_and_grad(f)
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = (r := compute(x))[0], [r[1]]
+        return loss
+
+    return step, lambda: _total(found)
+
+
+@workload("bigvec_f32", "numpy")
+def numpy_bigvec(_: Any) -> Any:
+    x = np.random.default_rng(5).normal(0, 1, 10**6).astype("float32")
+    found: list[Any] = []
+
+    def step() -> Any:
+        hs = [x]
+        for _ in range(10):
+            hs.append(np.tanh(np.float32(1.01) * hs[-1]))
+        h = hs[-1]
+        g = h * np.float32(2 / h.size)
+        for h_after in reversed(hs[1:]):
+            g = g * (1 - h_after * h_after) * np.float32(1.01)
+        found[:] = [g]
+        return (h * h).mean()
+
+    return step, lambda: _total(found)
+
+
+# -- the gradient of a gradient ----------------------------------------------------------------------
+
+
+@workload("double_f64", "torch")
+def torch_double(lib: Any) -> Any:
+    rng = np.random.default_rng(6)
+    x = lib.tensor(rng.normal(0, 1, (32, 8)), requires_grad=True)
+    w = lib.tensor(rng.normal(0, 0.3, (8, 16)), requires_grad=True)
+
+    def step() -> Any:
+        x.grad = w.grad = None
+        y = ((x @ w).tanh() ** 2).sum()
+        (g,) = lib.autograd.grad(y, x, create_graph=True)
+        loss = (g * g).sum()
+        loss.backward()
+        return loss
+
+    return step, lambda: _total([x.grad.numpy(), w.grad.numpy()])
+
+
+@workload("double_f64", "hips")
+def hips_double(lib: Any) -> Any:
+    anp = lib.numpy
+    rng = np.random.default_rng(6)
+    x, w = rng.normal(0, 1, (32, 8)), rng.normal(0, 0.3, (8, 16))
+    inner = lib.grad(lambda x, w: anp.sum(anp.tanh(anp.dot(x, w)) ** 2))
+
+    def f(x: Any, w: Any) -> Any:
+        g = inner(x, w)
+        return anp.sum(g * g)
+
+    compute = lib.value_and_grad(f, argnum=(0, 1))
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = compute(x, w)
+        return loss
+
+    return step, lambda: _total(found)
