@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autodiff_kit import ops
+from autodiff_kit import tensor as tensors
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import next_number, note_change
-from autodiff_kit.dtypes import category
+from autodiff_kit.dtypes import category, tensor_type
 from autodiff_kit.errors import teach
 
 if TYPE_CHECKING:
@@ -46,11 +48,9 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
         inference tensor outside of inference mode, when shape or dtype would have to change, or
         when elements share one memory location.
     """
-    from autodiff_kit.tensor import INFERENCE, version_cell, wrap
-
     _refuse_leaves(tensor, how)
     mode = local.mode
-    if tensor._changes is INFERENCE and not mode.inference:
+    if tensor._changes is tensors.INFERENCE and not mode.inference:
         raise RuntimeError(
             teach(
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
@@ -62,7 +62,7 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
     operand, old = tensor, tensor._array
     if isinstance(old, np.ndarray) and mode.grad_enabled and _any_recorded(tensor, *args):
         # What a rule saves of the old value must survive the overwriting below.
-        operand = wrap(old.copy(), tensor._node)
+        operand = tensors.wrap(old.copy(), tensor._node)
     result = function(operand, *args, **kwargs)
     _check_fits(old, result._array)
     if result._node is not None:
@@ -71,8 +71,8 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
         old[...] = result._array
     else:
         tensor._array = old.dtype.type(result._array)
-    if tensor._changes is not INFERENCE:
-        cell = version_cell(tensor)
+    if tensor._changes is not tensors.INFERENCE:
+        cell = tensors.version_cell(tensor)
         note_change(cell)
         node = result._node
         if node is not None:
@@ -87,12 +87,9 @@ def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any
 
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
     """Carry out ``tensor[key] = value``."""
-    from autodiff_kit import ops
-    from autodiff_kit.tensor import Tensor, wrap
-
     raw = ops.raw_index(tensor, key)
-    if not isinstance(value, Tensor):
-        value = wrap(np.asarray(value))
+    if not isinstance(value, tensors.Tensor):
+        value = tensors.wrap(np.asarray(value))
     try:
         value_shape = np.broadcast_shapes(tensor._array[raw].shape, value.shape)
         if value_shape != tensor._array[raw].shape:
@@ -148,8 +145,6 @@ def _any_recorded(*values: Any) -> bool:
 def _check_fits(old: Any, new: Any) -> None:
     if new.dtype is old.dtype and new.shape == old.shape and 0 not in getattr(old, "strides", ()):
         return
-    from autodiff_kit.dtypes import tensor_type
-
     if category(new.dtype) > category(old.dtype):
         raise RuntimeError(
             teach(
