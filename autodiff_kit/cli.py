@@ -1,0 +1,398 @@
+"""The ``autodiff-kit`` command: open the lessons, and see what works on this machine.
+
+After reading this file you can say what ``lab`` and ``doctor`` look at and in which order. It
+starts JupyterLab in this same process, so that Ctrl+C means what it always means there. Read
+next: ``autodiff_kit/lessons/library.py``, which makes the learner's copy of the lessons.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import autodiff_kit
+from autodiff_kit.lessons import library
+
+__all__ = ["main"]
+
+DEFAULT_PORT = 8888
+TORCH = "2.13.0"
+# Defaults for JupyterLab (widgets are saved with the notebook, no news are fetched). They stand
+# below the learner's own settings: what was chosen in JupyterLab itself wins.
+JUPYTER_CONFIG = Path(__file__).parent / "lessons" / "jupyter_config"
+_FOLDER = click.argument("folder", default="autodiff-kit-lessons", type=click.Path(path_type=Path))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(autodiff_kit.__version__, prog_name="autodiff-kit")
+def cli() -> None:
+    """See computation graphs grow, and gradients flow back, in your own code.
+
+    \b
+    Start here:
+      autodiff-kit lab        copy the lessons and open them in JupyterLab
+      autodiff-kit doctor     see what works on this machine, and mend the rest
+
+    \b
+    More about a command:
+      autodiff-kit lab --help
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+
+
+@cli.command()
+@_FOLDER
+@click.option("--no-browser", is_flag=True, help="Start JupyterLab, but open no browser.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Use this port and no other.")
+@click.option("--copy-only", is_flag=True, help="Copy the lessons and stop there.")
+def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> None:
+    """Copy the lessons to FOLDER and open the first one in JupyterLab.
+
+    FOLDER is yours (./autodiff-kit-lessons if you name none). What you changed in it is never
+    overwritten: run this again after an upgrade, and a new version of a lesson you worked on is
+    put beside it. To start a lesson afresh, delete or rename it and run this again.
+
+    \b
+    Examples:
+      autodiff-kit lab                      lessons in ./autodiff-kit-lessons
+      autodiff-kit lab ~/graphs             lessons in a folder of your choice
+      autodiff-kit lab --port 9000          on this port and no other
+      autodiff-kit lab --copy-only          for VS Code or a Jupyter of your own
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    try:
+        report = library.copy_lessons(library.find(), folder, autodiff_kit.__version__)
+    except library.LibraryError as error:
+        raise click.ClickException(str(error)) from error
+    _say_copied(report, folder.resolve())
+    if copy_only:
+        return
+    if not _is_there("jupyterlab"):
+        raise click.ClickException(
+            "JupyterLab is not installed beside autodiff_kit.\n"
+            '-> Install it:  pip install "autodiff_kit[lab]"\n'
+            f"-> Or open the folder in a Jupyter of your own:  {folder.resolve()}"
+        )
+    chosen = _choose_port(port)
+    _trust(folder, [*report.new, *report.updated, *report.offered.values()])
+    _start_jupyterlab(folder.resolve(), chosen, port is not None, no_browser)
+
+
+def _say_copied(report: library.Report, folder: Path) -> None:
+    counts = (
+        f"{len(report.new)} new, {len(report.updated)} updated, {len(report.same)} as they were"
+    )
+    click.echo(f"Lessons: {folder} ({counts})")
+    if report.record_was_damaged:
+        click.echo(f"{library.RECORD} could not be read: files that differ were taken as yours.")
+    for mine, offered in report.offered.items():
+        click.echo(f"You changed {mine}; it was left alone. The new version is {offered}.")
+
+
+def _trust(folder: Path, names: list[str]) -> None:
+    """Sign the lessons just copied, as ``jupyter trust`` does.
+
+    In a notebook it does not trust, JupyterLab hides the stored pictures until each cell ran.
+    """
+    nbformat = importlib.import_module("nbformat")
+    notary = importlib.import_module("nbformat.sign").NotebookNotary()
+    for name in names:
+        if name.endswith(".ipynb"):
+            notary.sign(nbformat.read(folder / name, as_version=4))
+
+
+def _choose_port(wanted: int | None) -> int:
+    """Return the port to use: the wanted one or none; else the default or the next free one."""
+    if wanted is not None:
+        if _is_taken(wanted):
+            raise click.ClickException(
+                f"Port {wanted} is taken by another program.\n"
+                "-> Name another one, or leave out --port and a free one is chosen."
+            )
+        return wanted
+    for port in range(DEFAULT_PORT, DEFAULT_PORT + 100):
+        if not _is_taken(port):
+            if port != DEFAULT_PORT:
+                click.echo(f"Port {DEFAULT_PORT} is taken; using {port}.")
+            return port
+    raise click.ClickException(
+        f"The ports {DEFAULT_PORT} to {DEFAULT_PORT + 99} are all taken.\n"
+        "-> Name a free one with --port."
+    )
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        if os.name == "posix":  # as Jupyter does; a port just left by a server counts as free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def _start_jupyterlab(folder: Path, port: int, only_this_port: bool, no_browser: bool) -> None:
+    """Run JupyterLab until the learner ends it."""
+    # A workspace of its own: the learner's usual layout of JupyterLab stays as it is.
+    page = "/lab/workspaces/autodiff-kit"
+    if (folder / library.FIRST_LESSON).is_file():
+        page += f"/tree/{library.FIRST_LESSON}"
+    arguments = [
+        f"--ServerApp.root_dir={folder}",
+        f"--ServerApp.port={port}",
+        f"--LabApp.default_url={page}",
+    ]
+    if only_this_port:
+        arguments.append("--ServerApp.port_retries=0")
+    if no_browser:
+        arguments.append("--ServerApp.open_browser=False")
+    if getattr(os, "geteuid", lambda: -1)() == 0:
+        # Jupyter refuses to run as root unless told so; in a container root is all there is.
+        arguments.append("--allow-root")
+    others = os.environ.get("JUPYTER_CONFIG_PATH")
+    paths = [str(JUPYTER_CONFIG), *([others] if others else [])]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
+
+    click.echo("Starting JupyterLab. To end it, press Ctrl+C here.")
+    importlib.import_module("jupyterlab.labapp").LabApp.launch_instance(arguments)
+
+
+class Finding(NamedTuple):
+    """One line of the doctor's screen.
+
+    Attributes
+    ----------
+    what : str
+        The thing looked at.
+    state : str
+        ``"ok"``, ``"optional"`` (not there, and a learner does not need it) or ``"problem"``.
+    found : str
+        What is there.
+    mend : str
+        What to do; empty when there is nothing to do.
+    """
+
+    what: str
+    state: str
+    found: str
+    mend: str = ""
+
+
+@cli.command()
+@_FOLDER
+def doctor(folder: Path) -> None:
+    """Say what works on this machine, and how to mend what does not.
+
+    Exit code 0: all that a learner needs is there. Lines marked 'optional' are for those who
+    develop the kit or grade exercises.
+
+    \b
+    Examples:
+      autodiff-kit doctor                   this machine
+      autodiff-kit doctor ~/graphs          and your lessons in that folder
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    findings = list(_examine(folder))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in ("what", "state", "found  (-> how to mend it)"):
+        table.add_column(heading, overflow="fold")
+    styles = {"ok": "green", "optional": "dim", "problem": "bold red"}
+    for finding in findings:
+        text = finding.found + (f"\n-> {finding.mend}" if finding.mend else "")
+        # The state is a word; its colour only repeats it.
+        table.add_row(finding.what, f"[{styles[finding.state]}]{finding.state}[/]", _plain(text))
+    Console(highlight=False).print(table)
+    problems = [finding.what for finding in findings if finding.state == "problem"]
+    if problems:
+        click.echo(f"\nTo mend before the lessons can run: {', '.join(problems)}.")
+        sys.exit(1)
+    click.echo("\nAll that a learner needs is here. Next: autodiff-kit lab")
+
+
+def _plain(text: str) -> str:
+    """Keep brackets from being read as markup."""
+    return text.replace("[", r"\[")
+
+
+def _examine(folder: Path) -> Iterator[Finding]:
+    yield Finding("Python", "ok", f"{platform.python_version()}  {sys.executable}")
+    yield _packages()
+    yield _jupyterlab()
+    yield _widget_front_end()
+    yield _lessons()
+    yield _progress(folder)
+    yield _program("Node", ("node",), "--version", "apt install nodejs (to test the drawing code)")
+    yield _program(
+        "Chromium",
+        ("chromium", "chromium-browser", "google-chrome"),
+        "--version",
+        "apt install chromium (for the browser tests)",
+    )
+    yield _optional_package(
+        "playwright", 'pip install "autodiff_kit[browser]" (for the browser tests)'
+    )
+    yield _torch()
+    yield _sandbox()
+
+
+def _packages() -> Finding:
+    names = ("numpy", "ipywidgets", "anywidget", "matplotlib")
+    found = []
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # a broken install can raise anything
+            return Finding(
+                "packages",
+                "problem",
+                f"import {name}: {type(error).__name__}: {error}",
+                f"pip install --force-reinstall {name}",
+            )
+        found.append(f"{name} {_version(name)}")
+    return Finding("packages", "ok", ", ".join(found))
+
+
+def _jupyterlab() -> Finding:
+    if not _is_there("jupyterlab") or not _is_there("ipykernel"):
+        return Finding(
+            "JupyterLab",
+            "problem",
+            "not installed beside autodiff_kit",
+            'pip install "autodiff_kit[lab]"',
+        )
+    found = f"JupyterLab {_version('jupyterlab')}, kernel: ipykernel {_version('ipykernel')}"
+    return Finding("JupyterLab", "ok", found)
+
+
+def _widget_front_end() -> Finding:
+    """Look for the browser's half of the widgets, where JupyterLab looks for it."""
+    if not _is_there("jupyter_core"):
+        return Finding("widgets", "problem", "no Jupyter here", 'pip install "autodiff_kit[lab]"')
+    places = importlib.import_module("jupyter_core.paths").jupyter_path("labextensions")
+    owners = {"@jupyter-widgets/jupyterlab-manager": "jupyterlab_widgets", "anywidget": "anywidget"}
+    for extension, package in owners.items():
+        if not any((Path(place) / extension / "package.json").is_file() for place in places):
+            return Finding(
+                "widgets",
+                "problem",
+                f"JupyterLab cannot find the extension {extension}",
+                f"pip install --force-reinstall {package}",
+            )
+    return Finding("widgets", "ok", "front ends of ipywidgets and anywidget are installed")
+
+
+def _lessons() -> Finding:
+    try:
+        folder = library.find()
+    except library.LibraryError as error:
+        found, mend = str(error).split("\n-> ")
+        return Finding("lessons", "problem", found, mend)
+    count = len(list(folder.glob("*.ipynb")))
+    if not count:
+        mend = "pip install --force-reinstall autodiff_kit"
+        return Finding("lessons", "problem", f"none in {folder}", mend)
+    return Finding("lessons", "ok", f"{count} in {folder}")
+
+
+def _progress(folder: Path) -> Finding:
+    """See whether answers can be kept; the file itself comes with the first answer."""
+    path = library.progress_file(folder).absolute()
+    place = next(parent for parent in path.parents if parent.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            return Finding("progress", "ok", f"can be kept in {path}")
+    except OSError as error:
+        found = f"cannot be kept in {place} ({error.strerror})"
+        return Finding(
+            "progress", "problem", found, "Use a folder of your own: autodiff-kit lab FOLDER"
+        )
+
+
+def _program(what: str, names: tuple[str, ...], question: str, mend: str) -> Finding:
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        return Finding(what, "optional", "not found", mend)
+    works, answer = _run(path, question)
+    if not works:
+        return Finding(what, "optional", f"{path} does not run: {answer}", mend)
+    return Finding(what, "ok", answer.split(" built on ")[0])
+
+
+def _optional_package(name: str, mend: str) -> Finding:
+    version = _version(name)
+    if version is None:
+        return Finding(name, "optional", "not installed", mend)
+    return Finding(name, "ok", version)
+
+
+def _torch() -> Finding:
+    version = _version("torch")
+    mend = f'pip install "autodiff_kit[parity]" (to compare with PyTorch {TORCH})'
+    if version is None:
+        return Finding("torch", "optional", "not installed", mend)
+    if version.split("+")[0] != TORCH:  # "+cpu" and the like name the build
+        return Finding("torch", "optional", version, mend)
+    return Finding("torch", "ok", f"{version}, the version the kit is compared with")
+
+
+def _sandbox() -> Finding:
+    """Try bubblewrap: being installed says nothing, many systems forbid what it needs."""
+    path = shutil.which("bwrap")
+    if path is None:
+        mend = "apt install bubblewrap (to run other people's code when grading)"
+        return Finding("sandbox", "optional", "bubblewrap not found", mend)
+    works, answer = _run(path, "--unshare-all", "--ro-bind", "/", "/", "true")
+    if not works:
+        mend = "allow user namespaces (to run other people's code when grading)"
+        return Finding("sandbox", "optional", f"bubblewrap does not run: {answer}", mend)
+    return Finding("sandbox", "ok", "bubblewrap works")
+
+
+def _run(*command: str) -> tuple[bool, str]:
+    """Return whether a program ended well, and the first line of what it said."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return False, str(error)
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return done.returncode == 0, lines[0].strip() if lines else f"exit code {done.returncode}"
+
+
+def _is_there(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Callable[..., None] | None = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # a folder's name may not fit the terminal's encoding
+            reconfigure(errors="replace")
+    cli(prog_name="autodiff-kit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+"""Find the lessons that came with the kit, and make the learner's own copy of them.
+
+After reading this file you can say where the lessons lie, and what happens to each file when
+``autodiff-kit lab`` runs again after an upgrade. One promise stands above all: nothing that the
+learner changed is ever overwritten. Read next: ``autodiff_kit/cli.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+__all__ = [
+    "FIRST_LESSON",
+    "LibraryError",
+    "Report",
+    "copy_lessons",
+    "find",
+    "progress_file",
+    "write_atomically",
+]
+
+FIRST_LESSON = "00_start_here.ipynb"
+RECORD = ".autodiff-kit.json"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class LibraryError(Exception):
+    """Something a learner can mend: lessons not found, or a folder that cannot be written."""
+
+
+@dataclass
+class Report:
+    """What a copy did, as lists of file names relative to the learner's folder.
+
+    Attributes
+    ----------
+    new : list of str
+        Files that were not there before.
+    updated : list of str
+        Older versions that the learner had not changed, replaced by this one.
+    offered : dict of str to str
+        Files that the learner changed (left alone) -> the new version put beside them.
+    same : list of str
+        Files with nothing to do.
+    record_was_damaged : bool
+        The hidden record could not be read, so every file that differs counted as the learner's.
+    """
+
+    new: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    offered: dict[str, str] = field(default_factory=dict)
+    same: list[str] = field(default_factory=list)
+    record_was_damaged: bool = False
+
+
+def find(what: str = "notebooks", package: Path = _PACKAGE) -> Path:
+    """Return the folder of the lessons or exercises of this installation.
+
+    Parameters
+    ----------
+    what : str
+        ``"notebooks"`` or ``"exercises"``.
+    package : Path
+        The package's own folder.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    LibraryError
+        If this installation has none.
+    """
+    # An installed wheel has them inside the package. That place comes first: the folder around an
+    # installed package is site-packages, where a stranger's `notebooks` may lie.
+    for folder in (package / f"_{what}", package.parent / what):
+        if folder.is_dir():
+            return folder
+    raise LibraryError(
+        f"This installation of autodiff_kit has no {what}: neither {package / f'_{what}'} nor "
+        f"{package.parent / what} exists.\n"
+        "-> Install it again: pip install --force-reinstall autodiff_kit"
+    )
+
+
+def copy_lessons(source: Path, folder: Path, version: str) -> Report:
+    """Bring the learner's folder up to date without touching what the learner changed.
+
+    A file the learner does not have is put there (also one that was deleted: that is how to start
+    a lesson afresh). A file still as the kit wrote it is replaced. A file that was changed stays,
+    and a version that was not offered before is put beside it: ``03_x.new-0.2.0.ipynb``.
+
+    Every file is written whole or not at all. A copy that was interrupted is finished by the next
+    one, because each decision looks at what is really there.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of the lessons, as :func:`find` returns it.
+    folder : Path
+        The learner's folder; made if missing.
+    version : str
+        Version of the kit, for the names of the files put beside changed ones.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    LibraryError
+        If the folder cannot be made or written (nothing was changed then), if it is the kit's own
+        folder of lessons, or if the disk gives out half way (whole files are there, no half ones).
+    """
+    if folder.resolve().is_relative_to(source.resolve()):
+        raise LibraryError(
+            f"{folder} is where the kit keeps its own lessons; your work would mix with them.\n"
+            "-> Name a folder of your own: autodiff-kit lab FOLDER"
+        )
+    _require_writable(folder)
+    known, damaged = _read_record(folder / RECORD)
+    report = Report(record_was_damaged=damaged)
+    try:
+        for path in _files(source):
+            name = path.relative_to(source).as_posix()
+            known[name] = _bring(
+                name, path.read_bytes(), folder, version, known.get(name, []), report
+            )
+        record = {"about": "Which versions of the lessons autodiff-kit put here.", "files": known}
+        text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+        write_atomically(folder / RECORD, text.encode())
+    except OSError as error:
+        raise LibraryError(
+            f"The copy of the lessons stopped half way: {error.filename} ({error.strerror}).\n"
+            "-> Every file there is whole. Make room or mend the folder, then run it again."
+        ) from error
+    return report
+
+
+def progress_file(folder: Path | None = None) -> Path:
+    """Return where the learner's answers are kept: beside the lessons they belong to.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        The learner's folder. The default is the current one: a notebook runs in its own folder.
+
+    Returns
+    -------
+    Path
+        The file that the environment variable ``ADK_PROGRESS`` names, if it is set.
+    """
+    named = os.environ.get("ADK_PROGRESS")
+    return Path(named) if named else (folder or Path()) / ".autodiff-kit-progress.json"
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Where to; its folder is made if missing. A file that is there is replaced in one step.
+    data : bytes
+        The content.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; what was there is unchanged and no part of the new file is left.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # same folder: same file system
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _bring(
+    name: str, data: bytes, folder: Path, version: str, ours: list[str], report: Report
+) -> list[str]:
+    """Decide about one file, note it in the report, and return the versions of ours from now on."""
+    target = folder / name
+    shipped = _digest(data)
+    found = _digest(target.read_bytes()) if target.is_file() else None
+    if found == shipped:
+        report.same.append(name)
+    elif found is None and not target.exists():
+        write_atomically(target, data)
+        report.new.append(name)
+    elif found in ours:
+        write_atomically(target, data)
+        report.updated.append(name)
+    elif shipped in ours:  # changed by the learner, and this version was offered before
+        report.same.append(name)
+    else:
+        report.offered[name] = _put_beside(folder, name, version, data)
+    # Put here or offered: the learner may have taken the offer, so an unchanged copy of any of
+    # these versions may be replaced by the next one.
+    return [*(digest for digest in ours if digest != shipped), shipped]
+
+
+def _require_writable(folder: Path) -> None:
+    """Raise before the first lesson is copied, rather than half way."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".autodiff-kit-probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise LibraryError(
+            f"Cannot write in the folder {folder} ({error.strerror}); nothing was changed.\n"
+            "-> Name a folder of your own: autodiff-kit lab FOLDER"
+        ) from error
+
+
+def _files(source: Path) -> Iterator[Path]:
+    """All files of the lessons, without what editors and Jupyter leave behind."""
+    for path in sorted(source.rglob("*")):
+        parts = path.relative_to(source).parts
+        if path.is_file() and not any(p.startswith(".") or p == "__pycache__" for p in parts):
+            yield path
+
+
+def _put_beside(folder: Path, name: str, version: str, data: bytes) -> str:
+    """Write a new version beside the learner's file, and return its name."""
+    old = PurePosixPath(name)
+    number = 1
+    while True:
+        ending = "" if number == 1 else f"-{number}"
+        beside = old.with_name(f"{old.stem}.new-{version}{ending}{old.suffix}")
+        target = folder / beside
+        if not target.exists():
+            write_atomically(target, data)
+            return str(beside)
+        if target.is_file() and target.read_bytes() == data:  # an interrupted copy put it there
+            return str(beside)
+        number += 1
+
+
+def _read_record(path: Path) -> tuple[dict[str, list[str]], bool]:
+    """Return file name -> digests of our versions, and whether the record was unreadable."""
+    try:
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+        return {str(name): [str(digest) for digest in ours] for name, ours in files.items()}, False
+    except FileNotFoundError:
+        return {}, False
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}, True
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

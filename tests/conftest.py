@@ -1,0 +1,37 @@
+"""What is optional on a learner's machine is required where the environment says so.
+
+Tests marked ``browser`` or ``parity`` are skipped, with a reason, where Chromium or PyTorch is
+missing. ``ADK_REQUIRE_BROWSER=1`` and ``ADK_REQUIRE_PARITY=1`` turn the skip into a stop at once.
+"""
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+
+
+def _missing() -> dict[str, str]:
+    """Return marker -> what is missing for it."""
+    missing = {}
+    if importlib.util.find_spec("playwright") is None:
+        missing["browser"] = 'needs playwright: pip install -e ".[browser]"'
+    elif not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        missing["browser"] = "needs Chromium, see `autodiff-kit doctor`"
+    if importlib.util.find_spec("torch") is None:
+        missing["parity"] = 'needs PyTorch: pip install -e ".[parity]"'
+    return missing
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker, reason in _missing().items():
+        if os.environ.get(f"ADK_REQUIRE_{marker.upper()}") == "1":
+            raise pytest.UsageError(f"ADK_REQUIRE_{marker.upper()}=1, but the test {reason}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    missing = _missing()
+    for item in items:
+        for marker, reason in missing.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))

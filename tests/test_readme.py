@@ -1,0 +1,46 @@
+"""What the README says is tried out: its example runs, and every path in it is there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+READING_ORDER = re.findall(r"^\d\. `(.+?)`", README, flags=re.MULTILINE)
+
+
+def test_the_example_prints_what_its_comment_says(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    (expected,) = re.findall(r"^print.*# (.+)$", example, flags=re.MULTILINE)
+    (tmp_path / "example.py").write_text(example)
+
+    done = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.stdout, done.stderr) == (expected + "\n", "")
+    assert (tmp_path / "steps.html").is_file()
+
+
+def test_the_reading_order_names_six_files() -> None:
+    assert len(READING_ORDER) == 6
+
+
+@pytest.mark.parametrize("path", READING_ORDER)
+def test_a_file_of_the_reading_order_is_there(path: str) -> None:
+    assert (ROOT / path).is_file()
+
+
+def test_every_picture_of_the_readme_is_there() -> None:
+    pictures = re.findall(r"!\[.*?\]\((.+?)\)", README)
+
+    assert [picture for picture in pictures if not (ROOT / picture).is_file()] == []
