@@ -211,11 +211,14 @@ class Op:
 
     def saved_by_name(self, node: Node) -> dict[str, Value]:
         """Return the arrays (and numbers) that ``node`` keeps, by the names in the rules."""
-        first_two = (*self.inputs, "", "")[:2]
-        kept = {"out": node.out, first_two[0]: node.x, first_two[1]: node.y}
-        kept |= dict(zip(self.rest, node.rest, strict=False))
-        tensors = {"out", *self.inputs, *self.by_products}
-        return {name: v for name, v in kept.items() if v is not None and name in tensors}
+        kept = {}
+        for name, value in zip(("out", *self.inputs), (node.out, node.x, node.y), strict=False):
+            if value is not None:
+                kept[name] = value
+        for name, value in zip(self.rest, node.rest, strict=False):
+            if value is not None and (name in self.inputs or name in self.by_products):
+                kept[name] = value
+        return kept
 
     def saved_attribute(self, node: Node, name: str) -> Any:
         """Return ``grad_fn._saved_<name>``: a tensor for saved tensors, else the value."""

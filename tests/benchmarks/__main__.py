@@ -198,7 +198,7 @@ def recorder(rounds: int) -> None:
     """Print what recording costs per op, and that an absent recorder costs nothing."""
     import autodiff_kit as ak
 
-    n = 2_000
+    n = 10_000
 
     def work() -> None:
         x = ak.tensor(1.0, requires_grad=True)

@@ -1,0 +1,151 @@
+"""A recording: what happened in a run, as plain data that can be saved and read again.
+
+After reading this file you know what a recording holds and that it can be handed on as a JSON
+file: no tensor, no graph and no code lives in it. Read next: ``recorder.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Recording", "RecordingError"]
+
+FORMAT, VERSION = "autodiff_kit recording", 1
+_PARTS: dict[str, type] = {
+    "sources": list,
+    "ops": dict,
+    "scopes": list,
+    "nodes": list,
+    "events": list,
+}
+
+
+class RecordingError(ValueError):
+    """A file that is no recording, or not a whole one."""
+
+
+class Recording:
+    """One run: its source, its graph and its events in order of time.
+
+    Attributes
+    ----------
+    sources : list of dict
+        The cells and files that took part: ``name``, ``text``, ``first_line``.
+    ops : dict from str to dict
+        The ops that occur, with their formula, their rules and what these read.
+    scopes : list of dict
+        The tree of calls and loop iterations.
+    nodes : list of dict
+        Leaves and ops in order of creation; a node's id is its place in the list.
+    events : list of dict
+        What happened: ``leaf``, ``op``, ``branch``, ``modified``; ``backward``, ``visit``,
+        ``contribution``, ``accumulate``, ``release``, ``finish``; ``error``.
+    error : dict or None
+        The exception that ended the run: ``type``, ``message``, ``where``.
+    note : str or None
+        Said when the recording is not complete.
+    """
+
+    def __init__(self) -> None:
+        self.sources: list[dict[str, Any]] = []
+        self.ops: dict[str, dict[str, Any]] = {}
+        self.scopes: list[dict[str, Any]] = []
+        self.nodes: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
+        self.error: dict[str, Any] | None = None
+        self.note: str | None = None
+
+    def __repr__(self) -> str:
+        if not self.nodes:
+            return "Recording(empty)"
+        words = [_title(node) for node in self.nodes[:4]]
+        more = ", ..." if len(self.nodes) > len(words) else ""
+        size = f"{len(self.nodes)} nodes, {len(self.events)} events"
+        broken = f"; ended by {self.error['type']}" if self.error else ""
+        return f"Recording({size}: {', '.join(words)}{more}{broken})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            **{part: getattr(self, part) for part in _PARTS},
+            "error": self.error,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any, *, name: str = "this data") -> Recording:
+        """Make a recording of what ``to_dict`` returned.
+
+        Raises
+        ------
+        RecordingError
+            If ``data`` is no recording, is of a newer version, or lacks a part.
+        """
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise RecordingError(
+                f"{name} is not a recording of autodiff_kit.\n"
+                "-> A recording is what rec.save(path) writes; give that file."
+            )
+        if data.get("version") != VERSION:
+            raise RecordingError(
+                f"{name} is a recording of version {data.get('version')}; this autodiff_kit reads "
+                f"version {VERSION}.\n-> Upgrade autodiff_kit to read it. The file is as it was."
+            )
+        recording = cls()
+        for part, kind in _PARTS.items():
+            if not isinstance(data.get(part), kind):
+                raise RecordingError(
+                    f"{name} is damaged: its part {part!r} is missing or of the wrong kind.\n"
+                    "-> Record the run again and save it. The file is as it was."
+                )
+            setattr(recording, part, data[part])
+        recording.error, recording.note = data.get("error"), data.get("note")
+        return recording
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recording as JSON; a file of that name stays whole until the new one is."""
+        target = Path(path)
+        text = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(temporary, target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Recording:
+        """Read a recording that ``save`` wrote.
+
+        Raises
+        ------
+        RecordingError
+            If the file was cut short, is no recording, or is of a newer version.
+        OSError
+            If there is no such file, or it cannot be read.
+        """
+        name = Path(path).name
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise RecordingError(
+                f"{name} cannot be read as a recording: {error}.\n"
+                "-> The file was cut short or is something else. Save the recording again; the "
+                "file is as it was."
+            ) from None
+        return cls.from_dict(data, name=name)
+
+
+def _title(node: dict[str, Any]) -> str:
+    name, text = node["name"], node["text"]
+    if node["kind"] == "op" and name and text:
+        return f"{name} = {text}"
+    return str(name or text or node["op"] or "a leaf")
