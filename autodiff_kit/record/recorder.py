@@ -109,15 +109,18 @@ class record(Observer):
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         local.mode.observer = self._outer
-        recording = self._recording
         if error is not None:
-            recording.error = {
-                "type": type(error).__name__,
-                "message": str(error),
-                "where": self._where_raised(traceback),
-            }
-            recording.events.append({"kind": "error"})
+            self.failed(error)
         self._finish()
+
+    def failed(self, error: BaseException) -> None:
+        """Note the exception that ended the run, with the learner's line that raised it."""
+        self._recording.error = {
+            "type": type(error).__name__,
+            "message": str(error),
+            "where": self._where_raised(error.__traceback__),
+        }
+        self._events.append({"kind": "error"})
 
     def _finish(self) -> None:
         """Turn snapshots into plain data, number repeated names, and let go of the run."""

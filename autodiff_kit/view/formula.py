@@ -1,0 +1,557 @@
+"""Numbers, names and rules as a learner reads them.
+
+After reading you can say how ``g * y`` from the op table becomes ``h_bar = y_bar * w`` (with the
+learner's names) and ``h_bar = 3. * 2. = 6.`` (with the numbers of this run), and how any value is
+shortened to fit a box. Everything here is text made from plain data. Read next: ``frames.py``,
+which tells the steps with these words.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import isfinite, prod
+from typing import Any
+
+__all__ = [
+    "Names",
+    "bar",
+    "fill",
+    "grid",
+    "label",
+    "number",
+    "rule_forms",
+    "shape_text",
+    "short",
+    "show",
+    "symbol",
+    "word",
+    "worked_out",
+]
+
+Value = Mapping[str, Any]  # VALUE of a recording: shape, dtype, data, perhaps stats
+
+SHORT = 32  # characters a tensor may take inside a sentence or a formula
+NAME = 24  # characters an expression may have to be used as a name
+LONG = 140  # a longer formula is left out; what it gives is still shown
+
+# -- numbers and tensors ----------------------------------------------------------------------
+
+
+def number(value: Any) -> str:
+    """Return a number in the shortest clear form: ``8.``, ``0.5``, ``3.1416``, ``1.5e-06``.
+
+    As PyTorch prints it (a float always has its point, four digits are kept), without the zeros
+    that PyTorch adds to line up columns.
+
+    Parameters
+    ----------
+    value : float, int, bool or str
+        A string is one of ``"nan"``, ``"inf"``, ``"-inf"``, as JSON has no numbers for them.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> number(8.0), number(0.1 + 0.2), number(3), number(0.0000015)
+    ('8.', '0.3', '3', '1.5e-06')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    if not isfinite(value):
+        return str(value)
+    size = abs(value)
+    if size < 1e6 and value == int(value):
+        return f"{int(value)}."
+    if 1 <= size < 1e5:
+        return f"{value:.{4 if size < 100 else 2}f}".rstrip("0")
+    if 1e-4 <= size < 1:
+        text = f"{value:.4g}"
+        return text if "." in text else text + "."
+    mantissa, exponent = f"{value:.3e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{exponent}"
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Return a shape as Python writes it: ``()``, ``(3,)``, ``(2, 3)``."""
+    return str(tuple(shape))
+
+
+def _numbers(value: Value) -> list[str]:
+    data = value["data"]
+    if str(value["dtype"]).startswith("float"):
+        return [number(v if isinstance(v, str) else float(v)) for v in data]
+    if value["dtype"] == "bool":
+        return [str(bool(v)) for v in data]
+    return [number(v) for v in data]
+
+
+def _nested(texts: Sequence[str], shape: Sequence[int]) -> str:
+    if not shape:
+        return texts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(texts)}]"
+    step = len(texts) // shape[0] if shape[0] else 0
+    rows = (_nested(texts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))
+    return f"[{', '.join(rows)}]"
+
+
+def short(value: Value, limit: int = SHORT) -> str | None:
+    """Return all elements of a value on one line, or None if that takes over ``limit`` characters.
+
+    Examples
+    --------
+    >>> short({"shape": [3], "dtype": "float32", "data": [1.0, 2.0, 3.5]})
+    '[1., 2., 3.5]'
+    """
+    shape = value["shape"]
+    if not shape:
+        return _numbers(value)[0]
+    if prod(shape) * 3 > limit or "stats" in value:
+        return None
+    text = _nested(_numbers(value), shape)
+    return text if len(text) <= limit else None
+
+
+def show(value: Value, limit: int = SHORT) -> str:
+    """Return a value for use in a sentence: its elements if they fit, else ``(2, 3) tensor``."""
+    text = short(value, limit)
+    return f"{shape_text(value['shape'])} tensor" if text is None else text
+
+
+def symbol(value: Value) -> str:
+    """Return a value for use in a formula: its elements if they fit, else ``Tensor(2, 3)``.
+
+    PyTorch's ``Tensor(2, 3)`` is a tensor of that shape too, so this says just what is meant.
+    """
+    text = short(value)
+    return f"Tensor({', '.join(map(str, value['shape']))})" if text is None else text
+
+
+def grid(value: Value) -> str:
+    """Return a value over as many lines as it has rows, columns aligned; large ones in statistics.
+
+    Examples
+    --------
+    >>> print(grid({"shape": [2, 2], "dtype": "float32", "data": [1.0, -2.0, 3.5, 4.0]}))
+    [[ 1., -2.],
+     [3.5,  4.]]
+    """
+    shape, texts = value["shape"], _numbers(value)
+    if "stats" in value:
+        stats = {k: number(v) for k, v in value["stats"].items()}
+        spread = ", ".join(f"{k} {stats[k]}" for k in ("min", "max", "mean", "std") if k in stats)
+        odd = "".join(f"\n{stats[k]} × {k}" for k in ("nan", "inf") if stats.get(k, "0") != "0")
+        return f"[{', '.join(texts)}, ...]\n{spread}{odd}"
+    if len(shape) < 2 or not texts:
+        return _nested(texts, shape)
+    width = max(map(len, texts))
+    texts = [text.rjust(width) for text in texts]
+    columns = shape[-1]
+    lines = [f"[{', '.join(texts[i : i + columns])}]" for i in range(0, len(texts), columns)]
+    for axis in range(len(shape) - 2, -1, -1):  # brackets of the outer dimensions
+        size = prod(shape[axis:-1])
+        for start in range(0, len(lines), size):
+            lines[start] = "[" + lines[start]
+            lines[start + size - 1] += "]"
+    depth = len(shape)
+    padded = [" " * (depth - (len(line) - len(line.lstrip("[")))) + line for line in lines]
+    return ",\n".join(padded)
+
+
+def parameter(value: Any) -> str:
+    """Return a keyword parameter of an op as Python writes it; lists were tuples before JSON."""
+    if isinstance(value, list | tuple):
+        items = [parameter(item) for item in value]
+        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+    return number(value) if isinstance(value, float) else str(value)
+
+
+# -- words for operations -----------------------------------------------------------------------
+
+_WORDS = {
+    "add": "add",
+    "add_scaled": "add",
+    "bmm": "matrix multiply",
+    "choose": "where",
+    "div": "divide",
+    "dot": "dot product",
+    "eq": "compare",
+    "floor_divide": "divide and floor",
+    "ge": "compare",
+    "gt": "compare",
+    "index": "pick",
+    "le": "compare",
+    "lt": "compare",
+    "matmul": "matrix multiply",
+    "mm": "matrix multiply",
+    "mul": "multiply",
+    "mv": "matrix multiply",
+    "ne": "compare",
+    "neg": "negate",
+    "pow_from_number": "power",
+    "pow_tensor": "power",
+    "pow_to_number": "power",
+    "rsub": "subtract",
+    "select": "pick",
+    "slice_dim": "slice",
+    "sub": "subtract",
+    "sub_scaled": "subtract",
+    "t": "transpose",
+    "to_copy": "convert",
+}
+_SYMBOLS = {
+    ast.Add: "+",
+    ast.Sub: "−",
+    ast.Mult: "×",
+    ast.Div: "÷",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.Mod: "%",
+    ast.FloorDiv: "//",
+    ast.USub: "−",
+    ast.Invert: "~",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+LABEL = 18  # characters an op may take in its box
+
+
+def word(op: str) -> str:
+    """Return the verb for an op: ``mul`` is "multiply", ``sum_all`` is "sum"."""
+    plain = re.sub(r"_(all|dim|elements?)$", "", op)
+    return _WORDS.get(op) or _WORDS.get(plain) or plain.replace("_", " ")
+
+
+def label(text: str, constants: Mapping[str, str], name: str = "") -> str:
+    """Return what stands in the box of an op: its symbol, with the constants beside it.
+
+    Parameters
+    ----------
+    text : str
+        The operation as the op table has it, ``x * y`` or ``x.sum(dim)``.
+    constants : dict from str to str
+        Arguments and parameters that are not nodes. They get no box, so they are shown here.
+    name : str
+        What to show if the text is not Python.
+
+    Examples
+    --------
+    >>> label("x * y", {"x": "2"}), label("x * y", {}), label("x.sum(dim)", {"dim": "0"})
+    ('2 ×', '×', 'sum(dim=0)')
+    """
+    tree = _parsed(text)
+    if tree is None:
+        return name
+    full = _label(tree, constants)
+    return full if len(full) <= LABEL else (_label(tree, {}) or name)[:LABEL]
+
+
+def _label(tree: ast.expr, constants: Mapping[str, str]) -> str:
+    match tree:
+        case ast.BinOp(left=left, op=op, right=right):
+            parts = (_label(left, constants), _SYMBOLS[type(op)], _label(right, constants))
+            return " ".join(filter(None, parts))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            parts = (_label(left, constants), _SYMBOLS[type(op)], _label(right, constants))
+            return " ".join(filter(None, parts))
+        case ast.UnaryOp(op=op, operand=operand):
+            return _SYMBOLS[type(op)] + _label(operand, constants)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
+            named = [a.id for a in args if isinstance(a, ast.Name)]
+            shown = [
+                constants[a] if a in ("shape", "dims", "index") else f"{a}={constants[a]}"
+                for a in (*named, *(c for c in constants if c not in named))
+                if constants.get(a, "None") not in ("None", "False")
+            ]
+            return f"{name}({', '.join(shown)})" if shown else name
+        case ast.Attribute(attr=name):
+            return f".{name}"
+        case ast.Subscript(slice=at):
+            inside = fill(ast.unparse(at), constants)
+            return f"[{inside}]" if constants else "[ ]"
+        case ast.Name(id=name):
+            return constants.get(name, "")
+        case _:
+            return ast.unparse(tree)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+
+
+# -- rules with names and numbers filled in -------------------------------------------------------
+
+_MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
+_OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
+_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*|\[.*\]|\(.*\)_bar|Tensor\([\d, ]*\)")
+_NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
+
+
+class _AsOperators(ast.NodeTransformer):
+    """Write ``mm(a, b)`` as ``a @ b``: the rule is shown as mathematics, not as a call."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in _MATRIX_PRODUCTS:
+            return ast.BinOp(node.args[0], ast.MatMult(), node.args[1])
+        return node
+
+
+# A piece is literal text, or a name with how tightly it is bound: 0 it stands alone, 1 it begins
+# a product or sum (so `-2. * y` needs no parentheses), 2 it is bound by an operator.
+Piece = tuple[str, int | None]
+
+
+@lru_cache(maxsize=1024)
+def _pieces(text: str) -> tuple[Piece, ...]:
+    tree = _parsed(text)
+    if tree is None:
+        return ((text, None),)
+    text = ast.unparse(_AsOperators().visit(ast.parse(text, mode="eval")))
+    tree = ast.parse(text, mode="eval").body
+    found: list[tuple[int, int, str, int]] = []
+
+    def look(node: ast.AST, parent: ast.AST | None, bound: int) -> None:
+        if isinstance(node, ast.Name):
+            if not (isinstance(parent, ast.Call) and parent.func is node):
+                found.append((node.col_offset, node.end_col_offset or 0, node.id, bound))
+            return
+        for child in ast.iter_child_nodes(node):
+            inner = 0
+            if isinstance(node, _OPERATORS):
+                first = isinstance(node, ast.BinOp) and child is node.left
+                free = first and bound < 2 and not isinstance(node.op, ast.Pow)  # type: ignore[attr-defined]
+                inner = 1 if free else 2
+            look(child, node, inner)
+
+    look(tree, None, 0)
+    raw = text.encode()  # offsets of ast are in bytes
+    pieces: list[Piece] = []
+    end = 0
+    for start, stop, name, bound in sorted(found):
+        pieces += [(raw[end:start].decode(), None), (name, bound)]
+        end = stop
+    return (*pieces, (raw[end:].decode(), None))
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    """Replace the names in an expression, with parentheses where they are needed.
+
+    Only whole names are replaced, never attributes or the name of a function that is called.
+
+    Parameters
+    ----------
+    text : str
+        A Python expression, for example the text of a rule.
+    names : dict from str to str
+        What stands for each name; others stay.
+
+    Examples
+    --------
+    >>> fill("g * y", {"g": "y_bar", "y": "2 * x"})
+    'y_bar * (2 * x)'
+    >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
+    '-(-3.) * cos(-1.)'
+    """
+    done = []
+    for piece, bound in _pieces(text):
+        new = names.get(piece) if bound is not None else None
+        if new is None:
+            done.append(piece)
+        elif not bound or _ATOM.fullmatch(new) or (bound == 1 and _NEGATIVE.fullmatch(new)):
+            done.append(new)
+        else:
+            done.append(f"({new})")
+    return "".join(done)
+
+
+def _knows(text: str, names: Mapping[str, str]) -> bool:
+    """Tell whether every name in the expression has something to stand for it."""
+    return all(bound is None or piece in names for piece, bound in _pieces(text))
+
+
+def bar(name: str) -> str:
+    """Return the name of a gradient: ``x_bar``, or ``(2 * x)_bar`` for an expression."""
+    return f"{name}_bar" if name.isidentifier() else f"({name})_bar"
+
+
+def rule_forms(
+    rule: str,
+    arg: str,
+    *,
+    names: Mapping[str, str],
+    numbers: Mapping[str, str],
+    target: str,
+    result: str,
+) -> list[str]:
+    """Write a rule three ways: in general, with the learner's names, with the numbers of this run.
+
+    Parameters
+    ----------
+    rule : str
+        What the rule returns, ``g * y``.
+    arg : str
+        The input it is for, ``x``.
+    names, numbers : dict from str to str
+        What stands for ``g``, ``out``, inputs, parameters and shapes.
+    target, result : str
+        The learner's name of that input, and what the rule gave.
+
+    Returns
+    -------
+    list of three str
+
+    Examples
+    --------
+    >>> rule_forms("g * y", "x", names={"g": "z_bar", "y": "w"}, numbers={"g": "3.", "y": "2."},
+    ...            target="h", result="6.")
+    ['x_bar = z_bar * y', 'h_bar = z_bar * w', 'h_bar = 3. * 2. = 6.']
+    """
+    general = {"g": "z_bar", "out": "z"}
+    general |= {n: f"{n.removesuffix('_shape')}.shape" for n in names if n.endswith("_shape")}
+    left = bar(target)
+    return [
+        f"{arg}_bar = {fill(rule, general)}",
+        f"{left} = {fill(rule, names)}",
+        f"{left} = {worked_out(rule, numbers, result)}",
+    ]
+
+
+def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
+    """Return ``3. * 2. = 6.``; only ``6.`` if the rule hands on, is long, or has names of its own."""
+    if not _knows(rule, numbers):
+        return result
+    text = fill(rule, numbers)
+    return result if text == result or len(text) > LONG else f"{text} = {result}"
+
+
+# -- the learner's names --------------------------------------------------------------------------
+
+_IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
+_DEPTH = 20  # an expression short enough to be shown is not nested deeper
+
+
+class Names:
+    """What each node of a recording is called; worked out when asked for.
+
+    A node that the learner gave a name has that name (``h2`` where ``h`` was bound several times).
+    Others are called by their expression if it is short, with numbered names filled in - in a
+    loop, ``h * w`` is ``h1 * w`` in one round and ``h2 * w`` in the next - and ``v7`` otherwise.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes`` and ``ops``.
+    """
+
+    def __init__(self, recording: Mapping[str, Any]) -> None:
+        self._nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
+        self._ops: Mapping[str, Mapping[str, Any]] = recording["ops"]
+        # Nodes whose text is the whole of their consumer's: parts of one call, such as sum(list).
+        self._parts = {
+            i["node"]
+            for node in self._nodes
+            for i in node.get("inputs", ())
+            if "node" in i
+            and node["where"] is not None
+            and self._nodes[i["node"]]["where"] == node["where"]
+        }
+        self._names: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
+
+    def name(self, node: int) -> str:
+        """Return ``h1``, ``2 * x`` or ``v7``."""
+        found = self._names.get(node)
+        if found is None:
+            record = self._nodes[node]
+            found = record["name"]
+            if not found:
+                text = self.text(node) if record["kind"] == "op" else ""
+                found = text if 0 < len(text) <= NAME else f"v{node}"
+            self._names[node] = found
+        return found
+
+    def text(self, node: int) -> str:
+        """Return the node's expression on one line, ``h1 * w``."""
+        found = self._texts.get(node)
+        if found is None:
+            found = self._texts[node] = self._expression(node)
+        return found
+
+    def title(self, node: int) -> str:
+        """Return ``h1 = h * w``; for a leaf, its name."""
+        record = self._nodes[node]
+        name = self.name(node)
+        if record["kind"] == "leaf":
+            return name
+        text = self.text(node)
+        return text if not text or text == name or not record["name"] else f"{name} = {text}"
+
+    def operand(self, source: Mapping[str, Any]) -> str:
+        """Return the name of one input of an op, or its number if it is a constant."""
+        return self.name(source["node"]) if "node" in source else parameter(source["value"])
+
+    def operands(self, node: int) -> dict[str, str]:
+        """Return what stands for the names in the op's text: inputs by name, parameters by value."""
+        record = self._nodes[node]
+        found = {i["arg"]: self.operand(i) for i in record["inputs"]}
+        return found | {k: parameter(v) for k, v in record["params"].items()}
+
+    def _expression(self, node: int) -> str:
+        record = self._nodes[node]
+        text = self._own_text(record)
+        if record["kind"] == "leaf" or len(text) > 4 * NAME:
+            return text
+        numbered = self._numbered(node, text, 0)
+        if text and None not in numbered.values():
+            return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text)
+        # No expression of its own, or one name for two tensors: write it from the op table.
+        inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
+        parameters = {k: parameter(v) for k, v in record["params"].items()}
+        return fill(self._ops[record["op"]]["text"], inputs | parameters)
+
+    def _own_text(self, record: Mapping[str, Any]) -> str:
+        """Return the source on one line; nothing for a part of a call and for ``h *= w``."""
+        text = " ".join(str(record["text"]).split())
+        return "" if record["id"] in self._parts or _parsed(text) is None else text
+
+    def _plain(self, source: Mapping[str, Any]) -> str:
+        """Return an operand's name; expressions from the op table are not put into each other."""
+        if "node" in source:
+            record = self._nodes[source["node"]]
+            if not record["name"] and not self._own_text(record):
+                return f"v{source['node']}"
+        return self.operand(source)
+
+    def _numbered(self, node: int, text: str, depth: int) -> dict[str, str | None]:
+        """Return which names in ``text`` stand for a numbered name; None if for more than one."""
+        found: dict[str, str | None] = {}
+        words = set(_IDENTIFIER.findall(text))
+        for source in self._nodes[node].get("inputs", ()):
+            if "node" not in source:
+                continue
+            record = self._nodes[source["node"]]
+            name = record["name"]
+            new: dict[str, str | None] = {}
+            if name in words:
+                new = {name: name}
+            elif name:
+                new = {w: name for w in words if name.startswith(w) and name[len(w) :].isdigit()}
+            elif depth < _DEPTH:
+                new = self._numbered(source["node"], text, depth + 1)
+            for base, to in new.items():
+                found[base] = to if found.get(base, to) == to else None
+        return found

@@ -1,0 +1,149 @@
+"""One HTML file that steps through a recording with no kernel, no install and no network.
+
+After reading you can say what is in the file and why it is safe to open: the viewer (``static/kit.js``,
+``static/kit.css``), the payload, and a policy that forbids the browser to fetch anything or to run any
+script but that one. Read next: ``static/kit.js``, which does the drawing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+__all__ = ["deflate", "static", "to_html"]
+
+
+class HasPayload(Protocol):
+    """Anything that can say what the browser draws; a ``scene.Picture`` is the usual one."""
+
+    def payload(self) -> dict[str, Any]:
+        """Return the payload, JSON-able."""
+        ...
+
+
+def static(name: str) -> str:
+    """Return the text of a file in ``view/static``: ``"kit.js"`` or ``"kit.css"``."""
+    return (Path(__file__).with_name("static") / name).read_text(encoding="utf-8")
+
+
+def deflate(payload: Mapping[str, Any]) -> bytes:
+    """Return the payload as kit.js reads it: compact JSON, zlib-deflated; the same bytes every time.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is not finite: browsers' JSON has no word for it.
+    """
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return zlib.compress(text.encode("utf-8", "replace"), 9)
+
+
+def to_html(
+    source: HasPayload | Mapping[str, Any], path: str | os.PathLike[str], *, title: str | None = None
+) -> Path:
+    """Write a page that steps through a picture; it needs a browser and nothing else.
+
+    Parameters
+    ----------
+    source : Picture or dict
+        What to show: a picture, or the payload it gives.
+    path : path
+        File to write. It is replaced as a whole or not at all.
+    title : str, optional
+        Title of the page; that of the picture by default.
+
+    Returns
+    -------
+    Path - the file written.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; an older file of that name is then untouched.
+    """
+    payload = source if isinstance(source, Mapping) else source.payload()
+    if title is not None:
+        payload = {**payload, "title": title}
+    target = Path(path)
+    _write_whole(target, _page(payload))
+    return target
+
+
+def _page(payload: Mapping[str, Any]) -> str:
+    title = html.escape(payload.get("title") or "Computation graph")
+    style = static("kit.css") + _PAGE_STYLE
+    script = static("kit.js") + _START
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    data = base64.b64encode(deflate(payload)).decode("ascii")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="autodiff_kit">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body class="adk-page">
+<main id="adk-stepper"></main>
+<noscript>{_still(payload, title)}</noscript>
+<script type="application/octet-stream" id="adk-payload">{data}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def _still(payload: Mapping[str, Any], title: str) -> str:
+    """What is left without scripts: the whole graph, and every step in words."""
+    steps = "\n".join(f"<li>{html.escape(frame['caption'])}</li>" for frame in payload["frames"])
+    width, height = payload["width"], payload["height"]
+    return f"""<div class="adk-root adk-still">
+<h1 class="adk-title">{title}</h1>
+<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{title}">
+{payload["svg"]}
+</svg>
+<ol>
+{steps}
+</ol>
+</div>"""
+
+
+def _digest(text: str) -> str:
+    """Return the name by which a content security policy allows exactly this script or style."""
+    if "</s" in text.lower().replace("</svg", "").replace("</span", ""):
+        raise ValueError("kit.js and kit.css are put inside HTML and must not close its tags")
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write beside the target and rename: whoever reads it sees the old file or the new, never half."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+_START = """
+const encoded = document.getElementById("adk-payload").textContent;
+mount(document.getElementById("adk-stepper"), Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)));
+"""
+
+_PAGE_STYLE = """
+.adk-page { margin: 0; padding: 16px; background: light-dark(#fff, #14181d); color-scheme: light dark; }
+.adk-page > main, .adk-still { max-width: 1400px; margin: 0 auto; }
+.adk-still svg { display: block; max-width: 100%; height: auto; padding: 0 16px; }
+"""

@@ -1,0 +1,282 @@
+"""From a recording to a picture that can be stepped through: ``build(recording)``.
+
+After reading you can say what is computed once (boxes, their texts, the layout, all steps) and
+what depends on the step (a few fields and classes). A ``Picture`` is plain data in and plain data
+out; the browser, the still, the text and the HTML page all show the same one. Read next:
+``fold.py`` for the boxes, ``frames.py`` for the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autodiff_kit.view import svg, text
+from autodiff_kit.view.fold import Box, Outline, outline
+from autodiff_kit.view.formula import Names, label, parameter, shape_text, short
+from autodiff_kit.view.frames import box_value, frames
+from autodiff_kit.view.layout import Layout, layout
+
+__all__ = ["Picture", "build"]
+
+KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
+NAME = 22  # characters of a name in a box
+COMMUTE = {"add", "mul", "eq", "ne", "maximum", "minimum", "dot"}
+
+
+def build(recording: Any, *, fold: Sequence[int] | bool | None = None) -> Picture:
+    """Lay out the graph of a recording and tell its steps.
+
+    Parameters
+    ----------
+    recording : Recording or dict
+        What was recorded; an object is asked for attributes named like the keys.
+    fold : sequence of int, bool or None
+        None folds graphs of more than 300 nodes. False draws every node of a graph up to that
+        size. A sequence names scopes (loops, iterations, calls) to fold in any case.
+
+    Returns
+    -------
+    Picture
+
+    Raises
+    ------
+    ValueError
+        If ``fold`` names a scope that is not in the recording.
+    """
+    if not isinstance(recording, Mapping):
+        recording = {key: getattr(recording, key) for key in KEYS}
+    return Picture(recording, fold)
+
+
+class Picture:
+    """A graph, laid out once, and its steps; made by ``build``.
+
+    Attributes
+    ----------
+    title : str
+        What is computed, ``"Computation graph of loss"``.
+    outline : Outline
+        Boxes and arrows.
+    texts : list of dict
+        What stands in each box: ``name``, ``symbol``, ``lines``, and ``grads``, ``values`` over
+        all steps.
+    titles : dict from str to str
+        By box, ``"h1 = h * w"``.
+    frames : list of dict
+        The steps, see ``frames.py``.
+    layout : Layout
+        Where everything stands; it does not depend on the step.
+    since : dict from str to int
+        By box, the step at which it appears.
+    sources : list of dict
+        ``name``, ``lines``, ``first_line``.
+    """
+
+    def __init__(self, recording: Mapping[str, Any], fold: Sequence[int] | bool | None) -> None:
+        self._recording = recording
+        self._names = Names(recording)
+        self.outline: Outline = outline(recording, fold)
+        self.frames = frames(recording, self.outline, self._names)
+        self.title = self._title()
+        self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
+        self.since = self._since()
+        self.texts = self._texts()
+        place = {box.id: i for i, box in enumerate(self.outline.boxes)}
+        edges = [(place[e.source], place[e.target]) for e in self.outline.edges]
+        self.layout: Layout = layout([svg.box_size(t) for t in self.texts], edges)
+        self.edge_labels = self._edge_labels()
+        self.sources = [
+            {
+                "name": source["name"],
+                "lines": str(source["text"]).splitlines(),
+                "first_line": source.get("first_line", 1),
+            }
+            for source in recording["sources"]
+        ]
+
+    def __repr__(self) -> str:
+        """Name the picture and its size; the same words for the same recording."""
+        return f"Picture({self.title!r}, {len(self.outline.boxes)} boxes, {len(self.frames)} steps)"
+
+    def state(self, step: int) -> dict[str, Any]:
+        """Return everything that one step shows; a pure function of the step.
+
+        Parameters
+        ----------
+        step : int
+            From 0; negative ones count from the end.
+
+        Returns
+        -------
+        dict
+            ``step``, ``phase``, ``kind``, ``caption``, ``where``, ``node``, ``edge``; ``nodes``:
+            by box ``hidden``, ``active`` and the fields set so far; ``edges``: by arrow
+            ``hidden``, ``active``.
+
+        Raises
+        ------
+        IndexError
+            If there is no such step; the message says how many there are.
+        """
+        count = len(self.frames)
+        if not -max(count, 1) <= step < max(count, 1):
+            raise IndexError(
+                f"step {step} is not in this recording: it has {count} steps, "
+                f"so use 0 to {count - 1}, or -1 for the last one"
+            )
+        step %= max(count, 1)
+        frame = self.frames[step] if count else _NOTHING
+        nodes: dict[str, dict[str, Any]] = {
+            box.id: {"hidden": step < self.since[box.id], "active": box.id == frame["node"]}
+            for box in self.outline.boxes
+        }
+        for before in self.frames[: step + 1]:
+            for box, fields in before["set"].items():
+                nodes[box].update(fields)
+        edges = {
+            edge.id: {"hidden": nodes[edge.target]["hidden"], "active": edge.id == frame["edge"]}
+            for edge in self.outline.edges
+        }
+        told = {key: frame[key] for key in ("phase", "kind", "caption", "where", "node", "edge")}
+        return {"step": step, **told, "nodes": nodes, "edges": edges}
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw and to step, as plain data.
+
+        Returns
+        -------
+        dict
+            ``version``, ``title``, ``width``, ``height``, ``svg``, ``sources``, ``nodes``,
+            ``order``, ``frames``, ``turn``.
+        """
+        inputs: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
+        consumers: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
+        for edge in self.outline.edges:
+            if edge.source not in inputs[edge.target]:
+                inputs[edge.target].append(edge.source)
+                consumers[edge.source].append(edge.target)
+        nodes = {}
+        for box in self.outline.boxes:
+            record = self._recording["nodes"][box.nodes[-1]]
+            folded = box.kind == "fold"
+            nodes[box.id] = {
+                "title": self.titles[box.id],
+                "aria": f"{box.heading}, folded" if folded else text.aria(record, self._names),
+                "where": box.where if folded else record["where"],
+                "facts": self._facts(box),
+                "heat": None if folded else svg.heat(record["value"]),
+                "since": self.since[box.id],
+                "inputs": inputs[box.id],
+                "consumers": consumers[box.id],
+            }
+        turn = (k for k, frame in enumerate(self.frames) if frame["phase"] == "backward")
+        return {
+            "version": 1,
+            "title": self.title,
+            "width": self.layout.width,
+            "height": self.layout.height,
+            "svg": svg.base_svg(self),
+            "sources": self.sources,
+            "nodes": nodes,
+            "order": [box.id for box in self.outline.boxes],
+            "frames": self.frames,
+            "turn": next(turn, None),
+        }
+
+    # -- made once ----------------------------------------------------------------------------
+
+    def _facts(self, box: Box) -> list[list[str]]:
+        if box.kind == "fold":
+            return text.fold_facts(self._recording, box, self.outline, self._names)
+        return text.facts(self._recording, box.nodes[0], self._names)
+
+    def _title(self) -> str:
+        """Name what is computed: where backward starts, else what nothing was made from."""
+        nodes = self._recording["nodes"]
+        results = [r for e in self._recording["events"] if e["kind"] == "backward" for r in e["roots"]]
+        if not results:
+            used = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
+            results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in used]
+        named = list(dict.fromkeys(nodes[n]["name"] for n in results if nodes[n]["name"]))
+        if not named:
+            return "Computation graph"
+        more = ", ..." if len(named) > 3 else ""
+        return f"Computation graph of {', '.join(named[:3])}{more}"
+
+    def _box_title(self, box: Box) -> str:
+        return box.heading if box.kind == "fold" else self._names.title(box.nodes[0])
+
+    def _since(self) -> dict[str, int]:
+        """Return the step at which each box appears: the first that makes it."""
+        found: dict[str, int] = {}
+        for k, frame in enumerate(self.frames):
+            if frame["node"] is not None:
+                found.setdefault(frame["node"], k)
+        return {box.id: found.get(box.id, 0) for box in self.outline.boxes}
+
+    def _texts(self) -> list[dict[str, Any]]:
+        grads: dict[str, dict[str, None]] = {}
+        values: dict[str, dict[str, None]] = {}
+        for frame in self.frames:
+            for box, fields in frame["set"].items():
+                for key, into in (("g", grads), ("grad", grads), ("value", values)):
+                    if fields.get(key) is not None:
+                        into.setdefault(box, {})[fields[key]] = None
+        made = []
+        for box in self.outline.boxes:
+            words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes[0])
+            words["grads"] = list(grads.get(box.id, ()))
+            words["values"] = list(values.get(box.id, ()))
+            made.append(words)
+        return made
+
+    def _node_text(self, node: int) -> dict[str, Any]:
+        record = self._recording["nodes"][node]
+        name = record["name"] or ""
+        if record["kind"] == "leaf":
+            name, symbol = self._names.name(node), "leaf"
+        else:
+            constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
+            constants |= {k: parameter(v) for k, v in record["params"].items()}
+            symbol = label(self._recording["ops"][record["op"]]["text"], constants, record["op"])
+        if len(name) > NAME:
+            name = name[: NAME - 1] + "…"
+        lines = [box_value(record["value"])]
+        return {"name": name, "symbol": symbol, "lines": lines, "ghost": not record["recorded"]}
+
+    def _fold_text(self, box: Box) -> dict[str, Any]:
+        nodes = self._recording["nodes"]
+        made = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+        lines = [f"of {box.of}"] if box.of else []
+        lines = [line if len(line) <= 2 * NAME else line[: 2 * NAME - 1] + "…" for line in lines]
+        if made:
+            lines.append(f"{len(made):,} ops")
+            last = nodes[made[-1]]
+            if last["name"]:
+                value = short(last["value"]) or shape_text(last["value"]["shape"])
+                lines.append(f"{last['name']} = {value}")
+        ghost = not any(nodes[n]["recorded"] for n in box.nodes)
+        return {"name": box.title, "symbol": box.count, "lines": lines, "ghost": ghost}
+
+    def _edge_labels(self) -> set[str]:
+        """Return the arrows that need the name of their argument: `x - y`, but not `x + y`."""
+        nodes = self._recording["nodes"]
+        found = set()
+        for (node, _), edge in self.outline.edge_at.items():
+            record = nodes[node]
+            if not edge.arg or record["op"] in COMMUTE:
+                continue
+            if sum("node" in i for i in record["inputs"]) > 1:
+                found.add(edge.id)
+        return found
+
+
+_NOTHING: dict[str, Any] = {
+    "phase": "forward",
+    "kind": "empty",
+    "caption": "Nothing was recorded: use at least one tensor while recording.",
+    "where": None,
+    "node": None,
+    "edge": None,
+}

@@ -1,0 +1,230 @@
+"""The picture in words: facts about one node, and the whole as a table for terminals and readers.
+
+After reading you can say what the inspector shows of a node and where it comes from. Read next:
+``svg.py``, which draws what this file says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+from unicodedata import combining, east_asian_width
+
+from autodiff_kit.view.formula import (
+    Names,
+    fill,
+    grid,
+    parameter,
+    shape_text,
+    short,
+    show,
+    word,
+)
+from autodiff_kit.view.frames import memory
+
+if TYPE_CHECKING:
+    from autodiff_kit.view.fold import Box, Outline
+    from autodiff_kit.view.scene import Picture
+
+__all__ = ["aria", "facts", "fold_facts", "to_text"]
+
+Node = Mapping[str, Any]
+
+
+# -- one node -----------------------------------------------------------------------------------
+
+
+def aria(record: Node, names: Names) -> str:
+    """Return what a screen reader says of a node: ``"h1, multiply, value 3.5"``."""
+    name = names.name(record["id"])
+    what = "leaf" if record["kind"] == "leaf" else word(record["op"])
+    ghost = "" if record["recorded"] else ", not recorded"
+    return f"{name}, {what}, value {show(record['value'])}{ghost}"
+
+
+def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[str]]:
+    """Return the rows of the inspector that do not change with the steps.
+
+    Returns
+    -------
+    list of [label, text]
+    """
+    record = recording["nodes"][node]
+    rows: list[list[str]] = []
+    if record["kind"] == "leaf":
+        wants = "wants a gradient" if record["requires_grad"] else "wants no gradient"
+        rows.append(["what", f"leaf: you made it, it {wants}"])
+    else:
+        op = recording["ops"][record["op"]]
+        name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
+        rows.append(["operation", f"{op['text']}{name}"])
+        if not record["recorded"]:
+            rows.append(["recorded", "no: backward does not come here"])
+    value = record["value"]
+    size = prod(value["shape"])
+    rows.append(["value", grid(value) if size else "[] (no elements)"])
+    rows.append(["shape", shape_text(value["shape"])])
+    rows.append(["dtype", str(value["dtype"])])
+    rows.append(["requires_grad", str(record["requires_grad"])])
+    if record["kind"] == "op" and record["recorded"]:
+        rows.append(["saved", _saved(recording, node, names)])
+        rows.append(["rules", _rules(recording, record)])
+    if record["text"]:
+        rows.append(["source", " ".join(str(record["text"]).split())])
+    place = _place(recording["scopes"], record["scope"])
+    if place:
+        rows.append(["in", place])
+    return rows
+
+
+def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
+    """Return "w = 2., because the rule for h reads it", one line per saved value."""
+    record = recording["nodes"][node]
+    operands = names.operands(node)
+    sources = {source["arg"]: source for source in record["inputs"]}
+    lines: dict[str, tuple[int, dict[str, None]]] = {}
+    for saved in record["saved"]:
+        source = sources.get(saved["name"])
+        if saved["name"] == "out":
+            what = f"its result {short(record['value']) or ''}".strip()
+        elif source is None:
+            what = str(saved["name"])
+        elif "node" in source:
+            text = short(recording["nodes"][source["node"]]["value"])
+            what = names.name(source["node"]) + (f" = {text}" if text else "")
+        else:
+            what = f"the number {parameter(source['value'])}"
+        size, rules = lines.setdefault(what, (saved["bytes"], {}))
+        rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
+    if not lines:
+        return "nothing: the rules read only the gradient"
+    return "\n".join(
+        f"{what} ({memory(size)}), because the rule{'s' * (len(rules) > 1)} for "
+        f"{' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
+        for what, (size, rules) in lines.items()
+    )
+
+
+def _rules(recording: Mapping[str, Any], record: Node) -> str:
+    """Return the op's rules in general, one line per input that a gradient goes to."""
+    op = recording["ops"][record["op"]]
+    general = {"g": "z_bar", "out": "z"} | {f"{n}_shape": f"{n}.shape" for n in op["inputs"]}
+    wanted = {
+        i["arg"].split("[")[0]
+        for i in record["inputs"]
+        if "node" in i and recording["nodes"][i["node"]]["recorded"]
+    }
+    rules = [(arg, rule) for arg, rule in op["rules"].items() if arg in wanted]
+    return "\n".join(f"{arg}_bar = {fill(rule['text'], general)}" for arg, rule in rules)
+
+
+def _place(scopes: Sequence[Mapping[str, Any]], scope: int) -> str:
+    """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root."""
+    by_id = {s["id"]: s for s in scopes}
+    parts = []
+    here = by_id.get(scope)
+    while here is not None and here["kind"] != "root" and len(parts) < 4:
+        outer = by_id.get(here["parent"])
+        if here["kind"] == "iteration" and outer is not None:
+            parts.append(f"iteration {here['index'] + 1} of {outer['name']}")
+            here = by_id.get(outer["parent"])
+        else:
+            parts.append(str(here["name"]))
+            here = outer
+    return ", ".join(parts)
+
+
+def fold_facts(
+    recording: Mapping[str, Any], box: Box, drawn: Outline, names: Names
+) -> list[list[str]]:
+    """Return the rows of the inspector for a folded box: what it hides, keeps and ends with."""
+    nodes = recording["nodes"]
+    rows = [["what", f"{box.heading}, drawn as one box"], ["hides", drawn.body(box, nodes)]]
+    made = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+    if made:
+        last = nodes[made[-1]]
+        rows.append(["ends with", f"{names.title(made[-1])}\n{grid(last['value'])}"])
+        kept = sum(s["bytes"] for n in made for s in nodes[n]["saved"])
+        rows.append(["saved", memory(kept) if kept else "nothing"])
+    return rows
+
+
+# -- the whole ----------------------------------------------------------------------------------
+
+_COLUMN = 44  # characters a cell of the table may take
+
+
+def to_text(picture: Picture, step: int | None = None) -> str:
+    """Return the graph as a table with one row per box, and a step in words.
+
+    Parameters
+    ----------
+    picture : Picture
+    step : int, optional
+        Which step; negative ones count from the end. Without it the last one, and every step
+        that led there is listed.
+
+    Returns
+    -------
+    str - lines without trailing spaces; the lit source is underlined with ``^``.
+
+    Raises
+    ------
+    IndexError
+        If there is no such step.
+    """
+    state = picture.state(-1 if step is None else step)
+    lines = [picture.title, "=" * _cells(picture.title), ""]
+    rows = []
+    for box, text in zip(picture.outline.boxes, picture.texts, strict=True):
+        shown = state["nodes"][box.id]
+        if shown["hidden"]:
+            continue
+        mark = ">" if shown["active"] else " "
+        grad = shown.get("grad") if shown.get("grad") is not None else shown.get("g")
+        value = shown.get("value", text["lines"][-1] if text["lines"] else "")
+        notes = text["symbol"]
+        if text["ghost"]:
+            notes += ", not recorded" if box.kind == "op" else ", wants no gradient"
+        rows.append([f"{mark} {picture.titles[box.id]}", notes, value, grad or ""])
+    heads = ["  node", "made by", "value", "gradient"]
+    if not any(row[3] for row in rows):
+        heads, rows = heads[:3], [row[:3] for row in rows]
+    lines += _table(heads, rows)
+    if step is None:
+        lines += ["", "Steps"]
+        lines += [f"{k:4d}. {f['caption']}" for k, f in enumerate(picture.frames, 1)]
+    elif picture.frames:
+        number = f"Step {state['step'] + 1} of {len(picture.frames)} ({state['phase']})"
+        lines += ["", f"{number}: {state['caption']}", *_lit(picture, state["where"])]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
+    cut = [[c if _cells(c) <= _COLUMN else c[: _COLUMN - 3] + "..." for c in r] for r in rows]
+    widths = [max(map(_cells, column)) for column in zip(heads, *cut, strict=True)]
+    lines = [heads, ["-" * width for width in widths], *cut]
+    return [
+        "   ".join(cell + " " * (width - _cells(cell)) for cell, width in zip(r, widths, strict=True))
+        for r in lines
+    ]
+
+
+def _lit(picture: Picture, where: Sequence[int] | None) -> list[str]:
+    """Return the first line of the lit source, and the marks below it."""
+    if where is None:
+        return []
+    source, line, column, end_line, end_column = where
+    text = picture.sources[source]["lines"][line - 1]
+    end = end_column if end_line == line and end_column is not None else len(text)
+    start = column or 0
+    before = " " * _cells(text[:start])
+    return ["", f"    {text}", f"    {before}{'^' * max(1, _cells(text[start:end]))}"]
+
+
+def _cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)

@@ -1,0 +1,88 @@
+"""What every widget of the kit shares: the canvas script, a repr that says something, a still picture.
+
+After reading you can say what travels between Python and the browser (one payload, one step, one
+selection), and why a notebook that is read without Python still shows the graph. Read next:
+``view/static/kit.js``, the other end of these traits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anywidget
+import traitlets
+
+from autodiff_kit.view.page import deflate, static
+
+__all__ = ["KitWidget"]
+
+REPR_WIDTH = 90
+
+
+class KitWidget(anywidget.AnyWidget):
+    """A picture on a canvas that is stepped through in the browser, with no kernel needed.
+
+    Everything that can be seen is computed here and sent once. Traits are replaced, never changed
+    in place. Subclasses say what the still picture is.
+
+    Attributes
+    ----------
+    payload : bytes
+        What the browser draws (``view/page.py``: ``deflate``).
+    step : int
+        Frame shown, from 0; can be set and linked (``jslink``) like any trait.
+    selected : str
+        Id of the node the learner has pinned, ``""`` for none.
+    """
+
+    _esm = static("kit.js")
+    _css = static("kit.css")
+
+    payload = traitlets.Bytes().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, payload: Mapping[str, Any], **traits: Any) -> None:
+        self._steps = len(payload["frames"])
+        self._words = _words(payload)
+        super().__init__(payload=deflate(payload), **traits)
+
+    @traitlets.validate("step")
+    def _step_in_range(self, proposal: Mapping[str, Any]) -> int:
+        """Count negative steps from the end, as in a list, and refuse what is not there."""
+        step = int(proposal["value"])
+        if not -self._steps <= step < self._steps:
+            raise traitlets.TraitError(
+                f"step {step} is not in this recording: it has {self._steps} steps, "
+                f"so use 0 to {self._steps - 1}, or -1 for the last one"
+            )
+        return step % self._steps
+
+    def still(self) -> str:
+        """Return the picture, as SVG text, that stands for the widget where no widget can run."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Name what is shown: the same words for the same recording, without any address."""
+        return f"{type(self).__name__}({self._words})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add the still picture: it is what nbval compares, and what a page without Python shows."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata
+
+
+def _words(payload: Mapping[str, Any]) -> str:
+    """Return ``"5 nodes, 20 steps: x, w, h1 = h * w, ..."``, cut at a comma where it gets long."""
+    nodes = sorted(payload["nodes"].values(), key=lambda node: node["since"])
+    words = f"{len(nodes)} nodes, {len(payload['frames'])} steps"
+    for number, node in enumerate(nodes):
+        longer = f"{words}{', ' if number else ': '}{' '.join(node['title'].split())}"
+        if len(longer) > REPR_WIDTH:
+            return words + (", ..." if number else "")
+        words = longer
+    return words
