@@ -94,7 +94,9 @@ concat = cat
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension."""
     if not tensors:
-        raise RuntimeError(teach("stack expects a non-empty TensorList", "There is nothing to stack."))
+        raise RuntimeError(
+            teach("stack expects a non-empty TensorList", "There is nothing to stack.")
+        )
     return ops.stack(*tensors, dim=tensors[0]._dim(dim, extra=1))  # type: ignore[no-any-return]
 
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["assign", "change"]
 
 
-def change(tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+def change(
+    tensor: Tensor, how: str, function: Callable[..., Tensor], *args: Any, **kwargs: Any
+) -> Tensor:
     """Compute ``function(tensor, ...)`` and write the result into ``tensor``.
 
     Parameters

@@ -318,7 +318,8 @@ class Methods:
         wanted = _sizes(sizes)
         own = (1,) * (len(wanted) - self.ndim) + tuple(self.shape)
         shape = tuple(
-            n if m == -1 else m for n, m in zip(own[-len(wanted) :] if wanted else (), wanted, strict=True)
+            n if m == -1 else m
+            for n, m in zip(own[-len(wanted) :] if wanted else (), wanted, strict=True)
         )
         for i, (n, m) in enumerate(zip(own, shape, strict=False)):
             if n not in (1, m) or len(own) > len(shape):
@@ -360,7 +361,9 @@ class Methods:
 
     # -- types ---------------------------------------------------------------------------------
 
-    def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+    def to(
+        self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
+    ) -> Tensor:
         """Convert to a dtype (or to another tensor's); a device other than the CPU is refused."""
         for arg in args:
             if isinstance(arg, dtypes.dtype):
@@ -467,6 +470,10 @@ def _complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _can_view(array: Any, shape: tuple[Any, ...]) -> Any:
     """Return whether the elements lie in memory so that a view of ``shape`` is possible."""
-    if not isinstance(array, np.ndarray) or array.flags.c_contiguous or int(np.prod(shape)) != array.size:
+    if (
+        not isinstance(array, np.ndarray)
+        or array.flags.c_contiguous
+        or int(np.prod(shape)) != array.size
+    ):
         return True  # a wrong size is reported by the op
     return np.may_share_memory(array.reshape(shape), array)

@@ -267,9 +267,7 @@ class Tensor(Methods):
             )
         return RemovableHandle(_hooks(self._node).on_gradient, hook)
 
-    def register_post_accumulate_grad_hook(
-        self, hook: Callable[[Tensor], None]
-    ) -> RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(leaf)`` each time after backward has added to ``.grad``."""
         if self._node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")

@@ -72,9 +72,7 @@ def backward(
             teach("`inputs` argument to `backward()` cannot be empty.", "Leave it out for all.")
         )
     wanted = _nodes(targets)
-    found = run_backward(
-        roots, retain_graph=retain, create_graph=create_graph, inputs=wanted
-    )
+    found = run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=wanted)
     for tensor, node in zip(targets, wanted, strict=True):
         if node in found:
             add_to_grad(tensor, found[node], create_graph)
@@ -157,9 +155,7 @@ def _gradients(outputs: tuple[Tensor, ...], given: Any) -> list[Tensor | None]:
         return [None] * len(outputs)
     gradients = [given] if isinstance(given, Tensor) else list(given)
     if len(gradients) != len(outputs):
-        raise RuntimeError(
-            f"got {len(outputs)} tensors and {len(gradients)} gradients"
-        )
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
     return gradients
 
 

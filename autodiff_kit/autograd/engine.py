@@ -17,7 +17,14 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.node import RELEASED, AccumulateGrad, LastChange, Node, Value, note_change
+from autodiff_kit.autograd.node import (
+    RELEASED,
+    AccumulateGrad,
+    LastChange,
+    Node,
+    Value,
+    note_change,
+)
 from autodiff_kit.errors import teach
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.table import ARRAYS
@@ -119,13 +126,16 @@ def run_backward(
                     waiting[edge] = contribution
                     heappush(queue, (-edge.number, edge))
                 if observer is not None:
-                    observer.contributed(
-                        node, index, edge, returned, contribution, waiting[edge]
-                    )
+                    observer.contributed(node, index, edge, returned, contribution, waiting[edge])
 
             if not retain_graph:
                 # A node that saved nothing may be visited again: (x + 1).sum() can go backward twice.
-                if node.x is not None or node.y is not None or node.out is not None or op.saves_more:
+                if (
+                    node.x is not None
+                    or node.y is not None
+                    or node.out is not None
+                    or op.saves_more
+                ):
                     node.out = RELEASED
                     node.x = node.y = None
                     node.cells = node.rest = ()

@@ -215,6 +215,10 @@ class AccumulateGrad(Node):
         """Return PyTorch's name, which for this node has its C++ namespace."""
         return "torch::autograd::AccumulateGrad"
 
+    def edges(self) -> tuple[tuple[str, Node | None], ...]:
+        """Return (): nothing comes before a leaf."""
+        return ()
+
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at {id(self):#x}>"
 

@@ -186,12 +186,12 @@ def min_dim(x: Value, *, dim: int, keepdim: bool = False) -> Any:
 for _extreme in (max_dim, min_dim):
 
     @_extreme.vjp("x", tex=r"\bar z\,[i = \arg z]")
-    def _(
-        g: Value, indices: Any, x_shape: tuple[int, ...], dim: int, keepdim: bool
-    ) -> Value:
+    def _(g: Value, indices: Any, x_shape: tuple[int, ...], dim: int, keepdim: bool) -> Value:
         if not keepdim:
             g, indices = unsqueeze(g, dim=dim), np.expand_dims(indices, dim)
-        positions = np.arange(x_shape[dim]).reshape([-1 if i == dim else 1 for i in range(len(x_shape))])
+        positions = np.arange(x_shape[dim]).reshape(
+            [-1 if i == dim else 1 for i in range(len(x_shape))]
+        )
         hit = positions == indices
         if isinstance(g, np.ndarray):
             return where(hit, g, g * 0)

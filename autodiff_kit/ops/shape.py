@@ -257,9 +257,7 @@ def slice_dim(x: Value, *, dim: int, start: int, end: int, step: int) -> Value:
 
 
 @slice_dim.vjp("x", tex=r"\bar z \text{ put back}")
-def _(
-    g: Value, x_shape: tuple[int, ...], dim: int, start: int, end: int, step: int
-) -> Value:
+def _(g: Value, x_shape: tuple[int, ...], dim: int, start: int, end: int, step: int) -> Value:
     return slice_backward(g, shape=x_shape, dim=dim, start=start, end=end, step=step)
 
 

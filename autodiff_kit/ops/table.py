@@ -131,7 +131,12 @@ class Op:
     )
 
     def __init__(
-        self, forward: Callable[..., Any], text: str, tex: str, node_name: str, options: dict[str, Any]
+        self,
+        forward: Callable[..., Any],
+        text: str,
+        tex: str,
+        node_name: str,
+        options: dict[str, Any],
     ) -> None:
         code = forward.__code__
         self.name = forward.__name__.strip("_")

@@ -12,7 +12,6 @@ import os
 import sys
 import weakref
 from collections.abc import Sequence
-from functools import cache
 from operator import is_not
 from types import CodeType, FrameType
 from typing import Any
@@ -95,7 +94,8 @@ class record(Observer):
         self._globals: dict[str, Any] | None = None  # of the learner's cell or module
         self._tensors: dict[int, tuple[weakref.ref[Tensor], int]] = {}  # id -> (it, our number)
         self._nodes: dict[int, int] = {}  # Node.number -> our number
-        self._saved: dict[int, list[dict[str, Any]]] = {}
+        self._saves: dict[Any, list[tuple[str, list[str], str]]] = {}  # what nodes of an op save
+        self._entries: dict[Any, list[dict[str, Any]]] = {}
         self._bound: dict[str, list[int]] = {}  # name -> our numbers, in order
         self._named: set[int] = set()
         self._calls: list[_Call] = []
@@ -199,7 +199,7 @@ class record(Observer):
                 "name": None,
                 "text": place.text,
                 "inputs": sources,
-                "params": {name: _plain(value) for name, value in params.items()},
+                "params": {n: _plain(v) for n, v in params.items()} if params else {},
                 "value": snapshot(array),
                 "requires_grad": node is not None,
                 "scope": self._current_scope(),
@@ -390,11 +390,30 @@ class record(Observer):
         return None
 
     def _saved_by(self, op: Op, node: Node) -> list[dict[str, Any]]:
-        wanted = tuple([name for name, edge in node.edges() if edge is not None])
-        return [
-            {"name": name, "for": _readers(op, wanted, name), "bytes": getattr(value, "nbytes", 8)}
-            for name, value in node.saved().items()
+        # What is saved depends on the op and on which inputs want a gradient; the slots of the
+        # node are read directly, because asking it for names takes four times as long.
+        key = (op, node.edge0 is None, node.edge1 is None)
+        entries = self._saves.get(key)
+        if entries is None or node.more:
+            wanted = [name for name, edge in node.edges() if edge is not None]
+            slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
+            entries = self._saves[key] = [
+                (name, [w for w in wanted if w in op.rules and name in op.rules[w].reads], slot)
+                for name in node.saved()
+                for slot in [slots.get(name, "")]
+            ]
+        sizes = [
+            getattr(getattr(node, slot) if slot else node.saved()[name], "nbytes", 8)
+            for name, _, slot in entries
         ]
+        # Equal entries are one object: a loop of 10,000 ops saves the same kind of thing each time.
+        shared = self._entries.get((key, *sizes))
+        if shared is None:
+            shared = self._entries[(key, *sizes)] = [
+                {"name": name, "for": readers, "bytes": size}
+                for (name, readers, _), size in zip(entries, sizes, strict=True)
+            ]
+        return shared
 
     # -- places, calls and loops -----------------------------------------------------------------
 
@@ -527,12 +546,6 @@ class record(Observer):
         if self._base is not None:
             known.add(self._base.f_code.co_filename)
         return frame.f_code.co_filename in known
-
-
-@cache
-def _readers(op: Op, wanted: tuple[str, ...], name: str) -> list[str]:
-    """Return the inputs whose rules read ``name``, of those that want a gradient."""
-    return [w for w in wanted if w in op.rules and name in op.rules[w].reads]
 
 
 def _leaf(number: int, value: Any, recorded: bool, scope: int, where: Any) -> dict[str, Any]:

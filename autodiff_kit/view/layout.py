@@ -212,23 +212,30 @@ def _rank(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
     The depth alone would be a valid row, but it leaves every input at the top, far from its
     use. So, last node first, each one sinks to just above its first consumer, unless that
     makes more lines longer than shorter: it shortens the node's own line and lengthens those
-    of its inputs, except inputs that will sink along and inputs whose bus runs down there
-    anyway. A leaf has no inputs and always sinks.
+    of its inputs, except inputs that sink along and inputs whose bus runs down there anyway.
+    A leaf has no inputs and always sinks. Who combines two shared values is bound to them,
+    and with it what is computed from it alone: that must not tear off.
     """
     inputs: list[list[int]] = [[] for _ in range(count)]
     consumers: list[list[int]] = [[] for _ in range(count)]
     for source, target in dict.fromkeys(edges):
         inputs[target].append(source)
         consumers[source].append(target)
-    depth = [0] * count
+    depth, bound = [0] * count, [False] * count
     for v in range(count):
         depth[v] = 1 + max((depth[u] for u in inputs[v]), default=-1)
+        shared = [len(consumers[u]) > 1 for u in inputs[v]]
+        bound[v] = sum(shared) > 1 or any(
+            bound[u] for u, is_shared in zip(inputs[v], shared, strict=True) if not is_shared
+        )
     row = depth.copy()
     end = [max((depth[c] for c in consumers[v]), default=0) for v in range(count)]
     for v in reversed(range(count)):
         goal = min((row[c] for c in consumers[v]), default=0) - 1
-        longer = [u for u in inputs[v] if len(consumers[u]) > 1 and end[u] < goal]
-        if goal > row[v] and len(longer) <= 1:
+        longer = sum(end[u] < goal for u in inputs[v] if len(consumers[u]) > 1)
+        if goal > row[v] and longer <= 1 and not any(
+            bound[u] for u in inputs[v] if len(consumers[u]) == 1
+        ):
             row[v] = goal
             for u in inputs[v]:
                 end[u] = max(end[u], goal)

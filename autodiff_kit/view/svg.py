@@ -112,10 +112,10 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
         if edge.id in picture.edge_labels:
             classes = "adk-arg" + _state_classes(shown)
             x, y = route[-1]
-            side, anchor = (-6, "end") if route[-2][0] < x else (6, "start")
+            side, anchor = (6, "start") if route[-2][0] <= x else (-6, "end")  # the free side
             parts.append(
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{_px(x + side)}" '
-                f'y="{_px(y - 9)}" text-anchor="{anchor}">{_text(edge.arg)}</text>'
+                f'y="{_px(y - 5)}" text-anchor="{anchor}">{_text(edge.arg)}</text>'
             )
     for box, (x, y), text in zip(
         picture.outline.boxes, picture.layout.positions, picture.texts, strict=True

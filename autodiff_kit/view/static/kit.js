@@ -53,19 +53,20 @@ export function phases(payload) {
 
 /** The node frame k is about; frames about none (a `finish`) keep the last one, so that nothing flickers. */
 export function focusOf(payload, k) {
-  for (; k >= 0; k -= 1) if (payload.frames[k].node != null) return String(payload.frames[k].node);
+  for (; k >= 0; k -= 1) if (payload.frames[k].node != null) return payload.frames[k].node;
   return null;
 }
 
-/** Everything that frame k shows, worked out from nothing. The cursor below must always agree with it. */
+/** What frame k shows of each node, worked out from nothing, as `Picture.state` does; the cursor must agree. */
 export function stateAt(payload, k) {
   const nodes = {};
-  for (const id of Object.keys(payload.nodes)) nodes[id] = { hidden: k < payload.nodes[id].since };
-  for (const frame of payload.frames.slice(0, k + 1)) {
-    for (const [id, fields] of Object.entries(frame.set ?? {})) Object.assign(nodes[id], fields);
+  for (const [id, { since }] of Object.entries(payload.nodes)) {
+    nodes[id] = { hidden: k < since, active: id === payload.frames[k].node };
   }
-  const { node, edge } = payload.frames[k];
-  return { nodes, active: node == null ? null : String(node), edge: edge == null ? null : String(edge) };
+  for (const frame of payload.frames.slice(0, k + 1)) {
+    for (const [id, fields] of Object.entries(frame.set)) Object.assign(nodes[id], fields);
+  }
+  return nodes;
 }
 
 /**
@@ -85,7 +86,7 @@ export function cursor(payload) {
   function forward(touched) {
     at += 1;
     undo[at] = [];
-    for (const [id, changes] of Object.entries(payload.frames[at].set ?? {})) {
+    for (const [id, changes] of Object.entries(payload.frames[at].set)) {
       for (const [key, value] of Object.entries(changes)) {
         undo[at].push([id, key, fields[id][key]]);
         fields[id][key] = value;
@@ -119,9 +120,9 @@ export function cursor(payload) {
 
 /** Where an arrow key leads from node `id`: up and down along edges, left and right in reading order. */
 export function neighbour(payload, id, key, visible = () => true) {
-  const order = payload.order.map(String).filter(visible);
+  const order = payload.order.filter(visible);
   const at = order.indexOf(id);
-  const along = (ids) => ids.map(String).find(visible);
+  const along = (ids) => ids.find(visible);
   switch (key) {
     case "ArrowUp":
       return along(payload.nodes[id].inputs) ?? order[at - 1] ?? id;
@@ -159,7 +160,7 @@ export function nodeAtSource(payload, source, line, column, current = null, visi
     !before(a[1], a[2] ?? 0, b[1], b[2] ?? 0) && !before(b[3], b[4] ?? Infinity, a[3], a[4] ?? Infinity);
   let innermost = null;
   let found = [];
-  for (const id of payload.order.map(String)) {
+  for (const id of payload.order) {
     const where = payload.nodes[id].where;
     if (!visible(id) || !covers(where, source, line, column)) continue;
     const same = innermost && String(where) === String(innermost);
@@ -404,11 +405,11 @@ function inspectorPane(payload, unpin) {
   const row = (label, ...content) =>
     make("div", { class: "adk-fact" }, make("dt", {}, label), make("dd", {}, ...content));
 
-  /** A text of several lines is a table of numbers: its columns must stay below each other. */
+  /** The columns of a table of numbers must stay below each other. */
   function write(element, text) {
     element.textContent = text || "not yet";
     element.classList.toggle("adk-none", !text);
-    element.classList.toggle("adk-grid", Boolean(text?.includes("\n")));
+    element.classList.toggle("adk-grid", /^\[.*\n/.test(text));
   }
 
   function facts(id) {
@@ -647,7 +648,7 @@ function graphPane(payload, still, pick) {
     },
     /** Mark what frame k is about and keep it in sight. */
     mark(frame) {
-      const id = frame.node == null ? null : String(frame.node);
+      const id = frame.node;
       if (active !== id) {
         nodes[active]?.group.classList.remove("adk-active");
         nodes[id]?.group.classList.add("adk-active");
@@ -673,7 +674,7 @@ function graphPane(payload, still, pick) {
     /** One visible node must be reachable by Tab, and focus must not sink with a node that goes. */
     keepTabStop(visible, preferred) {
       if (tabStop != null && visible(tabStop)) return;
-      const next = preferred != null && visible(preferred) ? preferred : payload.order.map(String).find(visible);
+      const next = preferred != null && visible(preferred) ? preferred : payload.order.find(visible);
       if (next == null || !nodes[next]) return;
       if (focused != null) focus(next);
       else stopAt(next);
