@@ -297,8 +297,14 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Start the sequence that belongs to ``seed``."""
         self._seed = int(seed)
-        self._numpy = np.random.Generator(np.random.MT19937(self._seed))
+        self._bits: Any = None  # made when first drawn from: loading numpy.random takes 20 ms
         return self
+
+    @property
+    def _numpy(self) -> Any:
+        if self._bits is None:
+            self._bits = np.random.Generator(np.random.MT19937(self._seed))
+        return self._bits
 
     def initial_seed(self) -> int:
         """Return the seed."""

@@ -162,7 +162,9 @@ def sum_to(x: Value, *, shape: tuple[int, ...]) -> Value:
         return np.add.reduce(x, None)
     added = x.ndim - len(shape)
     if added:
-        x = np.add.reduce(x, tuple(range(added)))
+        x = np.add.reduce(x, 0 if added == 1 else tuple(range(added)))
+        if x.shape == shape:  # a bias: by far the commonest case
+            return x
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 != x.shape[i])
     return np.add.reduce(x, stretched, keepdims=True) if stretched else x
 

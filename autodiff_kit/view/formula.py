@@ -9,6 +9,7 @@ which tells the steps with these words.
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -18,6 +19,7 @@ from typing import Any
 __all__ = [
     "Names",
     "bar",
+    "decided",
     "fill",
     "grid",
     "label",
@@ -35,6 +37,7 @@ Value = Mapping[str, Any]  # VALUE of a recording: shape, dtype, data, perhaps s
 
 SHORT = 32  # characters a tensor may take inside a sentence or a formula
 NAME = 24  # characters an expression may have to be used as a name
+UNKNOWN = "?"  # the value of a tensor that was made before the recording began
 LONG = 140  # a longer formula is left out; what it gives is still shown
 
 # -- numbers and tensors ----------------------------------------------------------------------
@@ -83,6 +86,8 @@ def shape_text(shape: Sequence[int]) -> str:
 
 def _numbers(value: Value) -> list[str]:
     data = value["data"]
+    if not data and prod(value["shape"]):
+        return [UNKNOWN]
     if str(value["dtype"]).startswith("float"):
         return [number(v if isinstance(v, str) else float(v)) for v in data]
     if value["dtype"] == "bool":
@@ -111,8 +116,8 @@ def short(value: Value, limit: int = SHORT) -> str | None:
     shape = value["shape"]
     if not shape:
         return _numbers(value)[0]
-    if prod(shape) * 3 > limit or "stats" in value:
-        return None
+    if prod(shape) * 3 > limit or "stats" in value or not value["data"]:
+        return None if prod(shape) else _nested([], shape)
     text = _nested(_numbers(value), shape)
     return text if len(text) <= limit else None
 
@@ -138,8 +143,8 @@ def grid(value: Value) -> str:
     Examples
     --------
     >>> print(grid({"shape": [2, 2], "dtype": "float32", "data": [1.0, -2.0, 3.5, 4.0]}))
-    [[ 1., -2.],
-     [3.5,  4.]]
+    [[ 1.0, -2.0],
+     [ 3.5,  4.0]]
     """
     shape, texts = value["shape"], _numbers(value)
     if "stats" in value:
@@ -147,8 +152,9 @@ def grid(value: Value) -> str:
         spread = ", ".join(f"{k} {stats[k]}" for k in ("min", "max", "mean", "std") if k in stats)
         odd = "".join(f"\n{stats[k]} × {k}" for k in ("nan", "inf") if stats.get(k, "0") != "0")
         return f"[{', '.join(texts)}, ...]\n{spread}{odd}"
-    if len(shape) < 2 or not texts:
+    if len(shape) < 2 or len(texts) < prod(shape) or not texts:
         return _nested(texts, shape)
+    texts = _in_columns(value) or texts
     width = max(map(len, texts))
     texts = [text.rjust(width) for text in texts]
     columns = shape[-1]
@@ -161,6 +167,17 @@ def grid(value: Value) -> str:
     depth = len(shape)
     padded = [" " * (depth - (len(line) - len(line.lstrip("[")))) + line for line in lines]
     return ",\n".join(padded)
+
+
+def _in_columns(value: Value) -> list[str] | None:
+    """Return floats with as many decimals as the one that needs most; None for unusual sizes."""
+    floats = [v for v in value["data"] if isinstance(v, float)]
+    sizes = [abs(v) for v in floats if v]
+    if len(floats) < len(value["data"]) or not sizes or min(sizes) < 1e-3 or max(sizes) >= 1e4:
+        return None
+    texts = [f"{v:.4f}" for v in floats]
+    spare = min(len(text) - len(text.rstrip("0")) for text in texts)
+    return [text[: len(text) - spare] for text in texts]
 
 
 def parameter(value: Any) -> str:
@@ -296,7 +313,8 @@ def _parsed(text: str) -> ast.expr | None:
 
 _MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
 _OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
-_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*|\[.*\]|\(.*\)_bar|Tensor\([\d, ]*\)")
+_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*|\(.*\)_bar")
+_ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
 
 
@@ -371,16 +389,77 @@ def fill(text: str, names: Mapping[str, str]) -> str:
         new = names.get(piece) if bound is not None else None
         if new is None:
             done.append(piece)
-        elif not bound or _ATOM.fullmatch(new) or (bound == 1 and _NEGATIVE.fullmatch(new)):
+        elif not bound or _is_atom(new) or (bound == 1 and _NEGATIVE.fullmatch(new)):
             done.append(new)
         else:
             done.append(f"({new})")
     return "".join(done)
 
 
+def _is_atom(text: str) -> bool:
+    """Tell whether an operator next to it cannot tear a text apart: ``h``, ``2.``, ``f(x + 1)``."""
+    return bool(_ATOM.fullmatch(text)) or isinstance(_parsed(text), _ATOMS)
+
+
 def _knows(text: str, names: Mapping[str, str]) -> bool:
     """Tell whether every name in the expression has something to stand for it."""
     return all(bound is None or piece in names for piece, bound in _pieces(text))
+
+
+@lru_cache(maxsize=1024)
+def decided(rule: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    """Return a rule without the conditions that its parameters decide.
+
+    Parameters
+    ----------
+    rule : str
+    parameters : tuple of (name, text)
+        Sorted, so that equal ones are looked up and not worked out again.
+
+    Examples
+    --------
+    >>> decided("g * 0 if exponent == 0 else g * exponent", (("exponent", "2"),))
+    'g * exponent'
+    """
+    if " if " not in rule or _parsed(rule) is None:
+        return rule
+    tree = _Decided(dict(parameters)).visit(ast.parse(rule, mode="eval"))
+    return ast.unparse(tree)
+
+
+_TESTS = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
+
+
+class _Decided(ast.NodeTransformer):
+    def __init__(self, parameters: Mapping[str, str]) -> None:
+        self.parameters = parameters
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        try:
+            test = self.value(node.test)
+        except (ValueError, TypeError, SyntaxError):
+            return node  # depends on a tensor
+        return node.body if test else node.orelse
+
+    def value(self, test: ast.expr) -> Any:
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _TESTS:
+            left, right = self.value(test.left), self.value(test.comparators[0])
+            return _TESTS[type(test.ops[0])](left, right)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return not self.value(test.operand)
+        if isinstance(test, ast.Name) and test.id in self.parameters:
+            return ast.literal_eval(self.parameters[test.id])
+        return ast.literal_eval(test)
 
 
 def bar(name: str) -> str:
@@ -441,6 +520,7 @@ def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
 # -- the learner's names --------------------------------------------------------------------------
 
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
+_MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 
 
@@ -480,6 +560,7 @@ class Names:
             found = record["name"]
             if not found:
                 text = self.text(node) if record["kind"] == "op" else ""
+                text = _MODULE.sub("", text)
                 found = text if 0 < len(text) <= NAME else f"v{node}"
             self._names[node] = found
         return found
@@ -537,21 +618,22 @@ class Names:
         return self.operand(source)
 
     def _numbered(self, node: int, text: str, depth: int) -> dict[str, str | None]:
-        """Return which names in ``text`` stand for a numbered name; None if for more than one."""
+        """Return which names in ``text`` stand for a numbered name; None if for more than one.
+
+        Looks at the operands, and through those whose expression is a part of this one.
+        """
         found: dict[str, str | None] = {}
         words = set(_IDENTIFIER.findall(text))
-        for source in self._nodes[node].get("inputs", ()):
-            if "node" not in source:
-                continue
-            record = self._nodes[source["node"]]
-            name = record["name"]
+        for source in {i["node"]: None for i in self._nodes[node].get("inputs", ()) if "node" in i}:
+            record = self._nodes[source]
+            name, inner = record["name"], str(record["text"])
             new: dict[str, str | None] = {}
             if name in words:
                 new = {name: name}
             elif name:
                 new = {w: name for w in words if name.startswith(w) and name[len(w) :].isdigit()}
-            elif depth < _DEPTH:
-                new = self._numbered(source["node"], text, depth + 1)
+            elif depth < _DEPTH and 0 < len(inner) < len(text):
+                new = self._numbered(source, " ".join(inner.split()), depth + 1)
             for base, to in new.items():
                 found[base] = to if found.get(base, to) == to else None
         return found

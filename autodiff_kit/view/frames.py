@@ -18,6 +18,7 @@ from autodiff_kit.view.formula import (
     SHORT,
     Names,
     bar,
+    decided,
     grid,
     parameter,
     rule_forms,
@@ -232,6 +233,11 @@ class _Teller:
 
     def leaf(self, event: Event) -> None:
         record = self.nodes[event["node"]]
+        if record["grad_fn"]:  # not a leaf of the graph, only of what was watched
+            name = f"{self.names.name(event['node'])} ({record['grad_fn']})"
+            caption = f"{name} was made where the recording could not see it"
+            self.add("leaf", event["node"], caption, where=record["where"])
+            return
         name = _equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
         wants = (
@@ -335,7 +341,8 @@ class _Teller:
         before, after = short(self.value(node)), short(value)
         self.values[node] = value
         caption = f"{event['how']} changes {self.names.name(node)} in place"
-        caption += f": {before} becomes {after}" if before and after else f", a {show(value)}"
+        if before and after and before != after:
+            caption += f": {before} becomes {after}"
         changes = {node: {"value": box_value(value)}}
         self.add("modified", node, caption, where=event["where"], changes=changes)
 
@@ -375,7 +382,9 @@ class _Teller:
     def _arrived(self, node: int, text: str | None = None) -> dict[str, Any]:
         """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
         value = self.waiting[node]
-        if self.nodes[node]["kind"] == "op" or self.drawn.box_of[node].kind == "fold":
+        record = self.nodes[node]
+        inner = record["kind"] == "op" or record["grad_fn"]
+        if inner or self.drawn.box_of[node].kind == "fold":
             return self._shown(node, "g", value, text)
         if node in self.grads:
             text = f"{box_value(self.grads[node])}, {box_value(value)}"
@@ -398,7 +407,8 @@ class _Teller:
             return  # just told
         else:
             count = self.arrivals[node]
-            all_in = f" with all {count} contributions" if count > 1 else ""
+            several = "both" if count == 2 else f"all {count}"
+            all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {_a(g)}"
         changes = {node: {**self._shown(node, "g", g), "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes)
@@ -442,13 +452,17 @@ class _Teller:
         inputs = enumerate(self.nodes[node]["inputs"])
         places = [p for p, i in inputs if i["arg"] == arg and i.get("node") == to]
         self.sent[key] += 1
-        edge = self.drawn.edge_at.get((node, places[self.sent[key] % len(places) - 1])) if places else None
+        if not places:
+            return None
+        edge = self.drawn.edge_at.get((node, places[(self.sent[key] - 1) % len(places)]))
         return edge.id if edge else None
 
     def _rule(self, node: int, arg: str, to: int, result: Value) -> tuple[list[str] | None, str]:
         """Return the rule in its three forms, and the sentence that says what it does here."""
         record = self.nodes[node]
         target = self.names.name(to)
+        if record["op"] is None:
+            return None, f"{record['grad_fn']} sends {target} {_a(result)}"
         places = [i for i, source in enumerate(record["inputs"]) if source.get("node") == to]
         if len(places) > 1:
             place = next(i for i in places if record["inputs"][i]["arg"] == arg)
@@ -461,15 +475,15 @@ class _Teller:
             return None, f"{what} gives {_a(result)}"
         names, numbers = self._reads(node, rule["reads"])
         given = symbol(result)
-        forms = rule_forms(
-            rule["text"], arg, names=names, numbers=numbers, target=target, result=given
-        )
-        if rule["text"] == "g":
+        parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
+        text = decided(rule["text"], tuple(parameters))
+        forms = rule_forms(text, arg, names=names, numbers=numbers, target=target, result=given)
+        if text == "g":
             return forms, f"{what} hands the gradient on as it is: {_a(result)}"
         if short(result) is None:  # no numbers to be seen, so say it with names
             formula = forms[1].partition(" = ")[2]
             return forms, f"{what} gives {formula}, {_a(result)}"
-        return forms, f"{what} gives {worked_out(rule['text'], numbers, given)}"
+        return forms, f"{what} gives {worked_out(text, numbers, given)}"
 
     def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return what stands for the names that a rule reads: names, and numbers."""

@@ -221,21 +221,19 @@ def _rank(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
     for source, target in dict.fromkeys(edges):
         inputs[target].append(source)
         consumers[source].append(target)
-    depth, bound = [0] * count, [False] * count
+    shared = [len(consumers[v]) > 1 for v in range(count)]
+    depth, held = [0] * count, [False] * count
     for v in range(count):
         depth[v] = 1 + max((depth[u] for u in inputs[v]), default=-1)
-        shared = [len(consumers[u]) > 1 for u in inputs[v]]
-        bound[v] = sum(shared) > 1 or any(
-            bound[u] for u, is_shared in zip(inputs[v], shared, strict=True) if not is_shared
+        held[v] = any(
+            held[u] or sum(shared[t] for t in inputs[u]) > 1 for u in inputs[v] if not shared[u]
         )
     row = depth.copy()
     end = [max((depth[c] for c in consumers[v]), default=0) for v in range(count)]
     for v in reversed(range(count)):
         goal = min((row[c] for c in consumers[v]), default=0) - 1
-        longer = sum(end[u] < goal for u in inputs[v] if len(consumers[u]) > 1)
-        if goal > row[v] and longer <= 1 and not any(
-            bound[u] for u in inputs[v] if len(consumers[u]) == 1
-        ):
+        longer = sum(shared[u] and end[u] < goal for u in inputs[v])
+        if goal > row[v] and longer <= 1 and not held[v]:
             row[v] = goal
             for u in inputs[v]:
                 end[u] = max(end[u], goal)
@@ -633,7 +631,8 @@ def _heads(middle: float, width: float, lines: list[float]) -> list[float]:
     """
     last = len(lines) - 1
     room = max(0.0, width - 2 * PORT_INSET)
-    gap = min(PORT_GAP, room / max(2, last))  # 2: beside a line in the middle there is room
+    steps = max(last, min(2, len(set(lines))))  # 2: a line in the middle can stay there
+    gap = min(PORT_GAP, room / max(1, steps))
     low, high = middle - room / 2, middle + room / 2 - gap * last
     wishes = [(min(max(at, low + i * gap), high + i * gap), 1.0) for i, at in enumerate(lines)]
     return _settle(wishes, [gap] * last, _median)

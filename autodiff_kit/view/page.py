@@ -1,8 +1,8 @@
 """One HTML file that steps through a recording with no kernel, no install and no network.
 
-After reading you can say what is in the file and why it is safe to open: the viewer (``static/kit.js``,
-``static/kit.css``), the payload, and a policy that forbids the browser to fetch anything or to run any
-script but that one. Read next: ``static/kit.js``, which does the drawing.
+After reading you can say what is in the file and why it is safe to open: the viewer
+(``static/kit.js`` and ``static/kit.css``), the payload, and a policy that forbids the browser to
+fetch anything or to run any other script. Read next: ``static/kit.js``, which does the drawing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def static(name: str) -> str:
 
 
 def deflate(payload: Mapping[str, Any]) -> bytes:
-    """Return the payload as kit.js reads it: compact JSON, zlib-deflated; the same bytes every time.
+    """Return the payload as kit.js reads it: zlib-deflated JSON, the same bytes every time.
 
     Raises
     ------
@@ -46,7 +46,10 @@ def deflate(payload: Mapping[str, Any]) -> bytes:
 
 
 def to_html(
-    source: HasPayload | Mapping[str, Any], path: str | os.PathLike[str], *, title: str | None = None
+    source: HasPayload | Mapping[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
 ) -> Path:
     """Write a page that steps through a picture; it needs a browser and nothing else.
 
@@ -106,12 +109,13 @@ def _page(payload: Mapping[str, Any]) -> str:
 
 
 def _still(payload: Mapping[str, Any], title: str) -> str:
-    """What is left without scripts: the whole graph, and every step in words."""
+    """Return what is left without scripts: the whole graph, and every step in words."""
     steps = "\n".join(f"<li>{html.escape(frame['caption'])}</li>" for frame in payload["frames"])
     width, height = payload["width"], payload["height"]
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     return f"""<div class="adk-root adk-still">
-<h1 class="adk-title">{title}</h1>
-<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{title}">
+<h1 class="adk-head">{title}</h1>
+<svg {size} role="img" aria-label="{title}">
 {payload["svg"]}
 </svg>
 <ol>
@@ -128,7 +132,7 @@ def _digest(text: str) -> str:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write beside the target and rename: whoever reads it sees the old file or the new, never half."""
+    """Write beside the target and rename: a reader sees the old file or the new, never half."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         beside.write_text(text, encoding="utf-8", newline="\n")
@@ -138,12 +142,14 @@ def _write_whole(path: Path, text: str) -> None:
 
 
 _START = """
-const encoded = document.getElementById("adk-payload").textContent;
-mount(document.getElementById("adk-stepper"), Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)));
+const encoded = atob(document.getElementById("adk-payload").textContent);
+const bytes = Uint8Array.from(encoded, (character) => character.charCodeAt(0));
+mount(document.getElementById("adk-stepper"), bytes);
 """
 
 _PAGE_STYLE = """
-.adk-page { margin: 0; padding: 16px; background: light-dark(#fff, #14181d); color-scheme: light dark; }
+.adk-page { margin: 0; padding: 16px; }
+.adk-page { color-scheme: light dark; background: light-dark(#ffffff, #14181d); }
 .adk-page > main, .adk-still { max-width: 1400px; margin: 0 auto; }
 .adk-still svg { display: block; max-width: 100%; height: auto; padding: 0 16px; }
 """

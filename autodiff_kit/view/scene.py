@@ -235,7 +235,7 @@ class Picture:
         record = self._recording["nodes"][node]
         name = record["name"] or ""
         if record["kind"] == "leaf":
-            name, symbol = self._names.name(node), "leaf"
+            name, symbol = self._names.name(node), record["grad_fn"] or "leaf"
         else:
             constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
             constants |= {k: parameter(v) for k, v in record["params"].items()}

@@ -105,7 +105,7 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
         # Two arrow heads: down where a value goes in, and up, seen only while a gradient comes back.
         against = bool(shown and shown["active"] and state["phase"] == "backward")
         if not against:
-            parts.append(_head("adk-head", edge.id, seen, route[-1], route[-2]))
+            parts.append(_head("adk-tip", edge.id, seen, route[-1], route[-2]))
         if not edge.ghost and (state is None or against):
             hidden = "" if against else ' visibility="hidden"'
             parts.append(_head("adk-back", edge.id, seen, route[0], route[1], hidden))
@@ -193,10 +193,10 @@ def _line(route: Sequence[Point]) -> str:
 
 def _head(kind: str, edge: str, seen: str, tip: Point, tail: Point, more: str = "") -> str:
     """Return an arrow head; its attributes count only where kit.css says nothing of it."""
-    long, wide = (7.0, 3.6) if kind == "adk-head" else (10.0, 5.5)
+    long, wide = (7.0, 3.6) if kind == "adk-tip" else (10.0, 5.5)
     (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
     points = f"M{_px(lx)} {_px(ly)}L{_px(tip[0])} {_px(tip[1])}L{_px(rx)} {_px(ry)}"
-    plain = ' fill="none" stroke="#8592a1"' if kind == "adk-head" else ' fill="#8592a1"'
+    plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ' fill="#8592a1"'
     return f'<path class="{kind}{seen}" data-edge-label="{edge}"{plain}{more} d="{points}"/>'
 
 
@@ -344,8 +344,8 @@ def _style() -> tuple[str, str]:
 _OWN_RULES = (
     (".adk-paper", "fill: var(--adk-paper)"),
     (".adk-stack", "fill: none; stroke: var(--adk-op-line)"),
-    (".adk-head", "fill: none; stroke: var(--adk-edge-line); stroke-width: 1.4"),
-    (".adk-head.adk-active", "stroke: var(--adk-now); stroke-width: 3"),
+    (".adk-tip", "fill: none; stroke: var(--adk-edge-line); stroke-width: 1.4"),
+    (".adk-tip.adk-active", "stroke: var(--adk-now); stroke-width: 3"),
     (".adk-back", "fill: var(--adk-now)"),
     (".adk-caption-line", "fill: var(--adk-ink); font: 13px var(--adk-sans)"),
 )

@@ -52,7 +52,9 @@ def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[st
     """
     record = recording["nodes"][node]
     rows: list[list[str]] = []
-    if record["kind"] == "leaf":
+    if record["kind"] == "leaf" and record["grad_fn"]:
+        rows.append(["what", f"{record['grad_fn']}, made where the recording could not see it"])
+    elif record["kind"] == "leaf":
         wants = "wants a gradient" if record["requires_grad"] else "wants no gradient"
         rows.append(["what", f"leaf: you made it, it {wants}"])
     else:

@@ -1,4 +1,4 @@
-"""What every widget of the kit shares: the canvas script, a repr that says something, a still picture.
+"""What every widget of the kit shares: the script, a repr that says something, a still picture.
 
 After reading you can say what travels between Python and the browser (one payload, one step, one
 selection), and why a notebook that is read without Python still shows the graph. Read next:
@@ -44,7 +44,7 @@ class KitWidget(anywidget.AnyWidget):
     selected = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, payload: Mapping[str, Any], **traits: Any) -> None:
-        self._steps = len(payload["frames"])
+        self._steps = max(len(payload["frames"]), 1)  # with none, step 0 says that there is none
         self._words = _words(payload)
         super().__init__(payload=deflate(payload), **traits)
 
@@ -68,7 +68,7 @@ class KitWidget(anywidget.AnyWidget):
         return f"{type(self).__name__}({self._words})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add the still picture: it is what nbval compares, and what a page without Python shows."""
+        """Add the still picture: nbval compares it, and pages without Python show it."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
