@@ -1,0 +1,27 @@
+"""PyTorch as the oracle: there, or skipped with a reason, or required."""
+
+import importlib
+import importlib.util
+import os
+from typing import Any
+
+import pytest
+
+VERSION = "2.13.0"  # what the kit is a subset of; other versions print and fail otherwise
+
+
+def require_torch() -> Any:
+    """Return PyTorch; call it at the top of a test module, which is skipped where it is missing.
+
+    With ``ADK_REQUIRE_PARITY=1`` a missing or other PyTorch is a failure.
+    """
+    if importlib.util.find_spec("torch") is None:
+        reason = 'needs PyTorch: pip install -e ".[parity]"'
+    else:
+        torch = importlib.import_module("torch")
+        if torch.__version__.split("+")[0] == VERSION:
+            return torch
+        reason = f"needs PyTorch {VERSION}, found {torch.__version__}"
+    if os.environ.get("ADK_REQUIRE_PARITY") == "1":
+        pytest.fail(f"ADK_REQUIRE_PARITY=1, but the test {reason}", pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
