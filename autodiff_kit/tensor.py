@@ -135,9 +135,7 @@ class Tensor(Methods):
         return format_tensor(self)
 
     def __format__(self, spec: str) -> str:
-        if self.ndim == 0 and spec:
-            return format(self.item(), spec)
-        return format(repr(self), spec)
+        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
 
     # -- its place in the graph ----------------------------------------------------------------
 

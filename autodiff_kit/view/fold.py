@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autodiff_kit.view.formula import Names, word
+from autodiff_kit.view.formula import TIMES, Names, word
 
 __all__ = ["LIMIT", "Box", "Edge", "Outline", "outline"]
 
@@ -38,7 +38,7 @@ class Box:
     title, of : str
         Of a fold: ``"iterations 2 to 499"`` and ``"for i in range(500)"``.
     count : str
-        Of a fold: how many times, ``"× 498"``.
+        Of a fold: how many times, as shown beside the title.
     where : list or None
         Of a fold: the source it stands for.
     """
@@ -78,10 +78,10 @@ class Outline:
     edge_at: dict[tuple[int, int], Edge] = field(default_factory=dict)  # (node, place of input)
 
     def body(self, box: Box, nodes: Sequence[Mapping[str, Any]]) -> str:
-        """Return what a fold hides: ``"498 × multiply, 498 × add, 3 leaves"``."""
+        """Return what a fold hides: so many times each op, so many leaves."""
         ops = Counter(word(nodes[n]["op"]) for n in box.nodes if nodes[n]["kind"] == "op")
         leaves = sum(nodes[n]["kind"] == "leaf" for n in box.nodes)
-        parts = [f"{n:,} × {name}" for name, n in ops.most_common(6)]
+        parts = [f"{n:,} {TIMES} {name}" for name, n in ops.most_common(6)]
         if len(ops) > 6:
             parts.append(f"{len(ops) - 6} more kinds")
         if leaves:
@@ -229,7 +229,9 @@ class _Folder:
         from_, to = (self.scopes[s]["index"] + 1 for s in (middle[0], middle[-1]))
         record = self.scopes[scope]
         title = f"iterations {from_:,} to {to:,}"
-        return _Run(first, last, title, str(record["name"]), f"× {len(middle):,}", record["where"])
+        return _Run(
+            first, last, title, str(record["name"]), f"{TIMES} {len(middle):,}", record["where"]
+        )
 
     def _fold_loops(self, runs: list[_Run]) -> list[_Run]:
         """Fold loops from the outside in; of one depth, the longest first."""
@@ -397,7 +399,8 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
             number = sum(b.kind == "fold" for b in boxes)
             title = f"{len(group):,} leaves"
             of = f"{names.name(group[0])} to {names.name(group[-1])}"
-            boxes.append(Box(f"fold{number}", "fold", tuple(group), title, of, f"× {len(group):,}"))
+            count = f"{TIMES} {len(group):,}"
+            boxes.append(Box(f"fold{number}", "fold", tuple(group), title, of, count))
     # Leaves have no inputs, so a fold of leaves may stand where its first one was.
     is_leaves = {b.id for b in boxes if all(nodes[n]["kind"] == "leaf" for n in b.nodes)}
     boxes.sort(key=lambda b: b.nodes[0] if b.id in is_leaves else max(b.nodes))
@@ -406,7 +409,7 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
 
 
 def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline) -> None:
-    """Draw the arrows: one per argument, but one only between two boxes if one of them is a fold."""
+    """Draw an arrow per argument; from or to a fold, one per box."""
     between: dict[tuple[str, str], Edge] = {}
     for box in found.boxes:
         for n in box.nodes:

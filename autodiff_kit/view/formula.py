@@ -37,6 +37,7 @@ Value = Mapping[str, Any]  # VALUE of a recording: shape, dtype, data, perhaps s
 
 SHORT = 32  # characters a tensor may take inside a sentence or a formula
 NAME = 24  # characters an expression may have to be used as a name
+TIMES, MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
 UNKNOWN = "?"  # the value of a tensor that was made before the recording began
 LONG = 140  # a longer formula is left out; what it gives is still shown
 
@@ -150,7 +151,9 @@ def grid(value: Value) -> str:
     if "stats" in value:
         stats = {k: number(v) for k, v in value["stats"].items()}
         spread = ", ".join(f"{k} {stats[k]}" for k in ("min", "max", "mean", "std") if k in stats)
-        odd = "".join(f"\n{stats[k]} × {k}" for k in ("nan", "inf") if stats.get(k, "0") != "0")
+        odd = "".join(
+            f"\n{stats[k]} {TIMES} {k}" for k in ("nan", "inf") if stats.get(k, "0") != "0"
+        )
         return f"[{', '.join(texts)}, ...]\n{spread}{odd}"
     if len(shape) < 2 or len(texts) < prod(shape) or not texts:
         return _nested(texts, shape)
@@ -223,14 +226,14 @@ _WORDS = {
 }
 _SYMBOLS = {
     ast.Add: "+",
-    ast.Sub: "−",
-    ast.Mult: "×",
-    ast.Div: "÷",
+    ast.Sub: MINUS,
+    ast.Mult: TIMES,
+    ast.Div: "\N{DIVISION SIGN}",
     ast.Pow: "**",
     ast.MatMult: "@",
     ast.Mod: "%",
     ast.FloorDiv: "//",
-    ast.USub: "−",
+    ast.USub: MINUS,
     ast.Invert: "~",
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -262,8 +265,8 @@ def label(text: str, constants: Mapping[str, str], name: str = "") -> str:
 
     Examples
     --------
-    >>> label("x * y", {"x": "2"}), label("x * y", {}), label("x.sum(dim)", {"dim": "0"})
-    ('2 ×', '×', 'sum(dim=0)')
+    >>> label("x + y", {"y": "3"}), label("x + y", {}), label("x.sum(dim)", {"dim": "0"})
+    ('+ 3', '+', 'sum(dim=0)')
     """
     tree = _parsed(text)
     if tree is None:
@@ -350,9 +353,9 @@ def _pieces(text: str) -> tuple[Piece, ...]:
         for child in ast.iter_child_nodes(node):
             inner = 0
             if isinstance(node, _OPERATORS):
-                first = isinstance(node, ast.BinOp) and child is node.left
-                free = first and bound < 2 and not isinstance(node.op, ast.Pow)  # type: ignore[attr-defined]
-                inner = 1 if free else 2
+                free = isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow)
+                begins = free and child is next(ast.iter_child_nodes(node))
+                inner = 1 if begins and bound < 2 else 2
             look(child, node, inner)
 
     look(tree, None, 0)
@@ -510,7 +513,10 @@ def rule_forms(
 
 
 def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
-    """Return ``3. * 2. = 6.``; only ``6.`` if the rule hands on, is long, or has names of its own."""
+    """Return ``3. * 2. = 6.``, or only ``6.``.
+
+    That is when the rule just hands on, would be long, or uses names that only it knows.
+    """
     if not _knows(rule, numbers):
         return result
     text = fill(rule, numbers)
@@ -579,14 +585,16 @@ class Names:
         if record["kind"] == "leaf":
             return name
         text = self.text(node)
-        return text if not text or text == name or not record["name"] else f"{name} = {text}"
+        if not record["name"]:
+            return text if text and name == f"v{node}" else name
+        return f"{name} = {text}" if text and text != name else name
 
     def operand(self, source: Mapping[str, Any]) -> str:
         """Return the name of one input of an op, or its number if it is a constant."""
         return self.name(source["node"]) if "node" in source else parameter(source["value"])
 
     def operands(self, node: int) -> dict[str, str]:
-        """Return what stands for the names in the op's text: inputs by name, parameters by value."""
+        """Return what stands in the op's text: names for inputs, values for parameters."""
         record = self._nodes[node]
         found = {i["arg"]: self.operand(i) for i in record["inputs"]}
         return found | {k: parameter(v) for k, v in record["params"].items()}

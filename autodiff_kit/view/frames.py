@@ -307,7 +307,9 @@ class _Teller:
 
     def _not_recorded(self, node: int) -> str:
         record = self.nodes[node]
-        wanted = any(self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i)
+        wanted = any(
+            self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i
+        )
         if wanted and not self.ops[record["op"]]["rules"]:
             why = f"{word(record['op'])} has no gradient"
         else:
@@ -371,7 +373,9 @@ class _Teller:
         first = next(iter(self.roots), None)
         self.add("backward", first, caption, where=self.pass_where, changes=changes)
 
-    def _shown(self, node: int, field: str, value: Value, text: str | None = None) -> dict[str, Any]:
+    def _shown(
+        self, node: int, field: str, value: Value, text: str | None = None
+    ) -> dict[str, Any]:
         """Return the fields that show a gradient: short for the box, whole for the inspector."""
         fits = text is not None and len(text) <= IN_A_BOX
         fields: dict[str, Any] = {field: text if fits else box_value(value)}
@@ -535,7 +539,9 @@ class _Teller:
             for s in record["saved"]
         }
         what = _list(dict.fromkeys(things.values()))
-        caption = f"{_capital(word(record['op']))} lets go of {what}: {memory(event['bytes'])} freed."
+        caption = (
+            f"{_capital(word(record['op']))} lets go of {what}: {memory(event['bytes'])} freed."
+        )
         if self.telling != node or not self.frames:
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})
@@ -554,9 +560,7 @@ class _Teller:
         elif len(self.accumulated) > NAMED or len(named) < len(self.accumulated):
             caption = f"Backward is done: {len(self.accumulated):,} leaves have their gradient."
         else:
-            gained = (
-                f"{self.names.name(n)}.grad is {_a(self.grads[n])}" for n in self.accumulated
-            )
+            gained = (f"{self.names.name(n)}.grad is {_a(self.grads[n])}" for n in self.accumulated)
             caption = f"Backward is done: {_list(gained)}"
         self.add("finish", None, caption, where=self.pass_where)
         self.phase = "forward"

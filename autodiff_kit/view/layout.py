@@ -47,11 +47,11 @@ PORT_INSET = 14.0  # arrow heads keep off the corners of a box
 PORT_GAP = 28.0  # between two arrow heads on one box, if it is wide enough
 
 # How long to search, so that 1000 nodes take a fraction of a second.
+EFFORT = 10_000  # at most so many items times turns, for each of two starts
 ORDER_TURNS = 24
-EFFORT = 10_000  # most items times turns, for each of two starts
 SWAP_TURNS = 3
 PLACE_TURNS = 4
-CROWD = 50
+CROWD = 50  # from so many neighbours on, a group is placed roughly
 
 # How much an arrow wants to be vertical; others: 1.
 BUS_PULL = 4.0  # between two waypoints
@@ -293,8 +293,8 @@ def _order(web: _Web) -> list[list[int]]:
     Two starts (walks up from the results and down from the leaves; both draw a tree without
     crossings) are improved by turns of two old tricks: sweeps that sort each row by the mean
     position of its neighbours (Sugiyama), and swaps of neighbours (Gansner). Both may make
-    things worse for a while, so the best rows on the way are kept. Every other pair of turns
-    is bold: it also swaps and reverses what is equally good, which leads out of dead ends.
+    things worse for a while, so the best rows on the way are kept. Every other turn is bold:
+    it also swaps and reverses what is equally good, which leads out of dead ends.
     """
     position = [0] * len(web.row)
     turns = max(2, min(ORDER_TURNS, EFFORT // len(web.row)))
@@ -306,7 +306,7 @@ def _order(web: _Web) -> list[list[int]]:
             _number(row, position)
         idle = 0
         for turn in range(turns):
-            bold = turn % 4 >= 2
+            bold = turn % 2 == 1
             _swap(web, rows, position, (lambda *_: True) if bold else None)
             found = _count(web, rows, position)
             idle += 1
@@ -479,8 +479,9 @@ def _pulls(web: _Web, widths: list[float], v: int) -> list[tuple[int, float]]:
     if not widths[v]:
         source = LEAF_PULL if web.depth[v] == 0 else 1.0
         return [(u, source if widths[u] else BUS_PULL) for u in above]
-    deepest = [u for u in above if web.depth[u] == web.depth[v] - 1]
-    return [(u, CHAIN_PULL / len(deepest) if u in deepest else 1.0) for u in above]
+    in_chain = [web.depth[u] == web.depth[v] - 1 for u in above]
+    pull = CHAIN_PULL / max(1, sum(in_chain))
+    return [(u, pull if chain else 1.0) for u, chain in zip(above, in_chain, strict=True)]
 
 
 def _shift(lines: Iterable[Line], near: Pulls, centre: Centre, x: list[float]) -> None:

@@ -42,7 +42,7 @@ def deflate(payload: Mapping[str, Any]) -> bytes:
         If a number in it is not finite: browsers' JSON has no word for it.
     """
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return zlib.compress(text.encode("utf-8", "replace"), 9)
+    return zlib.compress(text.encode("utf-8", "replace"))
 
 
 def to_html(

@@ -194,7 +194,9 @@ class Picture:
     def _title(self) -> str:
         """Name what is computed: where backward starts, else what nothing was made from."""
         nodes = self._recording["nodes"]
-        results = [r for e in self._recording["events"] if e["kind"] == "backward" for r in e["roots"]]
+        results = [
+            r for e in self._recording["events"] if e["kind"] == "backward" for r in e["roots"]
+        ]
         if not results:
             used = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
             results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in used]

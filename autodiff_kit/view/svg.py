@@ -38,7 +38,7 @@ RADIUS = {"leaf": 17, "op": 3, "fold": 3}
 STACK = (4, 8)  # px by which the sheets behind a folded box are shifted
 CAPTION_CHARACTER = 6.9  # px, 13 px proportional font, generous
 
-# A box is known by its texts: name, symbol, lines below, and whether there is a line for a gradient.
+# A box is known by its texts: name, symbol, lines below, and what its gradient becomes.
 BoxText = Mapping[str, Any]
 
 
@@ -102,8 +102,8 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
             f'<path class="adk-edge{ghost}{seen}" data-edge="{edge.id}" data-from="{edge.source}" '
             f'data-to="{edge.target}" d="{_line(route)}"/>'
         )
-        # Two arrow heads: down where a value goes in, and up, seen only while a gradient comes back.
-        against = bool(shown and shown["active"] and state["phase"] == "backward")
+        # Two heads: down where a value goes in; up, seen only while a gradient comes back.
+        against = bool(state and shown and shown["active"] and state["phase"] == "backward")
         if not against:
             parts.append(_head("adk-tip", edge.id, seen, route[-1], route[-2]))
         if not edge.ghost and (state is None or against):
@@ -124,10 +124,9 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
         if not (shown and shown["hidden"]):
             ghost = " adk-ghost" * text["ghost"]
             classes = f"adk-node adk-{box.kind}{ghost}{_state_classes(shown)}"
-            parts.append(
-                f'<g class="{classes}" data-node="{box.id}" transform="translate({_px(x)},{_px(y)})">'
-                f"{_box(box.kind, box.id, text, shown)}</g>"
-            )
+            at = f'transform="translate({_px(x)},{_px(y)})"'
+            inside = _box(box.kind, box.id, text, shown)
+            parts.append(f'<g class="{classes}" data-node="{box.id}" {at}>{inside}</g>')
     parts.append("</g>")
     return "".join(parts)
 
@@ -196,7 +195,7 @@ def _head(kind: str, edge: str, seen: str, tip: Point, tail: Point, more: str = 
     long, wide = (7.0, 3.6) if kind == "adk-tip" else (10.0, 5.5)
     (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
     points = f"M{_px(lx)} {_px(ly)}L{_px(tip[0])} {_px(tip[1])}L{_px(rx)} {_px(ry)}"
-    plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ' fill="#8592a1"'
+    plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ""
     return f'<path class="{kind}{seen}" data-edge-label="{edge}"{plain}{more} d="{points}"/>'
 
 
@@ -262,7 +261,9 @@ def still_svg(picture: Picture, step: int = -1, *, caption: bool = False) -> str
     if caption:
         lines = wrap(state["caption"], max(20, int((width - 24) / CAPTION_CHARACTER)))
         for line in lines:
-            body += f'<text class="adk-caption-line" x="12" y="{_px(height + 10)}">{_text(line)}</text>'
+            body += (
+                f'<text class="adk-caption-line" x="12" y="{_px(height + 10)}">{_text(line)}</text>'
+            )
             height += 18
         height += 8
     size = f'width="{_px(width)}" height="{_px(height)}"'
@@ -394,7 +395,9 @@ def heat(value: Mapping[str, Any]) -> str | None:
     return _squares(numbers, columns, largest)
 
 
-def _tinted(value: Mapping[str, Any], numbers: Sequence[float], columns: int, largest: float) -> str:
+def _tinted(
+    value: Mapping[str, Any], numbers: Sequence[float], columns: int, largest: float
+) -> str:
     floats = str(value["dtype"]).startswith("float")
     texts = [number(v if floats or v != v else int(v)) for v in numbers]
     width = round(max(map(text_width, texts))) + 10
@@ -405,9 +408,8 @@ def _tinted(value: Mapping[str, Any], numbers: Sequence[float], columns: int, la
         if v == v:
             tint = min(abs(v) / largest, 1.0) * 0.38
             colour = UP if v > 0 else DOWN
-            parts.append(
-                f'<path fill="{colour}" fill-opacity="{tint:.2f}" d="M{x} {y}h{width}v{height}h-{width}z"/>'
-            )
+            cell = f"M{x} {y}h{width}v{height}h-{width}z"
+            parts.append(f'<path fill="{colour}" fill-opacity="{tint:.2f}" d="{cell}"/>')
         parts.append(f'<text x="{x + width - 5}" y="{y + 14}">{text}</text>')
     rows = len(numbers) // columns
     return (
@@ -445,6 +447,5 @@ def _squares(numbers: Sequence[float], columns: int, largest: float) -> str:
         + f'<path fill="{DOWN}" d="{"".join(hollow)}"/>' * bool(hollow)
         + f'<path fill="none" stroke="currentColor" d="{"".join(crosses)}"/>' * bool(crosses)
     )
-    return (
-        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}">{frame}{marks}</svg>'
-    )
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return f"<svg {size}>{frame}{marks}</svg>"

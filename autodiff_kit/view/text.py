@@ -97,7 +97,7 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
             what = names.name(source["node"]) + (f" = {text}" if text else "")
         else:
             what = f"the number {parameter(source['value'])}"
-        size, rules = lines.setdefault(what, (saved["bytes"], {}))
+        _, rules = lines.setdefault(what, (saved["bytes"], {}))
         rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
     if not lines:
         return "nothing: the rules read only the gradient"
@@ -124,7 +124,7 @@ def _rules(recording: Mapping[str, Any], record: Node) -> str:
 def _place(scopes: Sequence[Mapping[str, Any]], scope: int) -> str:
     """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root."""
     by_id = {s["id"]: s for s in scopes}
-    parts = []
+    parts: list[str] = []
     here = by_id.get(scope)
     while here is not None and here["kind"] != "root" and len(parts) < 4:
         outer = by_id.get(here["parent"])
@@ -208,7 +208,9 @@ def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
     widths = [max(map(_cells, column)) for column in zip(heads, *cut, strict=True)]
     lines = [heads, ["-" * width for width in widths], *cut]
     return [
-        "   ".join(cell + " " * (width - _cells(cell)) for cell, width in zip(r, widths, strict=True))
+        "   ".join(
+            cell + " " * (width - _cells(cell)) for cell, width in zip(r, widths, strict=True)
+        )
         for r in lines
     ]
 

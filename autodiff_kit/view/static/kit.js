@@ -171,8 +171,17 @@ export function nodeAtSource(payload, source, line, column, current = null, visi
   return found[(found.indexOf(current) + 1) % found.length] ?? null;
 }
 
-const TOKENS =
-  /(?<comment>#.*)|(?<string>[rbfu]*(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))|(?<number>\b\d[\w.]*)|(?<word>[^\W\d]\w*)/giu;
+const TOKENS = new RegExp(
+  [
+    /(?<comment>#.*)/,
+    /(?<string>[rbfu]*(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))/,
+    /(?<number>\b\d[\w.]*)/,
+    /(?<word>[\p{L}_][\p{L}\p{N}_]*)/u,
+  ]
+    .map((part) => part.source)
+    .join("|"),
+  "giu",
+);
 const KEYWORDS = new Set(
   ("and as assert async await break class continue def del elif else except finally for from global if import in is " +
     "lambda None nonlocal not or pass raise return True False try while with yield").split(" "),
@@ -275,10 +284,14 @@ export function around(a, b) {
 const SVG = "http://www.w3.org/2000/svg";
 const LINE = 20; // px, height of a source line; kit.css says the same
 
-function make(tag, attributes = {}, ...content) {
-  const element = document.createElement(tag);
+function attribute(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) if (value != null) element.setAttribute(name, value);
-  element.append(...content.filter((part) => part != null));
+  return element;
+}
+
+function make(tag, attributes = {}, ...content) {
+  const element = attribute(document.createElement(tag), attributes);
+  element.append(...content);
   return element;
 }
 
@@ -309,29 +322,34 @@ const ICONS = {
   pin: "M7 3h6l-1 6 3 3H5l3-3zM10 12v5",
 };
 
-const icon = (name) => drawing(`<path class="adk-icon-path" d="${ICONS[name]}"/>`, "0 0 20 20");
+function icon(name) {
+  const picture = drawing(`<path class="adk-icon-path" d="${ICONS[name]}"/>`, "0 0 20 20");
+  return attribute(picture, { class: "adk-icon", "aria-hidden": "true" });
+}
 
 function button(name, label, keys) {
   const title = keys ? `${label} (${keys})` : label;
-  const element = focusable(make("button", { type: "button", class: `adk-button adk-${name}`, "aria-label": label, title }));
-  const picture = icon(name);
-  picture.setAttribute("class", "adk-icon");
-  picture.setAttribute("aria-hidden", "true");
-  element.append(picture);
-  return element;
+  const attributes = { type: "button", class: `adk-button adk-${name}`, "aria-label": label, title };
+  return focusable(make("button", attributes, icon(name)));
 }
+
+/** A part that scrolls: it must be reachable by keyboard, and so it needs a name. */
+const scrolling = (name, label) =>
+  focusable(make("div", { class: name, tabindex: "0", role: "region", "aria-label": label }));
 
 /** A box that always has room for the longest of its texts, so that nothing below it ever jumps. */
 function steadyText(name, texts, attributes) {
   const longest = texts.reduce((a, b) => (b.length > a.length ? b : a), "");
+  const room = make("p", { class: "adk-ghost-text", "aria-hidden": "true" }, longest);
   const live = make("p", { class: `adk-${name}-text`, ...attributes });
-  return [live, make("div", { class: `adk-${name}` }, make("p", { class: "adk-ghost-text", "aria-hidden": "true" }, longest), live)];
+  return [live, make("div", { class: `adk-${name}` }, room, live)];
 }
 
 /** The learner's code; `light` marks sub-expressions in it and scrolls to them within its own pane. */
 function sourcePane(payload, pick) {
-  const body = focusable(make("div", { class: "adk-source-body", tabindex: "0", role: "region", "aria-label": "Source" }));
-  const spans = []; // source -> line -> [{start, end, element}]
+  const body = scrolling("adk-source-body", "Source");
+  const spans = []; // source -> line -> [{start, element}]
+  const places = new Map(); // element -> [source, line, column]
   const tops = []; // source -> px of its first line, known without asking the browser to lay out
   let top = 6;
   segments(payload).forEach((lines, s) => {
@@ -341,23 +359,25 @@ function sourcePane(payload, pick) {
     tops.push(top);
     spans.push(
       lines.map((parts, l) => {
-        const code = make("code", { class: "adk-code" });
-        const row = parts.map((part) => {
-          const element = make("span", { class: part.kind && `adk-${part.kind}` }, part.text);
-          element.addEventListener("click", () => pick(s, l + 1, part.start));
-          code.append(element);
-          return { ...part, element };
+        const row = parts.map(({ start, kind, text }) => {
+          const element = make("span", { class: kind && `adk-${kind}` }, text);
+          places.set(element, [s, l + 1, start]);
+          return { start, element };
         });
-        body.append(make("div", { class: "adk-line" }, make("span", { class: "adk-number-of-line", "aria-hidden": "true" }, String(first + l)), code));
+        const number = make("span", { class: "adk-line-number", "aria-hidden": "true" }, String(first + l));
+        const code = make("code", { class: "adk-code" }, ...row.map(({ element }) => element));
+        body.append(make("div", { class: "adk-line" }, number, code));
         return row;
       }),
     );
     top += lines.length * LINE;
   });
 
+  body.addEventListener("click", (event) => places.has(event.target) && pick(...places.get(event.target)));
+
   const lit = { "adk-lit": [], "adk-chosen": [] };
   let scrolledTo = "";
-  let [from, room] = [0, 0]; // what is in sight, remembered: asking the browser in a step would make it lay out
+  let [from, room] = [0, 0]; // what is in sight: asking the browser in the midst of a step would cost a layout
   body.addEventListener("scroll", () => (from = body.scrollTop));
   function light(name, where) {
     lit[name].forEach((element) => element.classList.remove(name));
@@ -398,40 +418,57 @@ function inspectorPane(payload, unpin) {
   const pin = button("pin", "Unpin: follow the steps again", "Esc");
   pin.append("unpin");
   pin.addEventListener("click", unpin);
-  const body = focusable(make("div", { class: "adk-inspector-body", tabindex: "0", role: "region", "aria-label": "Inspector" }));
-  let shown = null; // node whose static facts are in place
-  let gradient, rule, released;
+  const body = scrolling("adk-inspector-body", "Inspector");
+  const element = make("section", { class: "adk-inspector" });
+  element.append(make("div", { class: "adk-inspector-head" }, title, pin), body);
 
-  const row = (label, ...content) =>
-    make("div", { class: "adk-fact" }, make("dt", {}, label), make("dd", {}, ...content));
+  const ever = {}; // node -> all fields that any step sets: rows for others would stay empty
+  for (const { set } of payload.frames) {
+    for (const [id, fields] of Object.entries(set)) {
+      for (const key of Object.keys(fields)) (ever[id] ??= new Set()).add(key);
+    }
+  }
+  let shown = null; // node whose rows are in place
+  let cells = {}; // of those rows that change with the steps
+  let changed; // the value, where it was changed in place
+  let released = null;
 
-  /** The columns of a table of numbers must stay below each other. */
-  function write(element, text) {
-    element.textContent = text || "not yet";
-    element.classList.toggle("adk-none", !text);
-    element.classList.toggle("adk-grid", /^\[.*\n/.test(text));
+  function row(label, name) {
+    const cell = make("dd");
+    if (name) cells[name] = cell;
+    return make("div", { class: `adk-fact ${name ? `adk-fact-${name}` : ""}` }, make("dt", {}, label), cell);
   }
 
-  function facts(id) {
+  /** The columns of a table of numbers must stay below each other. */
+  function write(cell, text) {
+    if (!cell) return;
+    cell.textContent = text || "not yet";
+    cell.classList.toggle("adk-none", !text);
+    cell.classList.toggle("adk-grid", /^\[.*\n/.test(text));
+  }
+
+  function writeValue(node, now) {
+    const [, text] = node.facts.find(([label]) => label === "value") ?? [];
+    write(cells.value, now ?? text);
+    if (!node.heat || now != null) return;
+    const heat = drawing(node.heat);
+    if (heat.querySelector("text")) cells.value.replaceChildren(); // it has the numbers in it
+    cells.value.append(attribute(heat, { class: "adk-heat", role: "img", "aria-label": text }));
+  }
+
+  function lay(id) {
     const node = payload.nodes[id];
+    cells = {};
     const rows = node.facts.map(([label, text]) => {
-      const fact = row(label);
-      const heat = label === "value" && node.heat ? drawing(node.heat) : null;
-      if (!heat?.querySelector("text")) write(fact.lastChild, text);
-      if (heat) {
-        heat.classList.add("adk-heat");
-        heat.setAttribute("role", "img");
-        heat.setAttribute("aria-label", text);
-        fact.lastChild.append(heat);
-      }
+      const fact = row(label, label === "value" ? "value" : null);
+      write(fact.lastChild, text);
       return fact;
     });
-    gradient = row("gradient");
-    gradient.classList.add("adk-fact-gradient");
-    rule = row("rule");
-    rule.classList.add("adk-fact-rule");
-    const value = node.facts.findIndex(([label]) => label === "value") + 1;
-    rows.splice(value, 0, gradient, ...(node.inputs.length ? [rule] : []));
+    const moving = [];
+    if (ever[id]?.has("g") || ever[id]?.has("grad")) moving.push(row("gradient", "gradient"));
+    if (ever[id]?.has("rule")) moving.push(row("rule", "rule"));
+    rows.splice(node.facts.findIndex(([label]) => label === "value") + 1, 0, ...moving);
+    writeValue(node, (changed = undefined));
     released = make("p", { class: "adk-released-note" });
     title.textContent = title.title = node.title;
     body.replaceChildren(make("dl", { class: "adk-facts" }, ...rows), released);
@@ -439,18 +476,17 @@ function inspectorPane(payload, unpin) {
   }
 
   return {
-    element: make("section", { class: "adk-inspector" }, make("div", { class: "adk-inspector-head" }, title, pin), body),
+    element,
     show(id, fields, pinned) {
       pin.classList.toggle("adk-away", !pinned);
       if (id == null) return;
-      if (id !== shown) facts((shown = id));
+      if (id !== shown) lay((shown = id));
+      if (fields.value !== changed) writeValue(payload.nodes[id], (changed = fields.value));
       const short = fields.grad ?? fields.g; // what stands in the box; `gradient` is all of it
-      write(gradient.lastChild, short && (fields.gradient ?? short));
-      write(rule.lastChild, "");
-      if (fields.rule) {
-        rule.lastChild.classList.remove("adk-none");
-        rule.lastChild.replaceChildren(...fields.rule.map((form) => make("div", { class: "adk-form" }, form)));
-      }
+      write(cells.gradient, short && (fields.gradient ?? short));
+      write(cells.rule, fields.rule?.join(" "));
+      const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));
+      if (forms) cells.rule?.replaceChildren(...forms);
       released.textContent = fields.released ? "What it had saved is released." : "";
     },
   };
@@ -460,9 +496,8 @@ function inspectorPane(payload, unpin) {
 function graphPane(payload, still, pick) {
   const graph = { w: payload.width, h: payload.height };
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "adk-canvas");
-  svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", `Computation graph, ${Object.keys(payload.nodes).length} nodes`);
+  const words = `Computation graph, ${Object.keys(payload.nodes).length} nodes`;
+  attribute(svg, { class: "adk-canvas", role: "group", "aria-label": words });
   const layer = document.createElementNS(SVG, "g");
   layer.setAttribute("class", "adk-layer");
   const rings = ["adk-ring-chosen", "adk-ring-focus"].map((name) => {
@@ -478,7 +513,8 @@ function graphPane(payload, still, pick) {
     in: button("in", "Zoom in", "+"),
     fit: button("fit", "Fit the whole graph", "0"),
   };
-  const zoomTools = make("div", { class: "adk-zoom", role: "group", "aria-label": "Zoom" }, tools.out, zoomText, tools.in, tools.fit);
+  const zoomTools = make("div", { class: "adk-zoom", role: "group", "aria-label": "Zoom" });
+  zoomTools.append(tools.out, zoomText, tools.in, tools.fit);
 
   // -- elements by id, once
   const nodes = {};
@@ -491,9 +527,7 @@ function graphPane(payload, still, pick) {
     const [x, y] = (group.getAttribute("transform") ?? "").match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
     const [w, h, rx] = ["width", "height", "rx"].map((name) => Number(box.getAttribute(name) ?? 0));
     // The box is the button, and its label says all of it in words; the texts are only for the eye.
-    focusable(box).setAttribute("role", "button");
-    box.setAttribute("tabindex", "-1");
-    box.setAttribute("aria-pressed", "false");
+    attribute(focusable(box), { role: "button", tabindex: "-1", "aria-pressed": "false" });
     group.querySelectorAll("text").forEach((text) => text.setAttribute("aria-hidden", "true"));
     const value = group.querySelector(".adk-value");
     const grad = group.querySelector("[data-grad]");
@@ -549,13 +583,15 @@ function graphPane(payload, still, pick) {
       if (!event.ctrlKey && !event.metaKey) return; // the page scrolls as ever
       event.preventDefault();
       const at = svg.getBoundingClientRect();
-      zoom(Math.exp(-clamp(event.deltaY, -60, 60) / 200), { x: event.clientX - at.left, y: event.clientY - at.top }, false);
+      const point = { x: event.clientX - at.left, y: event.clientY - at.top };
+      zoom(Math.exp(-clamp(event.deltaY, -60, 60) / 200), point, false);
     },
     { passive: false },
   );
   let drag = null;
   svg.addEventListener("pointerdown", (event) => {
-    if (event.button === 0 && svg.classList.contains("adk-pannable")) drag = { x: event.clientX, y: event.clientY, view };
+    if (event.button || !svg.classList.contains("adk-pannable")) return;
+    drag = { x: event.clientX, y: event.clientY, view };
   });
   svg.addEventListener("pointermove", (event) => {
     if (!drag) return;
@@ -578,8 +614,8 @@ function graphPane(payload, still, pick) {
     if (id == null) return;
     const { rect, rx } = nodes[id];
     const gap = which ? 6 : 4;
-    const values = { x: rect.x - gap, y: rect.y - gap, width: rect.w + 2 * gap, height: rect.h + 2 * gap, rx: rx + gap };
-    Object.entries(values).forEach(([name, value]) => rings[which].setAttribute(name, value));
+    const [x, y, width, height] = [rect.x - gap, rect.y - gap, rect.w + 2 * gap, rect.h + 2 * gap];
+    attribute(rings[which], { x, y, width, height, rx: rx + gap });
   }
   function stopAt(id) {
     if (id === tabStop) return;
@@ -696,9 +732,10 @@ function transport(payload, go) {
   };
   buttons.back.setAttribute("aria-keyshortcuts", "p");
   buttons.forward.setAttribute("aria-keyshortcuts", "n");
-  const slider = focusable(make("input", { type: "range", class: "adk-range", min: 0, max: last, step: 1, value: 0, "aria-label": "Step" }));
+  const slider = focusable(make("input", { type: "range", class: "adk-range", min: 0, max: last, "aria-label": "Step" }));
   const counter = make("span", { class: "adk-counter" });
-  const speed = focusable(make("select", { class: "adk-speed", "aria-label": "Speed", title: "Speed" }, ...SPEEDS.map(([value, text]) => make("option", { value }, text))));
+  const speeds = SPEEDS.map(([value, text]) => make("option", { value }, text));
+  const speed = focusable(make("select", { class: "adk-speed", "aria-label": "Speed", title: "Speed" }, ...speeds));
   speed.value = "1";
 
   // The track: one piece for each phase, a mark where it turns; each fills up by itself.
@@ -722,12 +759,8 @@ function transport(payload, go) {
     face("play", "Play");
   }
   function face(name, label) {
-    const picture = icon(name);
-    picture.setAttribute("class", "adk-icon");
-    picture.setAttribute("aria-hidden", "true");
-    buttons.play.replaceChildren(picture);
-    buttons.play.setAttribute("aria-label", label);
-    buttons.play.title = label;
+    buttons.play.replaceChildren(icon(name));
+    buttons.play.setAttribute("aria-label", (buttons.play.title = label));
   }
   function tick() {
     go(at + 1);
@@ -793,8 +826,10 @@ function stepper(root, payload, host) {
   const graph = graphPane(payload, () => calm.matches, pick);
   const inspector = inspectorPane(payload, () => host.select(""));
   const controls = transport(payload, go);
-  const [caption, captionBox] = steadyText("caption", payload.frames.map((frame) => frame.caption), { "aria-live": "polite" });
-  const stage = make("div", { class: "adk-stage" }, source.element, graph.element, captionBox, controls.element, inspector.element);
+  const captions = payload.frames.map((frame) => frame.caption);
+  const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
+  const stage = make("div", { class: "adk-stage" });
+  stage.append(source.element, graph.element, captionBox, controls.element, inspector.element);
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 520)}px`);
   const lines = payload.sources.reduce((sum, { lines: { length } }) => sum + length + 1.2, 0);
   root.style.setProperty("--adk-source-height", `${lines * LINE + 14}px`);
@@ -831,14 +866,14 @@ function stepper(root, payload, host) {
 
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const id = event.target.closest?.("[data-node]")?.dataset.node;
-    const inList = event.target.tagName === "SELECT";
+    if (event.target.tagName === "SELECT") return; // has keys of its own
+    const id = event.target.closest("[data-node]")?.dataset.node;
     const to = id == null ? null : neighbour(payload, id, event.key, visible);
     if (to != null) graph.focus(to);
     else if (id != null && (event.key === "Enter" || event.key === " ")) pick(id);
     else if (event.key === "Escape" && selected != null) host.select("");
-    else if (event.key === "n" && !inList) controls.by(step + 1);
-    else if (event.key === "p" && !inList) controls.by(step - 1);
+    else if (event.key === "n") controls.by(step + 1);
+    else if (event.key === "p") controls.by(step - 1);
     else if (event.key === "+" || event.key === "=") graph.zoom(ZOOM.step);
     else if (event.key === "-") graph.zoom(1 / ZOOM.step);
     else if (event.key === "0") graph.fit();
