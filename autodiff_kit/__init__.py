@@ -39,6 +39,7 @@ from autodiff_kit.dtypes import (
 from autodiff_kit.functions import *
 from autodiff_kit.functions import __all__ as _functions
 from autodiff_kit.printing import set_printoptions
+from autodiff_kit.random import initial_seed
 from autodiff_kit.tensor import Tensor
 
 __version__ = "0.1.0"
@@ -65,6 +66,7 @@ __all__ = [  # noqa: PLE0604
     "get_default_dtype",
     "half",
     "inference_mode",
+    "initial_seed",
     "int",
     "int8",
     "int16",

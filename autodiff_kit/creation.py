@@ -13,6 +13,7 @@ import numpy as np
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.errors import teach
+from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 
 __all__ = [
@@ -287,39 +288,7 @@ def linspace(
 # -- random numbers -------------------------------------------------------------------------------
 
 
-class Generator:
-    """A source of random numbers of its own."""
-
-    def __init__(self, device: Any = "cpu") -> None:
-        dtypes.device(device)
-        self.manual_seed(67280421310721)  # PyTorch's default seed
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Start the sequence that belongs to ``seed``."""
-        self._seed = int(seed)
-        self._bits: Any = None  # made when first drawn from: loading numpy.random takes 20 ms
-        return self
-
-    @property
-    def _numpy(self) -> Any:
-        if self._bits is None:
-            self._bits = np.random.Generator(np.random.MT19937(self._seed))
-        return self._bits
-
-    def initial_seed(self) -> int:
-        """Return the seed."""
-        return self._seed
-
-
-_default_generator = Generator()
-
-
-def manual_seed(seed: int) -> Generator:
-    """Start the kit's random numbers anew; NumPy's own are not touched."""
-    return _default_generator.manual_seed(seed)
-
-
-def _random(draw: Any, name: str, doc: str) -> Any:
+def _random(name: str, draw: str, doc: str) -> Any:
     def factory(
         *size: Any,
         generator: Generator | None = None,
@@ -328,20 +297,17 @@ def _random(draw: Any, name: str, doc: str) -> Any:
         requires_grad: bool = False,
     ) -> Tensor:
         dtypes.device(device or "cpu")
-        source = (generator or _default_generator)._numpy
-        array = np.asarray(draw(source, _shape(size))).astype(_numpy_type(dtype))
-        return _made(array, requires_grad)
+        shape, kind = _shape(size), _numpy_type(dtype)
+        count = dtypes.Size(shape).numel()
+        numbers = getattr(generator or default_generator, draw)(count, kind)
+        return _made(numbers.reshape(shape), requires_grad)
 
     factory.__name__, factory.__doc__ = name, doc
     return factory
 
 
-randn = _random(
-    lambda source, shape: source.standard_normal(shape),
-    "randn",
-    "Draw from the normal distribution with mean 0 and variance 1.",
-)
-rand = _random(lambda source, shape: source.random(shape), "rand", "Draw evenly from [0, 1).")
+randn = _random("randn", "normal", "Draw from the normal distribution, mean 0 and variance 1.")
+rand = _random("rand", "uniform", "Draw evenly from [0, 1).")
 rand_like, randn_like = _like(rand, "rand_like"), _like(randn, "randn_like")
 
 
@@ -355,15 +321,30 @@ def randint(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Draw whole numbers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
+    """Draw whole numbers from ``low`` to ``high - 1``; int64 unless a dtype is given.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no number to draw.
+    """
     dtypes.device(device or "cpu")
     if size is None:
         low, high, size = 0, low, high
-    source = (generator or _default_generator)._numpy
-    array = source.integers(low, high, _shape((size,)))
-    return _made(array.astype(_numpy_type(dtype, np.dtype("int64"))), requires_grad)
+    if high <= low:
+        raise RuntimeError(
+            teach(
+                f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+                "high itself is never drawn.",
+            )
+        )
+    shape = _shape((size,))
+    count = dtypes.Size(shape).numel()
+    numbers = (generator or default_generator).integers(low, high, count)
+    array = numbers.reshape(shape).astype(_numpy_type(dtype, np.dtype("int64")))
+    return _made(array, requires_grad)
 
 
 def randperm(n: int, *, generator: Generator | None = None) -> Tensor:
     """Return the numbers from 0 to ``n - 1`` in random order."""
-    return _made((generator or _default_generator)._numpy.permutation(n))
+    return _made((generator or default_generator).permutation(n))

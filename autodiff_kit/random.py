@@ -1,0 +1,129 @@
+"""Random numbers: for one seed, the numbers that PyTorch draws.
+
+After reading this file you know how one stream of 32-bit integers (the Mersenne Twister) becomes
+uniform and normal numbers. PyTorch's CPU generator turns them in this very way, so that
+``manual_seed(0); randn(3)`` prints here what it prints there. Read next: ``creation.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import dtypes
+
+__all__ = ["Generator", "default_generator", "initial_seed", "manual_seed"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Generator:
+    """A source of random numbers of its own.
+
+    Parameters
+    ----------
+    device : "cpu", optional
+    """
+
+    def __init__(self, device: Any = "cpu") -> None:
+        dtypes.device(device)
+        self.manual_seed(67280421310721)  # PyTorch's default seed
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the sequence that belongs to ``seed``."""
+        self._seed = int(seed)
+        self._stream: Any = None  # made when first drawn from: loading numpy.random takes 20 ms
+        self._spare: float | None = None  # normal numbers are made in pairs
+        return self
+
+    def seed(self) -> int:
+        """Start a sequence that nobody can foresee, and return its seed."""
+        import secrets
+
+        self.manual_seed(secrets.randbits(63))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """Return the seed."""
+        return self._seed
+
+    def _integers(self, count: int) -> Array:
+        """Draw integers of 32 bits."""
+        if self._stream is None:
+            self._stream = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        drawn: Array = self._stream.randint(0, 2**32, size=count, dtype=np.uint32)
+        return drawn
+
+    def uniform(self, count: int, dtype: Any) -> Array:
+        """Draw from [0, 1): 53 random bits for float64, 24 for float32 (11 for float16)."""
+        if dtype == np.float64:
+            pairs = self._integers(2 * count).astype(np.uint64)
+            bits = (pairs[0::2] << np.uint64(32) | pairs[1::2]) & np.uint64(2**53 - 1)
+            return bits.astype(np.float64) * 2.0**-53
+        digits = np.finfo(dtype).nmant + 1
+        kept = self._integers(count) & np.uint32(2**digits - 1)
+        return (kept.astype(np.float32) * np.float32(2.0**-digits)).astype(dtype)
+
+    def normal(self, count: int, dtype: Any) -> Array:
+        """Draw from the normal distribution with mean 0 and variance 1.
+
+        Source: Box and Muller, A note on the generation of random normal deviates (1958).
+        """
+        if count < 16:
+            return np.array([self._one_normal() for _ in range(count)]).astype(dtype)
+        work = np.float64 if dtype == np.float64 else np.float32
+        out = self.uniform(count, work)
+        whole = count // 16 * 16
+        out[:whole] = _pairs(out[:whole].reshape(-1, 16)).ravel()
+        if whole < count:  # the last 16 are drawn anew, to be a full block
+            out[-16:] = _pairs(self.uniform(16, work).reshape(1, 16)).ravel()
+        return out.astype(dtype)
+
+    def _one_normal(self) -> float:
+        if self._spare is not None:
+            number, self._spare = self._spare, None
+            return number
+        turn, distance = self.uniform(2, np.float64).tolist()
+        radius, angle = math.sqrt(-2 * math.log1p(-distance)), 2 * math.pi * turn
+        self._spare = radius * math.sin(angle)
+        return radius * math.cos(angle)
+
+    def integers(self, low: int, high: int, count: int) -> Array:
+        """Draw whole numbers from ``low`` to ``high - 1``."""
+        span = high - low
+        if span < 2**32:
+            return (self._integers(count) % np.uint32(span)).astype(np.int64) + low
+        pairs = self._integers(2 * count).astype(np.uint64)
+        wide = (pairs[0::2] << np.uint64(32) | pairs[1::2]) % np.uint64(span)
+        return wide.astype(np.int64) + low
+
+    def permutation(self, n: int) -> Array:
+        """Draw the numbers from 0 to ``n - 1`` in random order (Fisher and Yates, 1938)."""
+        order = list(range(n))
+        for i, drawn in enumerate(self._integers(max(n - 1, 0)).tolist()):
+            j = i + drawn % (n - i)
+            order[i], order[j] = order[j], order[i]
+        return np.array(order, dtype=np.int64)
+
+
+def _pairs(block: Array) -> Array:
+    """Turn rows of 16 uniform numbers into normal ones: 8 distances, 8 turns."""
+    distance, turn = 1 - block[:, :8], block[:, 8:]
+    radius = np.sqrt(-2 * np.log(distance))
+    angle = block.dtype.type(2 * np.pi) * turn
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the kit's random numbers anew; NumPy's own are not touched."""
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    """Return the seed of the kit's random numbers."""
+    return default_generator.initial_seed()
