@@ -225,7 +225,7 @@ def _check_replacement(gradient: Tensor, replaced: Any) -> None:
     if replaced.shape != gradient.shape:
         raise RuntimeError(
             teach(
-                f"hook '<hook>' has changed the size of value",
+                "hook '<hook>' has changed the size of value",
                 f"The gradient has shape {gradient.shape}, the hook returned {replaced.shape}.",
             )
         )
@@ -242,7 +242,7 @@ def _run_hooks(node: Node, g: Value) -> Value:
         if replaced is not None:
             _check_replacement(gradient, replaced)
             gradient = replaced
-    kept = hooks.retain and hooks.retain()
+    kept = None if hooks.retain is None else hooks.retain()
     if kept is not None:
         add_to_grad(kept, gradient._array if as_array else gradient, not as_array)
     return gradient._array if as_array else gradient

@@ -186,8 +186,10 @@ def import_cost(rounds: int) -> None:
         before = os.times()
         subprocess.run([sys.executable, "-c", statement], check=True, env=environment)
         after = os.times()
-        return after.children_user + after.children_system - (
-            before.children_user + before.children_system
+        return (
+            after.children_user
+            + after.children_system
+            - (before.children_user + before.children_system)
         )
 
     statements = {"numpy": "import numpy", "kit": "import autodiff_kit", "python": "pass"}

@@ -114,7 +114,9 @@ def hips_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool
     return step, lambda: _total(found)
 
 
-def micrograd_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False) -> Any:
+def micrograd_chain(
+    lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False
+) -> Any:
     x, w, b = (lib.Value(v) for v in (1.0, 0.999, 0.001))
     if const:
         w, b = 0.999, 0.001
