@@ -385,7 +385,7 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
     together: list[list[int]] = []
     left = len(leaves)
     for group in sorted(groups.values(), key=lambda g: (-len(g), g)):
-        if left > room and len(group) > 1:
+        if left > min(room, AIM) and len(group) > 1:
             together.append(group)
             left -= len(group) - 1
     if left > room:

@@ -147,7 +147,11 @@ def grid(value: Value) -> str:
     [[ 1.0, -2.0],
      [ 3.5,  4.0]]
     """
-    shape, texts = value["shape"], _numbers(value)
+    shape = value["shape"]
+    if len(shape) > 1 and value["data"] and "stats" not in value:
+        texts = _in_columns(value) or _numbers(value)
+    else:
+        texts = _numbers(value)
     if "stats" in value:
         stats = {k: number(v) for k, v in value["stats"].items()}
         spread = ", ".join(f"{k} {stats[k]}" for k in ("min", "max", "mean", "std") if k in stats)
@@ -157,7 +161,6 @@ def grid(value: Value) -> str:
         return f"[{', '.join(texts)}, ...]\n{spread}{odd}"
     if len(shape) < 2 or len(texts) < prod(shape) or not texts:
         return _nested(texts, shape)
-    texts = _in_columns(value) or texts
     width = max(map(len, texts))
     texts = [text.rjust(width) for text in texts]
     columns = shape[-1]
@@ -353,7 +356,9 @@ def _pieces(text: str) -> tuple[Piece, ...]:
         for child in ast.iter_child_nodes(node):
             inner = 0
             if isinstance(node, _OPERATORS):
-                free = isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow)
+                free = isinstance(node, ast.Compare) or (
+                    isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow)
+                )
                 begins = free and child is next(ast.iter_child_nodes(node))
                 inner = 1 if begins and bound < 2 else 2
             look(child, node, inner)

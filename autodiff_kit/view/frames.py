@@ -124,10 +124,11 @@ def _a(value: Value) -> str:
 
 def _sum(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) -> str | None:
     """Return ``2. + 3. = 5.``, or None if that would be too long."""
-    parts = [short(value) for value in (before, added, total)]
-    if None in parts:
+    first, second, third = short(before), short(added), short(total)
+    if first is None or second is None or third is None:
         return None
-    text = "{} + {} = {}".format(*parts)
+    second = f"({second})" if second.startswith("-") else second
+    text = f"{first} + {second} = {third}"
     return text if len(text) <= limit else None
 
 
@@ -153,11 +154,16 @@ class _Teller:
         self.pass_where: Any = None  # the line that called backward
         self.roots: dict[int, Value] = {}
         self.waiting: dict[int, Value] = {}  # node -> its gradient so far
+        self.whole: dict[int, list[Any]] = {}  # gradients as the inspector has them
         self.sent: Counter[tuple[int, str, int]] = Counter()
         self.arrivals: Counter[int] = Counter()  # node -> contributions so far
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
         self.grads: dict[int, Value] = {}  # leaf -> its .grad
         self.accumulated: list[int] = []
+        self.open: Box | None = None  # the fold whose operations are running
+        self.ran = False  # all of them have
+        self.passes = 0  # backward passes in it
+        self.pending: dict[int, dict[str, Any]] = {}  # what changes outside it
         # A fold is told when its last operation has run; a fold of leaves with its first one.
         made = {
             box.id: [n for n in box.nodes if self.nodes[n]["kind"] == "op"]
@@ -185,13 +191,17 @@ class _Teller:
         while self.at < len(self.events):
             event = self.events[self.at]
             box = self.drawn.box_of[event["node"]] if "node" in event else None
-            if box is None or box.kind != "fold":
+            if self.open is not None and not self.leaves(event, box):
+                self.inside(event, box)
+            elif box is None or box.kind != "fold":
                 tellers[event["kind"]](event)
             elif event["kind"] in _BACKWARD:
                 self.through(box)
             else:
-                self.inside(box, event)
+                self.enter(box, event)
             self.at += 1
+        if self.open is not None:
+            self.folded(self.open)
         return self.frames
 
     def add(
@@ -240,12 +250,12 @@ class _Teller:
             return
         name = _equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
-        wants = (
-            "is a leaf: you made it, and it wants a gradient."
-            if record["requires_grad"]
-            else "is a leaf: you made it. It wants no gradient, so none will come back to it."
-        )
-        caption = f"{self._round(event['node'])}{name}{comma} {wants}"
+        made = "you made it" if record["name"] or record["text"] else "no op here made it"
+        if record["requires_grad"]:
+            wants = f"{made}, and it wants a gradient."
+        else:
+            wants = f"{made}. It wants no gradient, so none will come back to it."
+        caption = f"{self._round(event['node'])}{name}{comma} is a leaf: {wants}"
         self.add("leaf", event["node"], caption, where=record["where"])
 
     def op(self, event: Event) -> None:
@@ -342,6 +352,11 @@ class _Teller:
         node, value = event["node"], event["value"]
         before, after = short(self.value(node)), short(value)
         self.values[node] = value
+        last = self.events[self.at - 1] if self.at else {}
+        if last.get("kind") == "op" and last.get("node") == node:  # one thing: `w -= 1`
+            self.frames[-1]["caption"] += f" {event['how']} puts it in place of what was there."
+            self.frames[-1]["set"][self.drawn.box_of[node].id] = {"value": box_value(value)}
+            return
         caption = f"{event['how']} changes {self.names.name(node)} in place"
         if before and after and before != after:
             caption += f": {before} becomes {after}"
@@ -357,6 +372,11 @@ class _Teller:
         self.sent.clear()
         self.arrivals.clear()
         self.accumulated = []
+        for later in self.events[self.at + 1 :]:
+            if later["kind"] in ("finish", "backward"):
+                break
+            if later["kind"] == "accumulate" and later["before"] is None:
+                self.grads.pop(later["node"], None)  # was reset, which no event tells
         changes: dict[int, dict[str, Any]] = {}
         for node in self.touched.values():  # what the pass before has left in the boxes
             changes[node] = {"g": None, "rule": None, "visited": False}
@@ -380,7 +400,9 @@ class _Teller:
         fits = text is not None and len(text) <= IN_A_BOX
         fields: dict[str, Any] = {field: text if fits else box_value(value)}
         if value["shape"] and self.drawn.box_of[node].kind != "fold":
-            fields["gradient"] = grid(value)
+            if self.whole.get(node) != value["data"]:  # else it is still there
+                fields["gradient"] = grid(value)
+            self.whole[node] = value["data"]
         return fields
 
     def _arrived(self, node: int, text: str | None = None) -> dict[str, Any]:
@@ -433,7 +455,7 @@ class _Teller:
         if total is None and not spread:
             changes[to] = self._arrived(to)
         self.add("contribution", node, given, changes=changes, **about)
-        name = self.names.name(to)
+        name = self._called(to)
         if spread:
             caption = (
                 f"{name} was broadcast from {shape_text(after['shape'])} to "
@@ -464,7 +486,7 @@ class _Teller:
     def _rule(self, node: int, arg: str, to: int, result: Value) -> tuple[list[str] | None, str]:
         """Return the rule in its three forms, and the sentence that says what it does here."""
         record = self.nodes[node]
-        target = self.names.name(to)
+        target = self._called(to)
         if record["op"] is None:
             return None, f"{record['grad_fn']} sends {target} {_a(result)}"
         places = [i for i, source in enumerate(record["inputs"]) if source.get("node") == to]
@@ -481,7 +503,9 @@ class _Teller:
         given = symbol(result)
         parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
         text = decided(rule["text"], tuple(parameters))
-        forms = rule_forms(text, arg, names=names, numbers=numbers, target=target, result=given)
+        forms = rule_forms(
+            text, arg, names=names, numbers=numbers, target=self.names.name(to), result=given
+        )
         if text == "g":
             return forms, f"{what} hands the gradient on as it is: {_a(result)}"
         if short(result) is None:  # no numbers to be seen, so say it with names
@@ -573,26 +597,77 @@ class _Teller:
 
     # -- folded boxes ---------------------------------------------------------------------------
 
-    def inside(self, box: Box, event: Event) -> None:
-        """Tell a fold once, when all of it has run."""
-        if event["kind"] == "modified":
-            self.values[event["node"]] = event["value"]
-        if event["kind"] not in ("op", "leaf") or event["node"] != self.closing[box.id]:
-            return
+    def enter(self, box: Box, event: Event) -> None:
+        """Meet a fold: its first operation, a leaf in it, or something that happens to it later."""
+        kind, node = event["kind"], event["node"]
+        if kind == "modified":
+            self.values[node] = event["value"]
+        elif kind == "op" and (node != self.closing[box.id] or box.count):
+            self.open, self.ran = box, node == self.closing[box.id]
+            self.passes, self.pending = 0, {}
+        elif kind in ("op", "leaf") and node == self.closing[box.id]:
+            self.passes, self.pending = 0, {}
+            self.folded(box)
+
+    def leaves(self, event: Event, box: Box | None) -> bool:
+        """Tell the open fold if this event is the first after it.
+
+        Rounds of a loop end with the first op or leaf of the next round, so that a backward pass
+        and a change in place that end a round belong to it; other folds end with their last op.
+        """
+        assert self.open is not None
+        next_round = event["kind"] in ("op", "leaf") and box is not self.open
+        done = self.ran and (next_round or not self.open.count)
+        if not done and event["kind"] != "error":
+            return False
+        self.folded(self.open)
+        self.open = None
+        return True
+
+    def inside(self, event: Event, box: Box | None) -> None:
+        """Take note of what happens while a fold runs; it is told when its last op has run.
+
+        That may be whole backward passes and changes in place, as in a loop that trains.
+        """
+        kind, node = event["kind"], event.get("node")
+        shown = box is not None and box.kind != "fold"
+        if kind == "leaf" and shown:
+            self.leaf(event)
+        elif kind == "backward":
+            self.passes += 1
+        elif kind == "modified" and node is not None:
+            self.values[node] = event["value"]
+            if shown:
+                self.pending.setdefault(node, {})["value"] = box_value(event["value"])
+        elif kind == "accumulate" and node is not None:
+            self.grads[node] = event["grad"]
+            if shown:
+                fields = self._shown(node, "grad", event["grad"])
+                self.pending.setdefault(node, {}).update(fields, visited=True)
+        elif kind == "op" and self.open is not None:
+            self.ran = node == self.closing[self.open.id]
+
+    def folded(self, box: Box) -> None:
+        """Tell a fold in one step."""
         node = self.closing[box.id]
         count = sum(self.nodes[n]["kind"] == "op" for n in box.nodes)
-        if not count:
-            caption = f"{_capital(box.heading)}: drawn as one box."
-            self.add("fold", node, caption, where=box.where)
-            return
-        name = self.nodes[node]["name"]
-        ends = _equation(name, self.value(node)) if name else _a(self.value(node))
-        caption = f"{_capital(box.heading)}: {count:,} ops, drawn as one box. The last makes {ends}"
-        self.add("fold", node, caption, where=box.where)
+        caption = f"{_capital(box.heading)}: "
+        if count:
+            name = self.nodes[node]["name"]
+            ends = _equation(name, self.value(node)) if name else _a(self.value(node))
+            caption += f"{count:,} op{'s' * (count > 1)}"
+            if self.passes:
+                caption += f" and {self.passes:,} backward pass{'es' * (self.passes > 1)}"
+            caption += f", drawn as one box. The last op makes {ends}"
+        else:
+            caption += "drawn as one box."
+        self.add("fold", node, caption, where=box.where, changes=self.pending)
 
     def _called(self, node: int) -> str:
+        """Return a node's name; that of the box for one without a name in a folded box."""
         box = self.drawn.box_of[node]
-        return box.heading if box.kind == "fold" else self.names.name(node)
+        folded = box.kind == "fold" and not self.nodes[node]["name"]
+        return box.heading if folded else self.names.name(node)
 
     def through(self, box: Box) -> None:
         """Tell in one step what backward does inside a fold until it comes out again."""

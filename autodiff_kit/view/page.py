@@ -12,6 +12,7 @@ import hashlib
 import html
 import json
 import os
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,12 +110,16 @@ def _page(payload: Mapping[str, Any]) -> str:
 
 
 def _still(payload: Mapping[str, Any], title: str) -> str:
-    """Return what is left without scripts: the whole graph, and every step in words."""
+    """Return what is left without scripts: the code, the whole graph, every step in words."""
+    codes = "\n".join(
+        f"<pre>{html.escape(chr(10).join(source['lines']))}</pre>" for source in payload["sources"]
+    )
     steps = "\n".join(f"<li>{html.escape(frame['caption'])}</li>" for frame in payload["frames"])
     width, height = payload["width"], payload["height"]
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     return f"""<div class="adk-root adk-still">
-<h1 class="adk-head">{title}</h1>
+<h1>{title}</h1>
+{codes}
 <svg {size} role="img" aria-label="{title}">
 {payload["svg"]}
 </svg>
@@ -126,7 +131,7 @@ def _still(payload: Mapping[str, Any], title: str) -> str:
 
 def _digest(text: str) -> str:
     """Return the name by which a content security policy allows exactly this script or style."""
-    if "</s" in text.lower().replace("</svg", "").replace("</span", ""):
+    if re.search("</(script|style)", text, re.IGNORECASE):
         raise ValueError("kit.js and kit.css are put inside HTML and must not close its tags")
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -151,5 +156,7 @@ _PAGE_STYLE = """
 .adk-page { margin: 0; padding: 16px; }
 .adk-page { color-scheme: light dark; background: light-dark(#ffffff, #14181d); }
 .adk-page > main, .adk-still { max-width: 1400px; margin: 0 auto; }
-.adk-still svg { display: block; max-width: 100%; height: auto; padding: 0 16px; }
+.adk-still { padding: 8px 20px; }
+.adk-still svg { display: block; max-width: 100%; height: auto; }
+.adk-still pre { overflow: auto; font: 12.5px/20px var(--adk-mono); }
 """

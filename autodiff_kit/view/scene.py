@@ -203,8 +203,9 @@ class Picture:
         named = list(dict.fromkeys(nodes[n]["name"] for n in results if nodes[n]["name"]))
         if not named:
             return "Computation graph"
-        more = ", ..." if len(named) > 3 else ""
-        return f"Computation graph of {', '.join(named[:3])}{more}"
+        if len(named) > 3:
+            return f"Computation graph of {named[0]} to {named[-1]}"
+        return f"Computation graph of {', '.join(named)}"
 
     def _box_title(self, box: Box) -> str:
         return box.heading if box.kind == "fold" else self._names.title(box.nodes[0])

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from html import escape
+from itertools import pairwise
 from math import prod, sqrt
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -181,13 +182,24 @@ def _state_classes(shown: Mapping[str, Any] | None) -> str:
 def _line(route: Sequence[Point]) -> str:
     """Return a line with rounded corners."""
     parts = [f"M{_px(route[0][0])} {_px(route[0][1])}"]
-    for before, corner, after in zip(route, route[1:], route[2:], strict=False):
-        a, b = _toward(corner, before), _toward(corner, after)
-        parts.append(
-            f"L{_px(a[0])} {_px(a[1])}Q{_px(corner[0])} {_px(corner[1])} {_px(b[0])} {_px(b[1])}"
-        )
+    before = route[0]
+    for corner, after in pairwise(route[1:]):
+        bend = _bend(before, corner, after)
+        if bend:
+            parts.append(bend)
+            before = corner
     parts.append(f"L{_px(route[-1][0])} {_px(route[-1][1])}")
     return "".join(parts)
+
+
+@lru_cache(maxsize=4096)  # the arrows of one node share their first part
+def _bend(before: Point, corner: Point, after: Point) -> str:
+    """Return the way round one corner; nothing where it goes straight on."""
+    (ax, ay), (bx, by), (cx, cy) = before, corner, after
+    if abs((bx - ax) * (cy - by) - (by - ay) * (cx - bx)) < 1e-6:
+        return ""
+    (px, py), (qx, qy) = _toward(corner, before), _toward(corner, after)
+    return f"L{_px(px)} {_px(py)}Q{_px(bx)} {_px(by)} {_px(qx)} {_px(qy)}"
 
 
 def _head(kind: str, edge: str, seen: str, tip: Point, tail: Point, more: str = "") -> str:

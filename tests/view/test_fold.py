@@ -1,0 +1,257 @@
+"""Which boxes are drawn: every node of a small graph, folded boxes of a large one."""
+
+from functools import cache
+
+import pytest
+
+from autodiff_kit.view.fold import AIM, LIMIT, outline
+from tests.view import recordings
+
+
+def position(drawn):
+    return {box.id: i for i, box in enumerate(drawn.boxes)}
+
+
+@cache
+def large(name):
+    recording = LARGE[name]()
+    return recording, outline(recording)
+
+
+LARGE = {
+    "a loop": lambda: recordings.loop(500),
+    "a long loop": lambda: recordings.long_loop(),
+    "calls": lambda: recordings.calls(40, 12),
+    "many calls": lambda: recordings.calls(700, 5),
+    "one long chain": lambda: recordings.calls(1, 2000),
+    "no structure": lambda: recordings.flat(1000),
+    "many leaves": lambda: recordings.many_leaves(1000),
+    "leaves of one op each": lambda: recordings.flat(140),
+}
+
+
+@pytest.mark.parametrize("name", [n for n in recordings.ALL if not n.endswith("_folded")])
+def test_a_graph_of_up_to_300_nodes_is_drawn_whole(name):
+    recording = recordings.ALL[name]()
+
+    drawn = outline(recording)
+
+    assert [box.id for box in drawn.boxes] == [str(n["id"]) for n in recording["nodes"]]
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_larger_graph_is_folded_to_at_most_300_boxes(name):
+    recording, drawn = large(name)
+
+    assert len(recording["nodes"]) > LIMIT
+    assert len(drawn.boxes) <= LIMIT
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_every_node_is_in_exactly_one_box(name):
+    recording, drawn = large(name)
+
+    inside = sorted(n for box in drawn.boxes for n in box.nodes)
+    assert inside == list(range(len(recording["nodes"])))
+    assert all(n in drawn.box_of[n].nodes for n in inside)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_every_arrow_leads_to_a_later_box(name):
+    _, drawn = large(name)
+    place = position(drawn)
+
+    assert all(place[e.source] < place[e.target] for e in drawn.edges)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_every_input_has_its_arrow_unless_it_is_in_the_same_box(name):
+    recording, drawn = large(name)
+
+    for node in recording["nodes"]:
+        for place, source in enumerate(node["inputs"]):
+            if "node" not in source:
+                continue
+            start, end = drawn.box_of[source["node"]], drawn.box_of[node["id"]]
+            edge = drawn.edge_at.get((node["id"], place))
+            if start is end:
+                assert edge is None
+            else:
+                assert (edge.source, edge.target) == (start.id, end.id)
+
+
+def test_a_loop_keeps_its_first_and_last_round():
+    drawn = outline(recordings.loop(500))
+
+    # leaves h, w, b; three operations of the first round; the fold; three of the last
+    assert [box.id for box in drawn.boxes] == [
+        *("0", "1", "2", "3", "4", "5"),
+        "fold0",
+        *("1500", "1501", "1502"),
+    ]
+    fold = drawn.boxes[6]
+    assert fold.heading == "iterations 2 to 499 of for i in range(500)"
+    assert fold.count == "\N{MULTIPLICATION SIGN} 498"
+    assert len(fold.nodes) == 498 * 3
+
+
+def test_a_fold_says_what_it_hides():
+    recording = recordings.loop(500)
+    drawn = outline(recording)
+
+    times = "\N{MULTIPLICATION SIGN}"
+    assert drawn.body(drawn.boxes[6], recording["nodes"]) == (
+        f"498 {times} multiply, 498 {times} add, 498 {times} tanh"
+    )
+
+
+def test_calls_are_folded_one_by_one_and_numbered():
+    drawn = outline(recordings.calls(40, 12))
+    folds = [box.heading for box in drawn.boxes if box.kind == "fold"]
+
+    assert folds == [f"call {i} of layer" for i in range(1, 41)]
+
+
+def test_loops_inside_the_first_round_are_folded_in_their_turn():
+    tape = recordings.Tape("for epoch in range(20):\n    for i in range(300):\n")
+    h = tape.leaf("h", 1.0)
+    with tape.scoped("loop", "for epoch in range(20)"):
+        for epoch in range(20):
+            with (
+                tape.scoped("iteration", "for epoch in range(20)", epoch),
+                tape.scoped("loop", "for i in range(300)"),
+            ):
+                for i in range(300):
+                    with tape.scoped("iteration", "for i in range(300)", i):
+                        h = tape.op("tanh", h)
+
+    folds = [box.heading for box in outline(tape.data).boxes if box.kind == "fold"]
+
+    assert folds == [
+        "iterations 2 to 299 of for i in range(300)",
+        "iterations 2 to 19 of for epoch in range(20)",
+        "iterations 2 to 299 of for i in range(300)",
+    ]
+
+
+def test_a_chain_is_folded_where_nothing_else_is_there():
+    tape = recordings.Tape("")
+    h = tape.leaf("h", 1.0)
+    for _ in range(500):
+        h = tape.op("tanh", h)
+
+    drawn = outline(tape.data)
+
+    assert [box.title for box in drawn.boxes] == ["", "chain of 500 operations"]
+
+
+def test_recursion_a_thousand_calls_deep_is_folded_below_a_depth():
+    tape = recordings.Tape("")
+    h = tape.leaf("h", 1.0)
+    open_scopes = []
+    for _ in range(1000):
+        scope = tape.scoped("call", "f")
+        scope.__enter__()
+        open_scopes.append(scope)
+        h = tape.op("tanh", h)
+    for scope in reversed(open_scopes):
+        scope.__exit__(None, None, None)
+
+    drawn = outline(tape.data)
+
+    assert 10 < len(drawn.boxes) <= AIM + 1
+    assert drawn.boxes[-1].title.startswith("call ")
+
+
+def test_rounds_that_overlap_in_time_are_not_folded_as_loops():
+    # two generators taking turns: neither loop is a stretch of its own
+    tape = recordings.Tape("")
+    h = tape.leaf("h", 1.0)
+    for loop in (1, 2):
+        tape.data["scopes"].append(
+            {"id": loop, "parent": 0, "kind": "loop", "name": f"loop {loop}", "index": 0,
+             "where": None}
+        )  # fmt: skip
+    for i in range(200):
+        for loop in (1, 2):
+            number = len(tape.data["scopes"])
+            tape.data["scopes"].append(
+                {"id": number, "parent": loop, "kind": "iteration", "name": "", "index": i,
+                 "where": None}
+            )  # fmt: skip
+            tape.scope = number
+            h = tape.op("tanh", h)
+
+    drawn = outline(tape.data)
+
+    assert len(drawn.boxes) <= LIMIT
+    assert not any("iteration" in box.title for box in drawn.boxes)
+
+
+def test_a_named_leaf_that_wants_a_gradient_stays_in_sight():
+    drawn = outline(recordings.calls(40, 12))
+
+    assert drawn.boxes[0].id == "0"
+
+
+def test_an_unnamed_leaf_goes_into_the_fold_that_alone_uses_it():
+    recording = recordings.calls(40, 12)
+    recording["nodes"][0]["name"] = None
+
+    drawn = outline(recording)
+
+    assert 0 in drawn.box_of[1].nodes
+
+
+def test_leaves_that_the_same_operation_uses_are_folded_together():
+    drawn = outline(recordings.many_leaves(1000))
+
+    titles = [box.title for box in drawn.boxes]
+    assert titles == ["250 leaves", ""] * 4
+
+
+def test_false_draws_every_node_up_to_the_limit_and_folds_beyond():
+    small, large = recordings.loop(20), recordings.loop(500)
+
+    assert not any(box.kind == "fold" for box in outline(small, fold=False).boxes)
+    assert len(outline(large, fold=False).boxes) <= LIMIT
+
+
+def test_a_chosen_scope_is_folded_even_if_the_graph_is_small():
+    recording = recordings.loop(5)
+
+    # scope 1 is the loop: its rounds 2 to 4 become one box; scope 3 is the second round alone
+    loop = [b.heading for b in outline(recording, fold=[1]).boxes if b.kind == "fold"]
+    round_ = [b.heading for b in outline(recording, fold=[3]).boxes if b.kind == "fold"]
+
+    assert loop == ["iterations 2 to 4 of for i in range(5)"]
+    assert round_ == ["iteration 2 of for i in range(5)"]
+
+
+def test_a_chosen_scope_swallows_chosen_scopes_inside_it():
+    drawn = outline(recordings.loop(5), fold=[3, 1])
+
+    assert sum(box.kind == "fold" for box in drawn.boxes) == 1
+
+
+def test_a_scope_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(ValueError, match=r"names scope 99.*1 \(for i in range\(5\)\)"):
+        outline(recordings.loop(5), fold=[99])
+
+
+def test_an_arrow_into_something_not_recorded_is_a_ghost():
+    drawn = outline(recordings.ghost())
+
+    assert all(edge.ghost for edge in drawn.edges)
+
+
+def test_an_arrow_between_folds_is_solid_if_any_gradient_can_come_back_along_it():
+    recording = recordings.loop(500)
+    drawn = outline(recording)
+
+    edge = next(e for e in drawn.edges if (e.source, e.target) == ("1", "fold0"))
+    assert not edge.ghost
+
+
+def test_a_recording_of_nothing_has_no_boxes():
+    assert outline(recordings.Tape("").data).boxes == []

@@ -1,0 +1,389 @@
+"""The steps, and the words they are told in."""
+
+import re
+
+import pytest
+
+from autodiff_kit.view.fold import outline
+from autodiff_kit.view.formula import Names
+from autodiff_kit.view.frames import frames, memory, sentence
+from tests.view import recordings
+
+
+def told(recording):
+    return frames(recording, outline(recording), Names(recording))
+
+
+def captions(recording, kind=None):
+    return [f["caption"] for f in told(recording) if kind in (None, f["kind"])]
+
+
+def test_forward_tells_each_leaf_and_op_with_name_number_and_what_is_remembered():
+    assert captions(recordings.line()) == [
+        "x = 2. is a leaf: you made it, and it wants a gradient.",
+        "2 * x: multiply makes 4. and remembers the number 2 (the rule for x reads it) "
+        "for the backward pass.",
+        "y = 2 * x + 3: add makes 7., and remembers nothing: its rules read only the gradient.",
+    ]
+
+
+def test_the_classic_example_is_told_back_to_a_gradient_of_8():
+    assert captions(recordings.classic())[5:] == [
+        "Backward starts at z with gradient 1.",
+        "The rule of subtract for 4 * (2 * x + 3) hands the gradient on as it is: 1.",
+        "Next comes 4 * (2 * x + 3): its gradient is complete, 1.",
+        "The rule of multiply for 2 * x + 3 gives 1. * 4 = 4.",
+        "Next comes 2 * x + 3: its gradient is complete, 4.",
+        "The rule of add for 2 * x hands the gradient on as it is: 4.",
+        "Next comes 2 * x: its gradient is complete, 4.",
+        "The rule of multiply for x gives 4. * 2 = 8.",
+        "x.grad: nothing before, now 8.",
+        "Backward is done: x.grad is 8.",
+    ]
+
+
+def test_a_leaf_that_wants_no_gradient_says_so():
+    assert "It wants no gradient" in captions(recordings.ghost())[0]
+
+
+def test_what_two_rules_read_is_said_for_each():
+    caption = captions(recordings.loop())[6]
+
+    assert caption == (
+        "Iteration 2. h1 * w: multiply makes 0. and remembers w = 2. (the rule for h1 reads it) "
+        "and h1 = 0. (the rule for w reads it) for the backward pass."
+    )
+
+
+def test_an_op_that_keeps_its_own_result_says_so():
+    caption = captions(recordings.loop())[5]
+
+    assert "remembers its own result (the rule for h * w + b reads it)" in caption
+
+
+def test_each_round_of_a_loop_is_announced_once():
+    rounds = [c[:12] for c in captions(recordings.loop()) if c.startswith("Iteration")]
+
+    assert rounds == ["Iteration 1.", "Iteration 2.", "Iteration 3."]
+
+
+def test_the_two_contributions_of_a_square_add_up_in_a_step_of_their_own():
+    assert captions(recordings.square())[3:6] == [
+        "The rule of multiply for x, its first input, gives 1. * 3. = 3.",
+        "The rule of multiply for x, its second input, gives 1. * 3. = 3.",
+        "x is used more than once, so what comes back adds up: 3. + 3. = 6. "
+        "Multiply lets go of x: 8 bytes freed.",
+    ]
+
+
+def test_the_two_contributions_of_a_square_go_back_along_different_arrows():
+    steps = [f for f in told(recordings.square()) if f["kind"] == "contribution"]
+
+    assert [step["edge"] for step in steps] == ["0", "1"]
+
+
+def test_a_negative_contribution_is_added_in_parentheses():
+    tape = recordings.Tape("")
+    x = tape.leaf("x", 3.0)
+    tape.backward(tape.op("sub", x, x))
+
+    assert captions(tape.data, "add") == [
+        "x is used more than once, so what comes back adds up: 1. + (-1.) = 0."
+    ]
+
+
+def test_a_second_backward_adds_to_the_gradient_that_is_there():
+    assert captions(recordings.square(passes=2), "accumulate") == [
+        "x.grad: nothing before, now 6.",
+        "x.grad holds 6. from before, and gradients add up: 6. + 6. = 12.",
+    ]
+
+
+def test_a_second_backward_shows_what_waits_beside_what_is_there():
+    steps = told(recordings.square(passes=2))
+    second = [f["set"]["0"] for f in steps[8:] if "0" in f["set"]]
+
+    assert [fields.get("grad") for fields in second] == [
+        "6.",
+        "6., 3. waiting",
+        "6., 6. waiting",
+        "6. + 6. = 12.",
+    ]
+
+
+def test_a_second_backward_clears_what_the_first_left_in_the_boxes():
+    start = [f for f in told(recordings.square(passes=2)) if f["kind"] == "backward"][1]
+
+    assert start["set"]["0"]["g"] is None
+    assert start["set"]["1"] == {"g": "1.", "rule": None, "visited": True}
+
+
+def test_undoing_a_broadcast_is_a_step_of_its_own_that_names_shapes_and_dimension():
+    assert captions(recordings.broadcast(), "unbroadcast") == [
+        "w was broadcast from (3,) to (2, 3), so what its copies send back is summed over "
+        "dimension 0: [5., 7., 9.]. Multiply lets go of x: 24 bytes freed."
+    ]
+
+
+def test_before_a_broadcast_is_undone_nothing_has_arrived_at_its_source():
+    steps = told(recordings.broadcast())
+    at = next(k for k, f in enumerate(steps) if f["kind"] == "unbroadcast")
+
+    assert "0" not in steps[at - 1]["set"]
+    assert steps[at]["set"]["0"]["g"] == "[5., 7., 9.] waiting"
+
+
+def test_dimensions_of_size_1_are_counted_among_those_summed_over():
+    tape = recordings.Tape("")
+    w, x = tape.leaf("w", [[1.0], [2.0]]), tape.leaf("x", [[[1.0, 2.0], [3.0, 4.0]]] * 3, False)
+    product = tape.op("mul", w, x)
+    tape.backward(tape.op("sum_all", product))
+
+    # (2, 1) was copied three times along a new dimension 0 and twice along dimension 2
+    assert "from (2, 1) to (3, 2, 2)" in captions(tape.data, "unbroadcast")[0]
+    assert "over dimensions 0 and 2" in captions(tape.data, "unbroadcast")[0]
+
+
+def test_the_rule_of_a_contribution_is_set_in_three_forms():
+    steps = [f for f in told(recordings.classic()) if f["kind"] == "contribution"]
+
+    assert steps[1]["set"]["3"]["rule"] == [
+        "y_bar = z_bar * x",
+        "(2 * x + 3)_bar = (4 * (2 * x + 3))_bar * 4",
+        "(2 * x + 3)_bar = 1. * 4 = 4.",
+    ]
+
+
+def test_a_rule_on_matrices_is_told_with_names_and_checked_with_shapes():
+    steps = told(recordings.layers())
+    step = next(f for f in steps if "matrix multiply for W" in f["caption"])
+
+    assert step["caption"].startswith(
+        "The rule of matrix multiply for W gives x.T @ (x @ W)_bar, a (3, 5) tensor."
+    )
+    assert step["set"]["3"]["rule"][2] == "W_bar = Tensor(4, 3).T @ Tensor(4, 5) = Tensor(3, 5)"
+
+
+def test_the_whole_of_a_gradient_that_does_not_fit_a_box_is_kept_for_the_inspector():
+    steps = told(recordings.layers())
+    fields = [f["set"]["1"] for f in steps if "1" in f["set"]]
+
+    assert [f.get("g") or f["grad"] for f in fields] == ["(3, 5) waiting", "(3, 5)"]
+    assert fields[0]["gradient"].count("\n") == 2  # three rows
+    assert "gradient" not in fields[1]  # the same, and still there
+
+
+def test_a_node_with_several_uses_says_that_all_of_them_have_arrived():
+    tape = recordings.Tape("")
+    a = tape.op("tanh", tape.leaf("x", 0.0), name="a")
+    tape.backward(tape.op("mul", a, a))
+
+    assert "Next comes a: its gradient is complete with both contributions, 0." in captions(
+        tape.data, "visit"
+    )
+
+
+def test_where_backward_starts_is_not_told_twice():
+    steps = told(recordings.square())
+
+    assert [f["kind"] for f in steps].count("visit") == 0
+    start = next(f for f in steps if f["kind"] == "backward")
+    assert start["set"]["1"] == {"g": "1.", "visited": True}
+
+
+def test_under_no_grad_nothing_is_recorded_and_the_reason_is_given():
+    assert captions(recordings.ghost())[2:] == [
+        "a = x * w: multiply makes 6. Nothing is recorded here: no_grad switches gradients off.",
+        "c = x * 2: multiply makes 6. Nothing is recorded here: no input wants a gradient.",
+    ]
+
+
+def test_a_comparison_is_not_blamed_on_no_grad():
+    assert captions(recordings.branch())[1].endswith("compare has no gradient.")
+
+
+@pytest.mark.parametrize(
+    ("x", "went"), [(3.0, "went this way (true)"), (-3.0, "did not go in here (false)")]
+)
+def test_a_branch_says_what_it_looked_at_and_which_way_it_went(x, went):
+    assert captions(recordings.branch(x), "branch") == [f"if looked at x > 0 = {x > 0} and {went}."]
+
+
+def test_a_while_says_whether_it_goes_round_again():
+    tape = recordings.Tape("while x > 0:\n    pass\n")
+    test = tape.op("gt", tape.leaf("x", 1.0), 0, text="x > 0")
+    tape.branch(test, True, "x > 0")
+    tape.branch(test, False, "x > 0")
+
+    assert captions(tape.data, "branch") == [
+        "while looked at x > 0 = True and goes round again (true).",
+        "while looked at x > 0 = True and ends here (false).",
+    ]
+
+
+def test_an_error_is_the_last_step_and_says_its_first_line():
+    last = told(recordings.error())[-1]
+
+    assert last["kind"] == "error"
+    assert last["caption"] == (
+        "The code stopped here with RuntimeError: "
+        "The size of tensor a (2) must match the size of tensor b (3)."
+    )
+    assert last["where"] == [0, 2, 4, 2, 9]
+
+
+def test_a_change_in_place_changes_the_value_in_the_box():
+    step = next(f for f in told(recordings.in_place()) if f["kind"] == "modified")
+
+    assert step["caption"] == "sub_ changes w in place: 2. becomes 1.5."
+    assert step["set"]["0"] == {"value": "1.5"}
+
+
+def test_rules_read_the_value_an_input_had_when_the_op_ran():
+    given = captions(recordings.in_place(), "contribution")
+
+    assert given[0].endswith("gives 1. * 3 = 3.")
+    assert given[1].endswith("gives 1. * 1.5 = 1.5.")
+
+
+def test_a_hook_that_changes_a_gradient_is_told():
+    recording = recordings.classic()
+    visit = next(e for e in recording["events"] if e["kind"] == "visit" and e["node"] == 2)
+    visit["g"] = {"shape": [], "dtype": "float32", "data": [40.0]}
+
+    assert "A hook changes the gradient of 2 * x + 3: 4. becomes 40." in captions(recording)
+
+
+def test_a_node_that_was_made_before_the_recording_began_is_told_as_such():
+    recording = recordings.classic()
+    recording["nodes"][0] |= {"grad_fn": "AddBackward0", "name": None}
+    recording["nodes"][0]["value"] = {"shape": [], "dtype": "", "data": []}
+
+    first = captions(recording)[0]
+
+    assert first == "v0 (AddBackward0) was made where the recording could not see it."
+
+
+def test_steps_know_their_phase_and_the_source_they_stand_for():
+    steps = told(recordings.classic())
+
+    assert [f["phase"] for f in steps] == ["forward"] * 5 + ["backward"] * 10
+    assert steps[1]["where"] == [0, 2, 9, 2, 14]
+    assert steps[5]["where"] == [0, 3, 0, 3, 12]
+
+
+def test_forward_goes_on_after_backward():
+    steps = told(recordings.in_place())
+
+    assert [f["phase"] for f in steps[6:8]] == ["forward", "forward"]
+
+
+def test_released_is_set_with_the_last_step_of_the_node():
+    steps = told(recordings.square())
+    released = [k for k, f in enumerate(steps) if f["set"].get("1", {}).get("released")]
+
+    assert released == [5]
+
+
+@pytest.mark.parametrize("name", recordings.ALL)
+def test_every_caption_is_a_sentence(name):
+    for caption in captions(recordings.ALL[name]()):
+        assert caption.endswith(".")
+        assert not re.search(r"[^.]\.\.(?!\.)|None|  ", caption), caption
+
+
+@pytest.mark.parametrize("name", recordings.ALL)
+def test_fields_are_only_set_on_boxes_that_are_drawn(name):
+    recording = recordings.ALL[name]()
+    drawn = {box.id for box in outline(recording).boxes}
+
+    for frame in told(recording):
+        assert set(frame["set"]) <= drawn
+
+
+def test_a_fold_is_one_step_forward_and_one_step_back():
+    recording = recordings.loop(500)
+
+    assert captions(recording, "fold") == [
+        "Iterations 2 to 499 of for i in range(500): 1,494 ops, drawn as one box. "
+        "The last op makes h499 = -0.995.",
+        "Backward runs through iterations 2 to 499 of for i in range(500): 1,494 ops, newest "
+        "first. Gradients so far: b 0.01027, w -0.01022, h1 0. It frees 5.8 kB.",
+    ]
+
+
+def test_the_backward_passes_inside_a_folded_loop_are_told_with_it():
+    steps = told(recordings.training())
+    fold = next(f for f in steps if f["kind"] == "fold")
+
+    # 98 rounds of 3 operations; w was 2 and has lost 0.1 in each of 98 rounds when round 99 begins:
+    # (2 * -7.8 - 1) ** 2 = 275.56
+    assert fold["caption"] == (
+        "Iterations 2 to 99 of for epoch in range(100): 294 ops and 98 backward passes, drawn as "
+        "one box. The last op makes loss99 = 275.56."
+    )
+    assert fold["set"]["0"]["value"] == "-7.9"
+    assert [f["kind"] for f in steps].count("backward") == 2  # the first round and the last
+
+
+def test_a_change_in_place_that_an_op_was_recorded_for_is_told_with_it():
+    tape = recordings.Tape("w -= 0.5")
+    tape.grad_mode = False
+    w = tape.leaf("w", 2.0)
+    new = tape.op("sub", w, 0.5, name="w2")
+    tape.modified(new, "sub_", 1.5, "w -= 0.5")
+
+    assert captions(tape.data)[1:] == [
+        "w2 = w - 0.5: subtract makes 1.5. Nothing is recorded here: no_grad switches gradients "
+        "off. sub_ puts it in place of what was there."
+    ]
+
+
+def test_a_tensor_that_came_from_nowhere_is_not_said_to_be_the_learners():
+    tape = recordings.Tape("")
+    tape.leaf(None, 2.0, wants=False)
+
+    assert captions(tape.data) == [
+        "v0 = 2. is a leaf: no op here made it. It wants no gradient, so none will come back to it."
+    ]
+
+
+def test_a_gradient_that_was_reset_does_not_wait_beside_the_new_one():
+    recording = recordings.square(passes=2)
+    second = [e for e in recording["events"] if e["kind"] == "accumulate"][1]
+    second |= {"before": None, "grad": second["g"]}
+
+    grads = [f["set"]["0"].get("grad") for f in told(recording) if "0" in f["set"]]
+
+    assert grads == [None, None, "6.", None, None, None, "6."]
+
+
+def test_a_node_in_a_fold_without_a_name_is_called_after_its_box():
+    recording = recordings.calls(40, 12)
+    tape_last = recording["nodes"][-1]["id"]
+    given = captions(recording, "fold")
+
+    assert f"tanh(v{tape_last - 12})" not in " ".join(given)
+    assert "Gradients so far: call 39 of layer" in given[40]
+
+
+def test_ten_thousand_operations_are_told_in_a_few_hundred_steps_at_most():
+    assert len(told(recordings.long_loop())) < 100
+    assert len(told(recordings.flat(2000))) < 400
+    assert len(told(recordings.calls(800))) < 400
+
+
+def test_a_sentence_ends_with_one_point():
+    assert sentence("is 8.") == "is 8."
+    assert sentence("is 8.5") == "is 8.5."
+
+
+def test_bytes_are_said_in_the_unit_that_fits():
+    assert [memory(n) for n in (1, 8, 999, 1024, 5_000_000, 3 * 1024**3)] == [
+        "1 byte",
+        "8 bytes",
+        "999 bytes",
+        "1.0 kB",
+        "4.8 MB",
+        "3.0 GB",
+    ]

@@ -1,0 +1,290 @@
+"""The drawing: complete, well-formed, readable in light and dark, and closed in itself."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from autodiff_kit.view import base_svg, build, still_svg
+from autodiff_kit.view.svg import _style, box_size, heat, text_width
+from tests.view import goldens, recordings
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(params=recordings.ALL)
+def picture(request):
+    return build(recordings.ALL[request.param]())
+
+
+@pytest.mark.parametrize("name", recordings.ALL)
+def test_the_last_step_is_as_it_was_looked_at(name):
+    goldens.check(f"{name}.svg", still_svg(build(recordings.ALL[name]())))
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("classic", 8), ("square", 5), ("broadcast", 8), ("loop", 20), ("branch", 2)]
+)
+def test_a_step_is_as_it_was_looked_at(name, step):
+    still = still_svg(build(recordings.ALL[name]()), step, caption=True)
+
+    goldens.check(f"{name}_{step}.svg", still)
+
+
+def elements(svg, css_class):
+    root = ElementTree.fromstring(svg)
+    return [e for e in root.iter() if css_class in e.get("class", "").split()]
+
+
+def test_the_base_holds_every_box_and_every_arrow(picture):
+    svg = base_svg(picture)
+
+    nodes = [e.get("data-node") for e in elements(svg, "adk-node")]
+    edges = [e.get("data-edge") for e in elements(svg, "adk-edge")]
+    assert nodes == [box.id for box in picture.outline.boxes]
+    assert edges == [edge.id for edge in picture.outline.edges]
+
+
+def test_nothing_has_an_id_that_could_clash_with_another_picture(picture):
+    svg = base_svg(picture) + still_svg(picture)
+
+    assert not re.search(r"\sid=|url\(|href", svg)
+
+
+def test_every_class_carries_the_prefix_of_the_kit(picture):
+    for names in re.findall(r'class="([^"]*)"', base_svg(picture) + still_svg(picture)):
+        assert all(name.startswith("adk-") for name in names.split())
+
+
+def test_a_still_says_in_words_what_it_shows(picture):
+    root = ElementTree.fromstring(still_svg(picture))
+
+    assert root.get("role") == "img"
+    assert root[0].tag == f"{SVG}title"
+    assert root[0].text == picture.title
+    assert root[1].text == picture.frames[-1]["caption"]
+
+
+def test_every_rule_of_a_still_is_scoped_to_its_own_class(picture):
+    svg = still_svg(picture)
+    scope = re.search(r'class="adk-picture (adk-s\w+)"', svg)[1]
+    style = re.search("<style>(.*)</style>", svg)[1]
+
+    rules = re.sub(r"@media[^{]*\{(.*?\})\s*\}", r"\1", style)
+    for selectors in re.findall(r"([^{}]+)\{", rules):
+        assert all(f".{scope}" in selector for selector in selectors.split(","))
+
+
+def test_only_the_style_of_the_same_kit_shares_a_scope():
+    text, scope = _style()
+
+    assert text.count(f".{scope}") > 5
+    assert not re.search(r"%s|adk-root", text)
+
+
+def test_a_still_leaves_out_what_is_not_there_yet():
+    svg = still_svg(build(recordings.classic()), step=1)
+
+    assert [e.get("data-node") for e in elements(svg, "adk-node")] == ["0", "1"]
+    assert len(elements(svg, "adk-edge")) == 1
+
+
+def test_a_still_fills_in_the_gradients_and_marks_the_step():
+    svg = still_svg(build(recordings.classic()), step=8)
+    grads = {e.get("data-grad"): e.text for e in elements(svg, "adk-grad")}
+
+    assert grads == {"0": None, "1": None, "2": "4.", "3": "1.", "4": "1."}
+    active = elements(svg, "adk-active")
+    assert [e.get("data-node") for e in active if "adk-node" in e.get("class")] == ["3"]
+    assert [e.get("data-edge") for e in active if "adk-edge" in e.get("class")] == ["2"]
+
+
+def test_in_backward_the_lit_arrow_points_back():
+    svg = still_svg(build(recordings.classic()), step=8)
+
+    back = elements(svg, "adk-back")
+    assert [e.get("data-edge-label") for e in back] == ["2"]
+    assert len(elements(svg, "adk-tip")) == 3  # of four arrows, all but the lit one point down
+
+
+def test_a_changed_value_stands_in_the_box():
+    svg = still_svg(build(recordings.in_place()))
+
+    assert elements(svg, "adk-value")[0].text == "1.5"
+
+
+def test_leaf_op_fold_and_ghost_differ_in_more_than_colour():
+    svg = base_svg(build(recordings.loop(500)))
+    corners = {
+        e.get("class").split()[1]: e.find("rect").get("rx") for e in elements(svg, "adk-node")
+    }
+
+    assert corners["adk-leaf"] != corners["adk-op"]  # round against square
+    assert len(elements(svg, "adk-stack")) == 2  # sheets behind
+    assert ".adk-ghost .adk-box{fill:none;stroke-dasharray:" in _style()[0]
+
+
+def test_boxes_keep_their_size_while_stepping():
+    picture = build(recordings.loop())
+    sizes = [
+        {
+            e.get("data-node"): (e.get("transform"), e.find(f"{SVG}rect").attrib["width"])
+            for e in elements(still_svg(picture, k), "adk-node")
+        }
+        for k in range(len(picture.frames))
+    ]
+
+    assert all(sizes[-1][node] == size for step in sizes for node, size in step.items())
+
+
+def test_a_graph_without_backward_keeps_no_room_for_gradients():
+    assert "adk-grad" not in base_svg(build(recordings.line()))
+
+
+def test_arguments_are_named_where_they_could_be_confused():
+    tape = recordings.Tape("")
+    a, b = tape.leaf("a", 1.0), tape.leaf("b", 2.0)
+    tape.op("sub", a, b)
+    tape.op("add", a, b)
+
+    labels = [e.text for e in elements(base_svg(build(tape.data)), "adk-arg")]
+
+    assert labels == ["x", "y"]
+
+
+def test_the_learners_words_cannot_break_the_drawing():
+    tape = recordings.Tape("")
+    tape.leaf('<script>alert("&")</script>\x00\ud800', 1.0)
+    picture = build(tape.data)
+
+    root = ElementTree.fromstring(still_svg(picture))
+
+    assert not list(root.iter(f"{SVG}script"))
+
+
+def test_the_same_picture_gives_the_same_bytes(picture):
+    assert still_svg(picture, 0) == still_svg(picture, 0)
+    assert base_svg(picture) == base_svg(picture)
+
+
+def test_text_is_given_more_room_the_longer_and_the_wider_it_is():
+    assert text_width("abcd") > text_width("abc")
+    assert text_width("計算") == text_width("abcd")
+    assert text_width("e\N{COMBINING ACUTE ACCENT}") == text_width("e")
+
+
+def test_a_box_has_a_line_for_its_gradient_only_if_it_gets_one():
+    text = {"name": "x", "symbol": "leaf", "lines": ["2."], "values": [], "grads": []}
+
+    low, high = box_size(text)[1], box_size({**text, "grads": ["8."]})[1]
+
+    assert high - low == 17
+
+
+# -- colours ------------------------------------------------------------------------------------
+
+
+def palette(scheme):
+    style = _style()[0]
+    found = dict(re.findall(r"--adk-([\w-]+):([^;]+);", style.split("}")[0]))
+    if scheme == "dark":
+        dark = re.search(r"@media \(prefers-color-scheme:dark\)\{[^{]*\{(.*?)\}", style)[1]
+        found |= dict(re.findall(r"--adk-([\w-]+):([^;]+);", dark))
+    return {n: re.search(r"#[0-9a-f]{6}", v)[0] for n, v in found.items() if "#" in v}
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "paper", ["op-fill", "leaf-fill", "forward-soft", "backward-soft", "paper"]
+)
+@pytest.mark.parametrize("ink", ["ink", "quiet", "backward"])
+def test_text_stands_out_from_every_ground_it_is_written_on(scheme, paper, ink):
+    colours = palette(scheme)
+
+    # WCAG 2.2, 1.4.3: at least 4.5 to 1
+    assert contrast(colours[ink], colours[paper]) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("line", ["leaf-line", "op-line", "edge-line", "forward", "backward"])
+def test_lines_stand_out_from_the_paper(scheme, line):
+    colours = palette(scheme)
+
+    # WCAG 2.2, 1.4.11: at least 3 to 1 for what must be seen to understand a picture
+    assert contrast(colours[line], colours["paper"]) >= 3
+
+
+def test_old_viewers_without_variables_get_the_light_colours_written_out():
+    style = _style()[0]
+
+    for name, value in re.findall(r"(fill|stroke):(var\([^;}]*\))", style):
+        before = style[: style.index(f"{name}:{value}")].rstrip(";")
+        assert re.search(rf"{name}:#[0-9a-f]{{6}}$", before), value
+
+
+# -- heat maps ----------------------------------------------------------------------------------
+
+
+def value(data, *shape):
+    return {"shape": list(shape), "dtype": "float32", "data": data}
+
+
+def test_a_few_cells_show_their_numbers():
+    svg = heat(value([1.0, -2.0, 0.0, float(4)], 2, 2))
+
+    assert re.findall(">([^<]+)</text>", svg) == ["1.", "-2.", "0.", "4."]
+
+
+def test_the_tint_grows_with_the_magnitude_and_turns_at_zero():
+    svg = heat(value([1.0, -2.0, 4.0], 3))
+    cells = re.findall(r'fill="(#\w+)" fill-opacity="([\d.]+)"', svg)
+
+    assert [round(float(o) / 0.38, 2) for _, o in cells] == [0.26, 0.5, 1.0]
+    assert cells[0][0] == cells[2][0] != cells[1][0]
+
+
+def test_many_cells_are_squares_full_above_zero_and_hollow_below():
+    svg = heat(value([1.0] * 10 + [-1.0] * 10, 4, 5))
+    ElementTree.fromstring(svg)
+
+    full, hollow = re.findall(r'fill="#\w+" d="([^"]+)"', svg)
+    assert full.count("M") == hollow.count("M") == 10
+    assert "m1 1" in hollow
+    assert "m1 1" not in full
+
+
+def test_a_cell_that_is_not_a_number_is_a_cross():
+    svg = heat(value([1.0] * 19 + ["nan"], 4, 5))
+
+    assert 'stroke="currentColor"' in svg
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        value([1.0]),
+        value([1.0], 1),
+        value([1.0] * 8, 2, 2, 2),
+        value([], 0),
+        {**value([1.0] * 8, 100), "stats": {}},
+    ],
+)
+def test_scalars_large_and_higher_tensors_have_no_heat_map(given):
+    assert heat(given) is None
+
+
+def test_infinite_cells_leave_the_others_readable():
+    svg = heat(value(["inf", 1.0], 2))
+
+    assert re.findall(">([^<]+)</text>", svg) == ["inf", "1."]
