@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from importlib import import_module  # for the picture, which knows recordings, not we it
 from pathlib import Path
 from typing import Any
+
+import autodiff_kit  # the front door, which finds `view` for `to_html`: no layer below does
 
 __all__ = ["Recording", "RecordingError"]
 
@@ -124,16 +125,16 @@ class Recording:
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write one page that steps through the recording: no kernel, no install, no network."""
-        view = import_module("autodiff_kit.view")
+        view = autodiff_kit.view
         view.to_html(view.build(self), path, title=title)
 
     def to_text(self, step: int | None = None) -> str:
         """Tell the graph, and one step of it, in words."""
-        view = import_module("autodiff_kit.view")
+        view = autodiff_kit.view
         return str(view.to_text(view.build(self), step))
 
     def _repr_svg_(self) -> str | None:
-        view = import_module("autodiff_kit.view")
+        view = autodiff_kit.view
         return str(view.still_svg(view.build(self))) if self.nodes else None
 
     @classmethod

@@ -1,0 +1,213 @@
+"""The cards a lesson shows: a question to answer, and the map of what was answered.
+
+After reading you can say why these cards never disturb a comparison of stored outputs: what depends
+on the learner travels in the widget's traits only, and the output itself (words and plain HTML)
+is the same for everyone. Read next: ``static/card.js``, which draws them.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from autodiff_kit.lessons import progress
+from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
+from autodiff_kit.lessons.questions import Question, inline, to_html
+
+__all__ = ["Card", "ProgressCard", "QuestionCard"]
+
+
+def _static(name: str) -> str:
+    return (Path(__file__).with_name("static") / name).read_text(encoding="utf-8")
+
+
+class Card(anywidget.AnyWidget):
+    """A framed piece of HTML, made here and escaped here.
+
+    Attributes
+    ----------
+    body : str
+        What stands in the card.
+    """
+
+    _esm = _static("card.js")
+    _css = _static("card.css")
+
+    body = traitlets.Unicode().tag(sync=True)
+
+    def still(self) -> str:
+        """Return the HTML that stands for the card where no widget can run."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add the still: it is what nbval compares, and what a page without Python shows."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        return {**data, "text/html": self.still(), "text/plain": repr(self)}, metadata
+
+
+class QuestionCard(Card):
+    """One question. The browser sends an answer; here it is judged and kept.
+
+    Parameters
+    ----------
+    question : Question
+        What to ask.
+
+    Attributes
+    ----------
+    form : dict
+        How to answer: ``kind``, and for each choice its ``value`` and ``html``.
+    state : dict
+        What came of the last answer: ``count`` (of reactions so far), ``given``, ``outcome``
+        (``""``, ``"right"``, ``"wrong"``, ``"unclear"``, ``"looked"``), ``feedback`` and ``note``
+        as HTML. It is replaced with every answer, never changed.
+    """
+
+    form = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._first: str | None = None
+        self._tried = False
+        note = ""
+        if question.key:
+            answers, note = progress.read()
+            if question.key in answers:
+                self._first = answers[question.key].first
+        super().__init__(
+            body=to_html(question.text),
+            form={
+                "kind": question.kind,
+                "choices": [
+                    {"value": choice, "html": inline(choice)} for choice in question.choices
+                ],
+            },
+            state={"count": 0, "given": "", "outcome": "", "feedback": "", "note": ""},
+        )
+        self.on_msg(self._on_message)
+        if self._first is not None or note:
+            self._tell("", "", "", note)
+
+    def answer(self, given: str) -> str:
+        """Judge an answer, keep it, and tell the learner what came of it.
+
+        Parameters
+        ----------
+        given : str
+            What was chosen or typed.
+
+        Returns
+        -------
+        str - the outcome: ``"right"``, ``"wrong"`` or ``"unclear"``.
+        """
+        outcome, text = self.question.judge(given)
+        if outcome == "unclear":
+            self._tell(given, outcome, text, "")
+            return outcome
+        note = self._keep(given.strip(), outcome == "right")
+        self._tell(given, outcome, text, note)
+        return outcome
+
+    def look(self) -> None:
+        """Tell the right answer to someone who would rather look than try again."""
+        note = self._keep("", False, looked=True) if self._tried or self._first else ""
+        answer = self.question.answer
+        shown = f"{answer:g}" if isinstance(answer, int | float) else answer
+        if self.question.kind != "choice":
+            shown = f"`{shown}`"
+        self._tell("", "looked", f"{shown}\n\n{self.question.right}", note)
+
+    def _keep(self, given: str, right: bool, *, looked: bool = False) -> str:
+        note = ""
+        if self.question.key:
+            _, note = progress.keep(self.question.key, given, right, looked=looked)
+        if self._first is None:
+            self._first = given
+        self._tried = True
+        return note
+
+    def _tell(self, given: str, outcome: str, text: str, note: str) -> None:
+        heading = {"right": "Right.", "wrong": "Not quite.", "looked": "The answer:"}.get(outcome)
+        feedback = f"<p><strong>{heading}</strong></p>" if heading else ""
+        feedback += to_html(text) if text else ""
+        notes = []
+        if self._first is not None:
+            is_choice = self.question.kind == "choice"
+            first = inline(self._first) if is_choice else f"<code>{html.escape(self._first)}</code>"
+            notes.append(f"Your first prediction: {first}")
+        if note:
+            notes.append(html.escape(note))
+        self.state = {
+            "count": self.state["count"] + 1,
+            "given": given,
+            "outcome": outcome,
+            "feedback": feedback,
+            "note": "".join(f"<p>{line}</p>" for line in notes),
+        }
+
+    def _on_message(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
+        if "answer" in content:
+            self.answer(str(content["answer"])[:1000])
+        elif content.get("look"):
+            self.look()
+
+    def still(self) -> str:
+        """Return the question and its choices, the same for every learner."""
+        choices = "".join(f"<li>{inline(choice)}</li>" for choice in self.question.choices)
+        return (
+            f"{to_html(self.question.text)}{f'<ul>{choices}</ul>' if choices else ''}"
+            "<p><em>Run this cell to answer.</em></p>"
+        )
+
+    def __repr__(self) -> str:
+        """Give the question and its choices, without the answer and without any address."""
+        words = " ".join(self.question.text.split())
+        return " / ".join([f"Question: {words}", *self.question.choices])
+
+
+class ProgressCard(Card):
+    """The lessons, and how many questions of each were answered, read from the learner's file."""
+
+    def __init__(self) -> None:
+        answers, note = progress.read()
+        rows = []
+        for lesson in LESSONS:
+            keys = [key for key in QUESTIONS if key.startswith(f"{lesson.number}.")]
+            if not keys:
+                continue
+            kept = [answers[key] for key in keys if key in answers]
+            words = f"{len(kept)} of {len(keys)} answered"
+            if kept:
+                words += f", {sum(answer.right for answer in kept)} right at first"
+            done = " ✓" if len(kept) == len(keys) else ""
+            rows.append(
+                f'<tr><th scope="row">{lesson.number} {html.escape(lesson.title)}</th>'
+                f'<td><progress max="{len(keys)}" value="{len(kept)}" '
+                f'aria-label="Lesson {lesson.number}"></progress></td>'
+                f"<td>{words}{done}</td></tr>"
+            )
+        where = html.escape(str(progress.path()))
+        note = f"<p>{html.escape(note)}</p>" if note else ""
+        super().__init__(
+            body=f"<table><thead><tr><th>Lesson</th><th>Progress</th><th>Predictions</th></tr>"
+            f"</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+            "<p>Run this cell again to bring the table up to date. "
+            f"Your answers are kept in {where} and sent nowhere.</p>"
+        )
+
+    def still(self) -> str:
+        """Return what the table is about, the same for every learner."""
+        return "<p><em>Run this cell to see your progress.</em></p>"
+
+    def __repr__(self) -> str:
+        """Say what this is, the same for every learner."""
+        return "Progress: run this cell to see yours"

@@ -1,0 +1,229 @@
+"""The learner's own answers: one small JSON file beside the lessons, sent nowhere.
+
+After reading this file you can say what is kept of an answer, and why neither two notebooks at
+once nor a damaged file nor a read-only folder can lose what was kept before. Deleting the file is
+how to start afresh. Read next: ``predict.py``, which asks the questions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from autodiff_kit.lessons import library
+
+__all__ = ["Answer", "keep", "path", "read"]
+
+VERSION = 1
+LOCK_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is kept about one question.
+
+    Attributes
+    ----------
+    first : str
+        The first answer, in the learner's words. It never changes.
+    right : bool
+        Whether the first answer was right.
+    tries : int
+        How many answers there were.
+    solved : bool
+        Whether one of them was right.
+    looked : bool
+        Whether the learner asked for the answer.
+    """
+
+    first: str
+    right: bool
+    tries: int = 1
+    solved: bool = False
+    looked: bool = False
+
+
+class _DamagedError(Exception):
+    """The file is there and can be read, but it is not a progress file."""
+
+
+class _NewerError(Exception):
+    """A newer kit wrote the file; writing over it might lose what only that one knows."""
+
+
+def path() -> Path:
+    """Return where the answers are kept: beside the notebook that runs, or in ``ADK_PROGRESS``."""
+    return library.progress_file().absolute()
+
+
+def read() -> tuple[dict[str, Answer], str]:
+    """Read the answers kept so far; change nothing.
+
+    Returns
+    -------
+    (dict of str to Answer, str) - by the questions' keys; and what the learner should know, ``""``
+    if all is well. Without a file, or with one that cannot be read, there are no answers.
+    """
+    file = path()
+    try:
+        return _parse(_load(file)), ""
+    except _DamagedError:
+        return {}, (
+            f"Your progress file {file} is damaged and could not be read. "
+            "With your next answer it is set aside under another name, not deleted."
+        )
+    except _NewerError as error:
+        return {}, str(error)
+    except OSError as error:
+        return {}, f"Your earlier answers could not be read: {file} ({error.strerror})."
+
+
+def keep(key: str, given: str, right: bool, *, looked: bool = False) -> tuple[bool, str]:
+    """Add one answer to the file: read it again, merge, write it whole, under a lock.
+
+    Parameters
+    ----------
+    key : str
+        The question's key, such as ``"03.source_claim"``.
+    given : str
+        The answer in the learner's words; only the first one is kept.
+    right : bool
+        Whether it is right.
+    looked : bool
+        The learner asked for the answer: this is no try of their own.
+
+    Returns
+    -------
+    (bool, str) - whether it was kept; and what the learner should know, ``""`` if all is well.
+    Nothing is raised: a question must work in a folder where nothing can be kept.
+    """
+    file, note = path(), ""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(file.with_suffix(".lock")):
+            try:
+                data = _load(file)
+                answers = _parse(data)
+            except _DamagedError:
+                data, answers = {}, {}
+                note = (
+                    f"Your progress file was damaged. It was set aside as {_set_aside(file).name}, "
+                    "and a new one was begun with this answer."
+                )
+            answer = _merge(answers.get(key), given, right, looked)
+            # What is not understood here (fields that were added by hand, say) stays as it is.
+            kept = {**data.get("answers", {})}
+            kept[key] = {**kept.get(key, {}), **asdict(answer)}
+            data = {**data, "about": "Your answers in the lessons of autodiff_kit."}
+            data |= {"version": VERSION, "answers": dict(sorted(kept.items()))}
+            text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+            library.write_atomically(file, text.encode("utf-8", "replace"))
+    except _NewerError as error:
+        return False, f"{error} This answer was not kept, so that nothing in it is lost."
+    except OSError as error:
+        return False, (
+            f"This answer cannot be kept: {file} ({error.strerror or error}). "
+            "To keep your answers, work in a folder of your own: autodiff-kit lab FOLDER"
+        )
+    return True, note
+
+
+def _merge(before: Answer | None, given: str, right: bool, looked: bool) -> Answer:
+    if before is None:
+        return Answer(given, right, tries=0 if looked else 1, solved=right, looked=looked)
+    return Answer(
+        first=before.first,
+        right=before.right,
+        tries=before.tries + (not looked),
+        solved=before.solved or right,
+        looked=before.looked or looked,
+    )
+
+
+def _load(file: Path) -> dict[str, Any]:
+    """Return the file's content, ``{}`` if there is no file."""
+    try:
+        data = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError) as error:  # broken JSON, or bytes that are not UTF-8
+        raise _DamagedError from error
+    if not isinstance(data, dict) or not isinstance(data.get("version"), int):
+        raise _DamagedError
+    if data["version"] > VERSION:
+        raise _NewerError(f"{file} was written by a newer autodiff_kit: please upgrade.")
+    return data
+
+
+def _parse(data: Mapping[str, Any]) -> dict[str, Answer]:
+    """Take the answers out of a file's content; one that is not whole makes the file damaged."""
+    kinds = {"first": str, "right": bool, "tries": int, "solved": bool, "looked": bool}
+    answers = {}
+    try:
+        for key, kept in data.get("answers", {}).items():
+            values = {name: kept[name] for name in kinds}
+            if not all(isinstance(values[name], kind) for name, kind in kinds.items()):
+                raise _DamagedError
+            answers[key] = Answer(**values)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _DamagedError from error
+    return answers
+
+
+def _set_aside(file: Path) -> Path:
+    """Rename a damaged file, never over another one."""
+    number = 1
+    while (aside := file.with_name(f"{file.stem}.damaged-{number}{file.suffix}")).exists():
+        number += 1
+    return file.rename(aside)
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Let one process at a time through; the lock goes with the process, so none can be left over.
+
+    Raises
+    ------
+    OSError
+        If the lock cannot be had within five seconds, or its file cannot be made.
+    """
+    with file.open("a+b") as handle:
+        until = time.monotonic() + LOCK_SECONDS
+        while not _try_lock(handle.fileno()):
+            if time.monotonic() > until:
+                raise OSError("another notebook holds the file")
+            time.sleep(0.02)
+        yield  # closing the file gives the lock back
+
+
+if sys.platform == "win32":
+
+    def _try_lock(number: int) -> bool:
+        import msvcrt
+
+        try:
+            os.lseek(number, 0, os.SEEK_SET)
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+
+else:
+
+    def _try_lock(number: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True  # this file system knows no locks: then two writers at once must be rare
+        return True

@@ -1,0 +1,218 @@
+"""A question asked before the reveal, and how an answer to it is judged.
+
+After reading this file you can say when two answers count as the same, and why typing code as an
+answer is safe: it is compared as text, as a literal value or as a syntax tree, and never run.
+Read next: ``bank.py``, the lessons' own questions.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+__all__ = ["Question", "Verdict", "to_html"]
+
+LONGEST_ANSWER = 200
+
+
+class Verdict(NamedTuple):
+    """What came of an answer.
+
+    Attributes
+    ----------
+    outcome : str
+        ``"right"``, ``"wrong"``, or ``"unclear"`` (it could not be read; no try is counted).
+    text : str
+        What to tell the learner, in the small markup of :func:`to_html`.
+    """
+
+    outcome: Literal["right", "wrong", "unclear"]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One question with its answer and an explanation for every wrong answer that was foreseen.
+
+    Parameters
+    ----------
+    text : str
+        The question, in the small markup of :func:`to_html`.
+    kind : str
+        ``"choice"``, ``"number"`` or ``"code"``.
+    answer : str or float
+        The right answer: one of the choices, a number, or a short piece of code.
+    key : str, optional
+        Name under which the learner's answer is kept, such as ``"03.order"``; ``""``: it is not.
+    choices : tuple of str
+        What can be chosen, for the kind ``"choice"`` only.
+    also : tuple of str
+        Other right answers, for the kind ``"code"`` only.
+    right : str
+        Why the right answer is right.
+    why : dict
+        Wrong answer -> why it is tempting, and what to look at. Every wrong choice needs one.
+    otherwise : str
+        What to say to a wrong number or code that ``why`` does not know.
+    within : float
+        How far a number may be off.
+
+    Raises
+    ------
+    ValueError
+        If the parts do not fit together; the message says which.
+    """
+
+    text: str
+    kind: Literal["choice", "number", "code"]
+    answer: str | float
+    key: str = ""
+    choices: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    right: str = ""
+    why: Mapping[str | float, str] = field(default_factory=dict)
+    otherwise: str = "Look again, one step at a time."
+    within: float = 1e-4
+
+    def __post_init__(self) -> None:
+        name = f"The question {self.key or self.text[:40]!r}"
+        if self.kind == "choice":
+            if len(set(self.choices)) != len(self.choices) or len(self.choices) < 2:
+                raise ValueError(f"{name} needs two or more choices, each of them once.")
+            if self.answer not in self.choices:
+                raise ValueError(f"{name}: its answer {self.answer!r} is not one of its choices.")
+            silent = set(self.choices) - {self.answer} - set(self.why)
+            if silent:
+                raise ValueError(
+                    f"{name} says nothing to the wrong choice {min(silent)!r}.\n"
+                    "-> Add it to `why`: a learner who chose it wants to know what is wrong."
+                )
+            for wrong in self.why:
+                if wrong not in self.choices:
+                    raise ValueError(f"{name} explains {wrong!r}, which is not one of its choices.")
+        elif self.choices:
+            raise ValueError(f"{name} has choices, so its kind is 'choice', not {self.kind!r}.")
+        for wrong in self.why:
+            if self.judge(str(wrong)).outcome == "right":
+                raise ValueError(f"{name} explains {wrong!r} as wrong, but it is right.")
+
+    def judge(self, given: str) -> Verdict:
+        """Say whether an answer is right, and if not, what is wrong with it.
+
+        Parameters
+        ----------
+        given : str
+            What the learner chose or typed.
+
+        Returns
+        -------
+        Verdict
+        """
+        given = given.strip()
+        if not given:
+            verb = "Choose" if self.kind == "choice" else "Type"
+            return Verdict("unclear", f"{verb} an answer first. A guess is fine.")
+        if len(given) > LONGEST_ANSWER:
+            return Verdict("unclear", "That is too long for an answer: one short line will do.")
+        if self.kind == "number":
+            number = _to_number(given)
+            if number is None:
+                return Verdict("unclear", f"Type a number, such as `2.5`: `{given}` is not one.")
+        if any(self._same(given, answer) for answer in (self.answer, *self.also)):
+            return Verdict("right", self.right)
+        for wrong, text in self.why.items():
+            if self._same(given, wrong):
+                return Verdict("wrong", text)
+        return Verdict("wrong", self.otherwise)
+
+    def _same(self, given: str, expected: str | float) -> bool:
+        if self.kind == "choice":
+            return given == expected
+        if self.kind == "number":
+            number, wanted = _to_number(given), float(expected)
+            if number is None or math.isnan(wanted):
+                return number is not None and math.isnan(number)
+            return number == wanted or abs(number - wanted) <= self.within
+        return _meaning(given) == _meaning(str(expected))
+
+
+def _to_number(text: str) -> float | None:
+    """Read a number as a learner may type it: ``8``, ``8.``, ``1/3``, ``tensor(8.)``."""
+    text = text.replace("\N{MINUS SIGN}", "-").strip("` ")
+    inside = re.fullmatch(r"(?:torch\.)?tensor\(\s*([^,()]+?)\s*\)", text)
+    text = inside[1] if inside else text
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(Fraction(text.replace(" ", "")))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+
+
+class _Sameness(ast.NodeTransformer):
+    """Make trees equal that mean the same: ``2`` and ``2.``, ``a + b`` and ``b + a``."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if type(node.value) is int and abs(node.value) < 2**53:
+            return ast.Constant(float(node.value))
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Add | ast.Mult):
+            node.left, node.right = sorted((node.left, node.right), key=ast.dump)
+        return node
+
+
+def _meaning(text: str) -> str:
+    """Return what two answers in code have in common when they mean the same. Nothing is run."""
+    text = text.strip("` ")
+    try:
+        return ast.dump(_Sameness().visit(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return re.sub(r"\s+", "", text)  # no Python, such as <AddBackward0>
+
+
+def to_html(text: str) -> str:
+    """Turn the questions' small markup into HTML; everything else in the text is escaped.
+
+    Parameters
+    ----------
+    text : str
+        Blank lines part paragraphs; a paragraph whose lines are all indented by four blanks is
+        shown as code. In a line, text between backticks is code, between asterisks *emphasis*.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_html("Is `a < b`?")
+    '<p>Is <code>a &lt; b</code>?</p>'
+    """
+    parts = []
+    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
+        lines = paragraph.split("\n")
+        if all(line.startswith("    ") for line in lines):
+            code = html.escape("\n".join(line[4:] for line in lines))
+            parts.append(f"<pre><code>{code}</code></pre>")
+        else:
+            parts.append(f"<p>{inline(' '.join(line.strip() for line in lines))}</p>")
+    return "".join(parts)
+
+
+def inline(text: str) -> str:
+    """Do the same for a piece of one line, without a paragraph around it."""
+    pieces = html.escape(text).split("`")
+    pieces[::2] = [re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", piece) for piece in pieces[::2]]
+    pieces[1::2] = [f"<code>{piece}</code>" for piece in pieces[1::2]]
+    return "".join(pieces)

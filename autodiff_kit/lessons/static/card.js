@@ -1,0 +1,114 @@
+// card.js - draws the cards of the lessons: a framed text and, for a question, the form to answer it.
+//
+// All text comes from Python, where it was escaped, and Python judges: this file shows what is in the traits `body`,
+// `form` and `state`, and sends {answer: "..."} or {look: true}. Nothing here imports anything or asks the network.
+
+const PATIENCE = 5000; // ms until we say that Python does not answer
+const SILENCE =
+  "Python has not answered. If you have not run this cell since you opened the notebook, run it (Shift+Enter); " +
+  "otherwise wait until the cell that is running has ended.";
+const MARKS = { right: "✓", wrong: "✗" };
+let made = 0; // radio buttons and labels need names of their own in the page, one set per view
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Keep Jupyter's own shortcuts from taking the keys of this element: it has to stand on the element itself. */
+function focusable(element) {
+  element.setAttribute("data-lm-suppress-shortcuts", "true");
+  return element;
+}
+
+function written(html, attributes = {}) {
+  const element = make("div", attributes);
+  element.innerHTML = html;
+  return element;
+}
+
+function choiceRow(choice, name) {
+  const input = focusable(make("input", { type: "radio", name, value: choice.value }));
+  const mark = make("span", { class: "adk-q-mark", "aria-hidden": "true" });
+  const text = make("span", {});
+  text.innerHTML = choice.html;
+  return { input, mark, row: make("label", { class: "adk-q-choice" }, input, text, mark) };
+}
+
+/** The form below a question; returns its element and a function that takes it away again. */
+function questionForm(model, labelId, name) {
+  const { kind, choices } = model.get("form");
+  const rows = choices.map((choice) => choiceRow(choice, name));
+  const field = kind === "choice" ? null : focusable(make("input", {
+    type: "text", class: "adk-q-field", "aria-labelledby": labelId, autocomplete: "off", autocapitalize: "off",
+    spellcheck: "false", maxlength: 200, placeholder: kind === "number" ? "a number" : "a short piece of code",
+  }));
+  const check = focusable(make("button", { type: "button", class: "adk-q-button adk-q-check" }, "Check my prediction"));
+  const look = focusable(make("button", { type: "button", class: "adk-q-button", hidden: "" }, "Show the answer"));
+  const feedback = make("div", { class: "adk-q-feedback", role: "status", "aria-live": "polite" });
+  const note = make("div", { class: "adk-q-note" });
+  const answers = field
+    ? make("div", { class: "adk-q-typed" }, field)
+    : make("div", { class: "adk-q-choices", role: "radiogroup", "aria-labelledby": labelId }, ...rows.map((row) => row.row));
+
+  let waiting = 0;
+  function silence() {
+    feedback.dataset.outcome = "";
+    feedback.textContent = SILENCE;
+  }
+  function send(content) {
+    clearTimeout(waiting);
+    waiting = setTimeout(silence, PATIENCE);
+    try {
+      model.send(content);
+    } catch {
+      silence(); // the kernel is gone
+    }
+  }
+  const chosen = () => (field ? field.value : rows.find((row) => row.input.checked)?.input.value ?? "");
+  check.addEventListener("click", () => send({ answer: chosen() }));
+  look.addEventListener("click", () => send({ look: true }));
+  field?.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey) check.click();
+  });
+
+  function show() {
+    clearTimeout(waiting);
+    const state = model.get("state");
+    feedback.innerHTML = state.feedback;
+    feedback.dataset.outcome = state.outcome;
+    note.innerHTML = state.note;
+    if (state.outcome === "wrong") look.hidden = false;
+    for (const row of rows) {
+      const about = row.input.value === state.given && MARKS[state.outcome];
+      if (row.input.value === state.given) row.input.checked = true;
+      if (about) row.mark.textContent = about;
+    }
+    if (field && state.given && document.activeElement !== field) field.value = state.given;
+  }
+  model.on("change:state", show);
+  show();
+  return {
+    element: make("div", {}, answers, make("div", { class: "adk-q-buttons" }, check, look), feedback, note),
+    end() {
+      clearTimeout(waiting);
+      model.off("change:state", show);
+    },
+  };
+}
+
+function render({ model, el }) {
+  const name = `adk-q-${++made}-${Math.random().toString(36).slice(2)}`;
+  const asks = Boolean(model.get("form")?.kind);
+  const card = make("div", { class: "adk-q", role: "group", "aria-label": asks ? "Question" : "Progress" });
+  if (asks) card.append(make("div", { class: "adk-q-kicker" }, "Predict first"));
+  card.append(written(model.get("body"), { class: "adk-q-text", id: name }));
+  const form = asks ? questionForm(model, name, `${name}-choice`) : null;
+  if (form) card.append(form.element);
+  el.append(card);
+  return () => form?.end();
+}
+
+export default { render };

@@ -1,0 +1,170 @@
+"""The notebooks: complete, tidy, the same for every learner, and true in PyTorch as well."""
+
+import ast
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autodiff_kit.lessons import normalise
+from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
+from tests.parity import require_torch
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SECONDS = 20
+
+
+def lesson(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(path: Path) -> list[Any]:
+    return [cell for cell in lesson(path).cells if cell.cell_type == "code"]
+
+
+def names(path: Path) -> str:
+    return path.stem
+
+
+every_lesson = pytest.mark.parametrize("path", NOTEBOOKS, ids=names)
+
+
+def test_there_is_a_notebook_for_every_lesson_and_its_heading_is_the_lessons_title() -> None:
+    headings = [lesson(path).cells[0].source.split("\n")[0] for path in NOTEBOOKS]
+
+    assert headings == [f"# {number} {title}" for number, title in LESSONS]
+    assert [path.name[:2] for path in NOTEBOOKS] == [number for number, _ in LESSONS]
+
+
+@every_lesson
+def test_a_lesson_is_of_a_size_for_one_sitting(path: Path) -> None:
+    assert len(lesson(path).cells) <= 28
+
+
+@every_lesson
+def test_the_first_cell_brings_all_that_the_lesson_needs(path: Path) -> None:
+    first, *others = code_cells(path)
+
+    assert first.source.startswith("import autodiff_kit as torch\n")
+    assert first.source.endswith("\n%load_ext autodiff_kit")
+    assert not any(re.search(r"^\s*(import|from)\b", cell.source, re.M) for cell in others)
+
+
+def test_every_question_is_asked_once_and_in_its_own_lesson() -> None:
+    asked = [
+        (path.name[:2], key)
+        for path in NOTEBOOKS
+        for cell in code_cells(path)
+        for key in re.findall(r'predict\("([^"]+)"\)', cell.source)
+    ]
+
+    assert sorted(key for _, key in asked) == sorted(QUESTIONS)
+    assert all(key.startswith(f"{number}.") for number, key in asked)
+
+
+@every_lesson
+def test_a_lesson_ends_with_a_task(path: Path) -> None:
+    sources = [cell.source for cell in lesson(path).cells]
+    task = next(i for i, source in enumerate(sources) if "## Try it yourself" in source)
+
+    assert any(f'predict("{path.name[:2]}.task")' in source for source in sources[task:])
+    assert "**Next:" in sources[-1]
+
+
+@every_lesson
+def test_links_lead_to_lessons_that_are_there(path: Path) -> None:
+    text = "\n".join(cell.source for cell in lesson(path).cells)
+
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        assert (path.parent / target).is_file(), target
+
+
+@every_lesson
+def test_stored_outputs_have_no_address_no_path_and_no_warning(path: Path) -> None:
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            assert output.output_type != "error"
+            assert output.get("name") != "stderr"
+            words = output.get("text", "") + output.get("data", {}).get("text/plain", "")
+            assert not re.search(r"0x[0-9a-f]{6,}|/tmp/|/home/|/work/", words)
+
+
+@every_lesson
+def test_every_stepper_leaves_its_picture_and_every_question_its_words(path: Path) -> None:
+    for cell in code_cells(path):
+        kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+        if cell.source.startswith("%%step"):
+            assert {"image/svg+xml", "text/plain"} <= kinds
+        if cell.source.startswith("predict("):
+            assert {"text/html", "text/plain"} <= kinds
+
+
+@every_lesson
+def test_the_file_is_normalised(path: Path) -> None:
+    assert normalise.main(["--check", str(path)]) == 0
+
+
+@every_lesson
+def test_a_lesson_runs_alone_and_gives_the_same_file_to_a_learner_who_answered_everything(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = tmp_path / path.name
+    shutil.copy(path, alone)
+    answer = {"first": "42", "right": False, "tries": 2, "solved": True, "looked": False}
+    progress = {"version": 1, "answers": dict.fromkeys(QUESTIONS, answer)}
+    (tmp_path / ".autodiff-kit-progress.json").write_text(json.dumps(progress))
+    monkeypatch.delenv("ADK_PROGRESS", raising=False)
+    paths = (str(ROOT), os.environ.get("PYTHONPATH", ""))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+
+    begin = time.monotonic()
+    notebook = normalise.read(alone)
+    normalise.execute(notebook, alone)
+    seconds = time.monotonic() - begin
+    normalise.normalise(notebook)
+
+    assert normalise.to_text(notebook) == path.read_text(encoding="utf-8")
+    assert seconds < SECONDS
+
+
+def printed(source: str, space: dict[str, Any]) -> str:
+    """Run a cell as a plain Python program would, and return what it prints."""
+    lines = source.split("\n")
+    if lines[0].startswith("%%step"):
+        lines = lines[1:]
+    kept = [line for line in lines if not line.startswith("%")]
+    tree = ast.parse("\n".join(kept))
+    tree.body = [line for line in tree.body if not is_of_the_kit(line)]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(tree, "cell", "exec"), space)
+    # The kit adds a line of its own to PyTorch's messages.
+    return "".join(line for line in out.getvalue().splitlines(True) if not line.startswith("-> "))
+
+
+def is_of_the_kit(line: ast.stmt) -> bool:
+    code = ast.unparse(line)
+    return "autodiff_kit" in code or code.startswith(("predict(", "show_progress("))
+
+
+def stored(cell: Any) -> str:
+    text = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    return "".join(line for line in text.splitlines(True) if not line.startswith("-> "))
+
+
+@every_lesson
+@pytest.mark.parity
+def test_every_cell_prints_in_pytorch_what_the_lesson_shows(path: Path) -> None:
+    space: dict[str, Any] = {"torch": require_torch()}
+
+    for cell in code_cells(path):
+        assert printed(cell.source, space) == stored(cell), cell.source

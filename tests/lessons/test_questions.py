@@ -1,0 +1,183 @@
+"""When two answers count as the same, and what is said to each wrong one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autodiff_kit.lessons.questions import Question, to_html
+
+
+def choice(**parts: Any) -> Question:
+    whole: dict[str, Any] = {
+        "text": "What is `2 + 2`?",
+        "kind": "choice",
+        "choices": ("3", "4"),
+        "answer": "4",
+        "why": {"3": "That is 1 + 2."},
+        "right": "Two and two.",
+    }
+    return Question(**(whole | parts))
+
+
+def number(answer: float = 8.0, **parts: Any) -> Question:
+    return Question(text="How much?", kind="number", answer=answer, **parts)
+
+
+def code(answer: str, *also: str, **parts: Any) -> Question:
+    return Question(text="Which code?", kind="code", answer=answer, also=also, **parts)
+
+
+def test_the_right_choice_is_right_and_says_why() -> None:
+    assert choice().judge("4") == ("right", "Two and two.")
+
+
+def test_a_wrong_choice_gets_its_own_explanation() -> None:
+    assert choice().judge("3") == ("wrong", "That is 1 + 2.")
+
+
+@pytest.mark.parametrize(
+    ("question", "verb"), [(choice(), "Choose"), (number(), "Type"), (code("x"), "Type")]
+)
+def test_no_answer_is_no_wrong_answer(question: Question, verb: str) -> None:
+    verdict = question.judge("  \n")
+
+    assert verdict == ("unclear", f"{verb} an answer first. A guess is fine.")
+
+
+@pytest.mark.parametrize(
+    "given", ["8", "8.", " 8.0 ", "+8", "16/2", "8e0", "tensor(8.)", "torch.tensor( 8 )", "`8`"]
+)
+def test_a_number_may_be_written_in_many_ways(given: str) -> None:
+    assert number(8.0).judge(given).outcome == "right"
+
+
+def test_a_minus_sign_from_a_book_is_a_minus() -> None:
+    assert number(-2.0).judge("\N{MINUS SIGN}2").outcome == "right"
+
+
+@pytest.mark.parametrize(("given", "outcome"), [("0.3333", "right"), ("0.33", "wrong")])
+def test_a_number_may_be_off_by_a_little(given: str, outcome: str) -> None:
+    assert number(1 / 3).judge(given).outcome == outcome
+
+
+@pytest.mark.parametrize(("answer", "given"), [(float("inf"), "inf"), (float("nan"), "nan")])
+def test_infinity_and_nan_are_numbers_too(answer: float, given: str) -> None:
+    assert number(answer).judge(given).outcome == "right"
+    assert number(answer).judge("8").outcome == "wrong"
+    assert number(8.0).judge(given).outcome == "wrong"
+
+
+@pytest.mark.parametrize("given", ["eight", "8 apples", "0,5", "1/0", "2 ** 3", "8;8", "[8]"])
+def test_what_is_no_number_is_told_so_and_is_no_wrong_answer(given: str) -> None:
+    verdict = number().judge(given)
+
+    assert verdict.outcome == "unclear"
+    assert given in verdict.text
+
+
+def test_a_wrong_number_that_was_foreseen_gets_its_own_explanation() -> None:
+    question = number(8.0, why={4.0: "Only half of the way."}, otherwise="Look at the chain.")
+
+    assert question.judge("4") == ("wrong", "Only half of the way.")
+    assert question.judge("5") == ("wrong", "Look at the chain.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "z = 4 * (2 * x + 3) - 1",
+        "z=4*(2*x+3)-1",
+        "  z = 4*(3 + x*2) - 1  ",
+        "z = (2. * x + 3.) * 4. - 1.",
+        "`z = 4 * (2 * x + 3) - 1`",
+        "z = (4 * ((2 * x) + 3)) - 1  # mended",
+    ],
+)
+def test_code_may_be_written_in_many_ways(given: str) -> None:
+    assert code("z = 4 * (2 * x + 3) - 1").judge(given).outcome == "right"
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["z = 4 * 2 * x + 3 - 1", "z = 4 * (2 * x + 3) + 1", "z = 1 - 4 * (2 * x + 3)", "z = 4 * ("],
+)
+def test_code_that_means_something_else_is_wrong(given: str) -> None:
+    assert code("z = 4 * (2 * x + 3) - 1").judge(given).outcome == "wrong"
+
+
+@pytest.mark.parametrize("given", ["['a', 'b']", '["a","b"]', "[ 'a', 'b' , ]"])
+def test_values_are_compared_as_values(given: str) -> None:
+    assert code("['a', 'b']").judge(given).outcome == "right"
+
+
+@pytest.mark.parametrize("given", ["<AddBackward0>", "< AddBackward0 >", "`<AddBackward0>`"])
+def test_what_is_no_python_is_compared_without_its_blanks(given: str) -> None:
+    assert code("<AddBackward0>").judge(given).outcome == "right"
+
+
+def test_there_may_be_several_right_answers_in_code() -> None:
+    assert code("4 * x", "x + x + x + x").judge("x + x + x + x").outcome == "right"
+
+
+def test_an_answer_in_code_is_never_run(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+
+    verdict = code("x").judge(f"open({str(trace)!r}, 'w')")
+
+    assert verdict.outcome == "wrong"
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    "given", ["9**9**9", "(" * 150, "-" * 180 + "1", "[" * 90 + "]" * 90, "\0", "x" * 199, "λ = 1"]
+)
+def test_an_odd_answer_in_code_is_only_wrong(given: str) -> None:
+    assert code("x").judge(given).outcome == "wrong"
+
+
+def test_a_very_long_answer_is_refused_in_words() -> None:
+    verdict = code("x").judge("x + " * 1000 + "x")
+
+    assert verdict.outcome == "unclear"
+    assert "too long" in verdict.text
+
+
+def test_a_question_must_say_something_to_every_wrong_choice() -> None:
+    with pytest.raises(ValueError, match="says nothing to the wrong choice '3'"):
+        choice(why={})
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"answer": "5"}, "its answer '5' is not one of its choices"),
+        ({"choices": ("4",)}, "two or more choices"),
+        ({"choices": ("3", "4", "4")}, "each of them once"),
+        ({"why": {"3": "no", "5": "no"}}, "explains '5', which is not one of its choices"),
+        ({"why": {"3": "no", "4": "no"}}, "explains '4' as wrong, but it is right"),
+        ({"kind": "number", "answer": 4.0}, "has choices, so its kind is 'choice'"),
+    ],
+)
+def test_a_question_whose_parts_do_not_fit_is_refused(parts: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        choice(**parts)
+
+
+def test_a_number_cannot_be_right_and_explained_as_wrong() -> None:
+    with pytest.raises(ValueError, match=r"explains 8\.0 as wrong, but it is right"):
+        number(8.0, why={8.0: "no"})
+
+
+def test_markup_knows_paragraphs_code_and_emphasis_and_nothing_else() -> None:
+    text = "Is `a < b` *always*\ntrue?\n\n    if a < b:\n        c = 4 * a * b\n\n<b>2 * 3 * 4</b>"
+
+    assert to_html(text) == (
+        "<p>Is <code>a &lt; b</code> <em>always</em> true?</p>"
+        "<pre><code>if a &lt; b:\n    c = 4 * a * b</code></pre>"
+        "<p>&lt;b&gt;2 * 3 * 4&lt;/b&gt;</p>"
+    )
+
+
+def test_in_code_an_asterisk_is_an_asterisk() -> None:
+    assert to_html("`2 * x` and `4*y*z`") == "<p><code>2 * x</code> and <code>4*y*z</code></p>"
