@@ -34,11 +34,8 @@ export async function inflate(bytes) {
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-/** Which phase frame k is in, as a word for the counter. */
-export const phaseOf = (payload, k) => payload.frames[k].phase;
-
 /** "7 of 21 · backward" */
-export const counterText = (payload, k) => `${k + 1} of ${payload.frames.length} · ${phaseOf(payload, k)}`;
+export const counterText = ({ frames }, k) => `${k + 1} of ${frames.length} · ${frames[k].phase}`;
 
 /** The phases in their order: each runs from its first frame to the first of the next one, or to the end. */
 export function phases(payload) {
@@ -228,6 +225,13 @@ export function segments(payload) {
   );
 }
 
+/** Where to scroll to, so that start to end is in sight: nowhere if it is, and its start if it is too long. */
+export function scrolled(from, room, start, end, margin) {
+  if (start >= from && end <= from + room) return from;
+  const late = end + margin - room;
+  return Math.max(0, start < from ? Math.min(start - margin, from) : Math.min(late, start - margin));
+}
+
 /** The largest scale, at most 1, at which the whole graph fits into the pane. */
 export const fitScale = (graph, pane) =>
   clamp(Math.min((pane.w - 2 * MARGIN) / graph.w, (pane.h - 2 * MARGIN) / graph.h, 1), ZOOM.least, 1);
@@ -282,7 +286,8 @@ export function around(a, b) {
 // ---- 2. Drawing ----------------------------------------------------------------------------------------------
 
 const SVG = "http://www.w3.org/2000/svg";
-const LINE = 20; // px, height of a source line; kit.css says the same
+const LINE = 20; // px, height of a source line; kit.css says the same,
+const GUTTER = 38; // and the width of its number
 
 function attribute(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) if (value != null) element.setAttribute(name, value);
@@ -377,8 +382,9 @@ function sourcePane(payload, pick) {
 
   const lit = { "adk-lit": [], "adk-chosen": [] };
   let scrolledTo = "";
-  let [from, room] = [0, 0]; // what is in sight: asking the browser in the midst of a step would cost a layout
-  body.addEventListener("scroll", () => (from = body.scrollTop));
+  // What is in sight, and how wide a character is: asking the browser in the midst of a step would cost a layout.
+  const sight = { top: 0, left: 0, w: 0, h: 0, advance: 0 };
+  body.addEventListener("scroll", () => ([sight.top, sight.left] = [body.scrollTop, body.scrollLeft]));
   function light(name, where) {
     lit[name].forEach((element) => element.classList.remove(name));
     lit[name] = [];
@@ -391,20 +397,24 @@ function sourcePane(payload, pick) {
     lit[name].forEach((element) => element.classList.add(name));
   }
   function scrollTo(where) {
-    if (!where || !room || String(where) === scrolledTo) return;
+    if (!where || !sight.h || String(where) === scrolledTo) return;
     scrolledTo = String(where);
-    const first = tops[where[0]] + (where[1] - 1) * LINE;
-    const end = first + (where[3] - where[1] + 1) * LINE;
-    if (first < from) from = Math.max(0, first - 2 * LINE);
-    else if (end > from + room) from = end + 2 * LINE - room;
-    else return;
-    body.scrollTop = from;
+    const [source, line, column, endLine, endColumn] = where;
+    const y = tops[source] + (line - 1) * LINE;
+    const top = scrolled(sight.top, sight.h, y, y + (endLine - line + 1) * LINE, 2 * LINE);
+    const x = GUTTER + (column ?? 0) * sight.advance;
+    const end = endLine === line && endColumn != null ? GUTTER + endColumn * sight.advance : x;
+    const left = end <= sight.w ? 0 : scrolled(sight.left, sight.w, x, end, 4 * sight.advance);
+    if (top !== sight.top) body.scrollTop = sight.top = top;
+    if (left !== sight.left) body.scrollLeft = sight.left = left;
   }
   return {
     element: make("section", { class: "adk-source" }, body),
     body,
-    resize(height) {
-      room = height;
+    resize({ width, height }) {
+      const line = body.querySelector(".adk-code > span");
+      const advance = line ? line.getBoundingClientRect().width / [...line.textContent].length : 0;
+      Object.assign(sight, { w: width, h: height, advance });
       scrolledTo = "";
     },
     active: (where) => (light("adk-lit", where), scrollTo(where)),
@@ -669,7 +679,6 @@ function graphPane(payload, still, pick) {
     zoom,
     fit,
     focus,
-    tabStop: () => tabStop,
     /** Bring one node up to date. */
     update(id, fields, hidden) {
       const node = nodes[id];
@@ -826,7 +835,7 @@ function stepper(root, payload, host) {
   const graph = graphPane(payload, () => calm.matches, pick);
   const inspector = inspectorPane(payload, () => host.select(""));
   const controls = transport(payload, go);
-  const captions = payload.frames.map((frame) => frame.caption);
+  const captions = payload.frames.map(({ kind, caption: words }) => (kind === "error" ? `⚠ ${words}` : words));
   const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, inspector.element);
@@ -847,10 +856,9 @@ function stepper(root, payload, host) {
     const frame = payload.frames[k];
     for (const id of walk.moveTo(k)) graph.update(id, walk.fields[id], walk.hidden(id));
     root.dataset.phase = frame.phase;
-    root.dataset.kind = frame.kind;
     graph.mark(frame);
     graph.keepTabStop(visible, focusOf(payload, k));
-    caption.textContent = frame.caption;
+    caption.textContent = captions[k];
     controls.show(k);
     source.active(frame.where);
     inspect();
@@ -864,7 +872,8 @@ function stepper(root, payload, host) {
     inspect();
   }
 
-  root.addEventListener("keydown", (event) => {
+  const gone = new AbortController();
+  const keys = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.tagName === "SELECT") return; // has keys of its own
     const id = event.target.closest("[data-node]")?.dataset.node;
@@ -880,14 +889,15 @@ function stepper(root, payload, host) {
     else return;
     event.preventDefault();
     event.stopPropagation();
-  });
+  };
+  root.addEventListener("keydown", keys, { signal: gone.signal }); // the next recording brings its own
 
   // Every node starts hidden or not by its own `since`; afterwards only what a step touches is looked at.
   for (const id of Object.keys(payload.nodes)) graph.update(id, {}, true);
   const sizes = new ResizeObserver((entries) => {
     for (const { target, contentRect } of entries) {
       if (target === graph.svg) graph.resize(contentRect.width, contentRect.height);
-      else source.resize(contentRect.height);
+      else source.resize(contentRect);
     }
     if (step != null) source.active(payload.frames[step].where);
   });
@@ -899,6 +909,7 @@ function stepper(root, payload, host) {
     remove() {
       controls.stop();
       sizes.disconnect();
+      gone.abort();
     },
   };
 }
@@ -958,8 +969,8 @@ function render({ model, el }) {
 }
 
 /** The same without Jupyter: `bytes` as in the trait, state in a plain object. Used by view/page.py. */
-export function mount(el, bytes, { step = 0 } = {}) {
-  const state = { payload: bytes, step, selected: "" };
+export function mount(el, bytes) {
+  const state = { payload: bytes, step: 0, selected: "" };
   const listeners = {};
   const model = {
     get: (name) => state[name],

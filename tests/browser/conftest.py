@@ -1,0 +1,336 @@
+"""A real JupyterLab and a real Chromium for the journeys, one of each for the whole run.
+
+Every page fails its test if the browser's console shows an error, or if anything is asked of
+another machine. Without Chromium these tests are skipped (see ``tests/conftest.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 60
+
+SETTINGS: dict[str, Any] = {
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+
+# Resolves when the kernel of the open notebook answers; toolbars say "idle" too early for that.
+READY = """async () => {
+  const later = (ms) => new Promise((done) => setTimeout(done, ms));
+  let panel;
+  for (;;) {
+    panel = [...window.jupyterapp.shell.widgets('main')].find((widget) => widget.sessionContext);
+    if (panel) break;
+    await later(50);
+  }
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  const kernel = panel.sessionContext.session?.kernel;
+  if (!kernel) return;
+  await kernel.info;
+  while (kernel.status !== 'idle') await later(50);
+}"""
+# Notebook 7 says these of itself, also in a notebook without a widget.
+NOTEBOOK_7 = (
+    "page error: Cannot read properties of undefined (reading 'schema')",
+    "page error: Command 'filebrowser:open-path' not registered.",
+)
+LOADED = """async () => {
+  const later = (ms) => new Promise((done) => setTimeout(done, ms));
+  for (;;) {
+    const panel = [...window.jupyterapp.shell.widgets('main')].find((widget) => widget.context);
+    if (panel) { await panel.context.ready; return; }
+    await later(50);
+  }
+}"""
+
+
+def missing(what: str) -> NoReturn:
+    """Skip, or fail where browser tests are required."""
+    if os.environ.get("ADK_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"ADK_REQUIRE_BROWSER=1, and {what}")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The system's Chromium, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=next(filter(None, map(shutil.which, names))),
+            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def payload() -> dict[str, Any]:
+    """What the Stepper draws in most of these tests: x * w twice in a loop, plus x."""
+    file = Path(__file__).parents[1] / "js" / "payload.json"
+    return dict(json.loads(file.read_text("utf-8")))
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The rules of axe-core, as a script."""
+    file = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+    if not file.exists():
+        missing("axe-core is not installed: npm ci --prefix tests/browser")
+    return file.read_text("utf-8")
+
+
+@dataclass
+class Server:
+    """A running Jupyter server: its address, the folder it serves, the folder of its settings."""
+
+    url: str
+    folder: Path
+    settings: Path
+
+    def set(self, name: str, values: dict[str, Any]) -> None:
+        """Write one of JupyterLab's settings files; pages opened from now on obey it."""
+        file = self.settings / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values))
+
+
+@pytest.fixture(scope="session")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """JupyterLab (and Notebook 7 on the same server) with settings and folders of its own."""
+    if find_spec("jupyterlab") is None:
+        missing("jupyterlab is not installed")
+    home = tmp_path_factory.mktemp("jupyter")
+    folders = {
+        name: home / name.lower()
+        for name in (
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+            "IPYTHONDIR",
+        )
+    }
+    notebooks = home / "notebooks"
+    for folder in (*folders.values(), notebooks):
+        folder.mkdir()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = Server(f"http://127.0.0.1:{port}", notebooks, folders["JUPYTERLAB_SETTINGS_DIR"])
+    for name, values in SETTINGS.items():
+        server.set(name, values)
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {name: str(folder) for name, folder in folders.items()}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    # The defaults that `autodiff-kit lab` brings along: widgets are saved with the notebook.
+    defaults = ROOT / "autodiff_kit" / "lessons" / "jupyter_config"
+    environment["JUPYTER_CONFIG_PATH"] = str(defaults)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser"),
+        *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *("--IdentityProvider.token=", "--ServerApp.password="),
+        *("--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={notebooks}"),
+        *("--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"),
+    ]
+    with (home / "log").open("w") as log:
+        process = subprocess.Popen(
+            command, env=environment, stdout=log, stderr=log, cwd=home, start_new_session=True
+        )
+        try:
+            _wait_for(server.url + "/api", process, home / "log")
+            yield server
+        finally:
+            _end(process)
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=2):
+            return
+        time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the server and its kernels: they are one process group, which we started."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10)
+            return
+
+
+@dataclass
+class Desk:
+    """One browser page, and what must not have happened in it."""
+
+    page: Any
+    problems: list[str] = field(default_factory=list)
+
+    def watch(self) -> Desk:
+        """Collect console errors and requests to other machines."""
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("request", self._requested)
+        return self
+
+    def _heard(self, message: Any) -> None:
+        if message.type == "error":
+            self.problems.append(f"console: {message.text}")
+
+    def _requested(self, request: Any) -> None:
+        address = urlsplit(request.url)
+        if address.scheme not in ("data", "blob", "file") and address.hostname != "127.0.0.1":
+            self.problems.append(f"asked another machine: {request.url}")
+
+
+@pytest.fixture
+def desk(browser: Any) -> Iterator[Callable[..., Desk]]:
+    """Make watched pages, ``desk(width=600)``; in the end nothing may have gone wrong."""
+    desks: list[Desk] = []
+    contexts = []
+
+    def make(
+        width: int = 1400, height: int = 900, dark: bool = False, motion: bool = False
+    ) -> Desk:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="no-preference" if motion else "reduce",
+        )
+        contexts.append(context)
+        made = Desk(context.new_page()).watch()
+        made.page.set_default_timeout(20_000)
+        desks.append(made)
+        return made
+
+    yield make
+    for context in contexts:
+        context.close()
+    problems = [problem for made in desks for problem in made.problems]
+    assert [problem for problem in problems if problem not in NOTEBOOK_7] == []
+
+
+@pytest.fixture
+def notebook(jupyter: Server, desk: Callable[..., Desk]) -> Callable[..., Any]:
+    """Open a notebook of the server in a new page, run it, and return the page.
+
+    ``notebook(path, run=True, app="lab" or "notebooks", **desk arguments)``
+    """
+
+    def open_it(path: Path, *, run: bool = True, app: str = "lab", **how: Any) -> Any:
+        if app == "notebooks" and find_spec("notebook") is None:
+            missing("notebook is not installed")
+        page = desk(**how).page
+        address = "lab/tree" if app == "lab" else "notebooks"
+        query = "?reset" if app == "lab" else ""
+        page.goto(f"{jupyter.url}/{address}/{path.relative_to(jupyter.folder)}{query}")
+        page.wait_for_selector(".jp-Notebook")
+        page.wait_for_function("() => window.jupyterapp")
+        page.evaluate(READY if run else LOADED)
+        if run:
+            page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        return page
+
+    return open_it
+
+
+@dataclass
+class Board:
+    """What a learner sees of one Stepper, and does with it."""
+
+    root: Any
+
+    @property
+    def step(self) -> int:
+        return int(self.counter.split()[0]) - 1
+
+    @property
+    def last(self) -> int:
+        return int(self.counter.split()[2]) - 1
+
+    @property
+    def counter(self) -> str:
+        return str(self.root.locator(".adk-counter").inner_text())
+
+    @property
+    def caption(self) -> str:
+        return str(self.root.locator(".adk-caption-text").inner_text())
+
+    @property
+    def lit(self) -> str:
+        """The source that this step is about."""
+        return "".join(self.root.locator(".adk-lit").all_text_contents())
+
+    @property
+    def chosen(self) -> str:
+        """The source of the node that is pinned."""
+        return "".join(self.root.locator(".adk-chosen").all_text_contents())
+
+    @property
+    def nodes(self) -> Any:
+        """The nodes that are there now, as buttons."""
+        return self.root.locator("[data-node]:not(.adk-hidden) .adk-box")
+
+    @property
+    def slider(self) -> Any:
+        return self.root.get_by_role("slider", name="Step")
+
+    def press(self, name: str) -> None:
+        """Click one of the buttons, also where it has nothing more to do."""
+        self.root.get_by_role("button", name=name, exact=True).click(force=True)
+
+    def go(self, step: int) -> None:
+        """Move the slider, as dragging it would."""
+        self.slider.evaluate(
+            "(range, step) => { range.value = step; range.dispatchEvent(new Event('input')); }",
+            step,
+        )
+
+    def gradients(self) -> dict[str, str]:
+        """Name and gradient of each node that shows one."""
+        return dict(
+            self.root.locator("[data-node].adk-has-grad").evaluate_all(
+                """nodes => nodes.map(node => [node.querySelector('.adk-name')?.textContent,
+                                               node.querySelector('.adk-grad').textContent])"""
+            )
+        )
+
+
+@pytest.fixture
+def board() -> Callable[..., Board]:
+    """Find the n-th Stepper of a page: ``board(page)``, ``board(page, 1)``."""
+
+    def find(page: Any, number: int = 0) -> Board:
+        root = page.locator(".adk-root").nth(number)
+        root.locator(".adk-stage").wait_for()
+        root.scroll_into_view_if_needed()
+        return Board(root)
+
+    return find

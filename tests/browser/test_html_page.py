@@ -1,0 +1,446 @@
+"""The HTML page from ``file://``: it steps with no kernel, no install and no network."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autodiff_kit.view.page import to_html
+
+pytestmark = pytest.mark.browser
+
+PAYLOAD = json.loads((Path(__file__).parents[1] / "js" / "payload.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def opened(tmp_path: Path, desk: Callable[..., Any]) -> Callable[..., Any]:
+    """Write a page and open it: ``opened(width=600, dark=True)``."""
+
+    def open_it(payload: dict[str, Any] = PAYLOAD, **how: Any) -> Any:
+        page = desk(**how).page
+        page.goto(to_html(payload, tmp_path / "steps.html").as_uri())
+        return page
+
+    return open_it
+
+
+def test_the_page_steps_to_the_end_and_back_by_mouse(opened: Any, board: Any) -> None:
+    seen = board(opened())
+
+    for k in range(1, len(PAYLOAD["frames"])):
+        seen.press("Step forward")
+        assert seen.counter.startswith(f"{k + 1} of {len(PAYLOAD['frames'])}")
+        assert seen.caption == PAYLOAD["frames"][k]["caption"]
+    for k in reversed(range(len(PAYLOAD["frames"]) - 1)):
+        seen.press("Step back")
+        assert seen.caption == PAYLOAD["frames"][k]["caption"]
+
+
+def test_first_and_last_go_to_the_ends(opened: Any, board: Any) -> None:
+    seen = board(opened())
+
+    seen.press("Last step")
+    assert seen.step == seen.last
+    seen.press("First step")
+    assert seen.step == 0
+
+
+def test_stepping_beyond_the_ends_stays_there_and_keeps_the_focus(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+
+    seen.press("Step back")
+    assert seen.step == 0
+    seen.press("Last step")
+    seen.root.get_by_role("button", name="Step forward").press("Enter")
+
+    assert seen.step == seen.last
+    assert page.evaluate("document.activeElement.ariaLabel") == "Step forward"
+
+
+def test_nodes_appear_at_their_step_and_go_again(opened: Any, board: Any) -> None:
+    seen = board(opened())
+
+    for step in (0, 1, 2, 4, 3, 0):
+        seen.go(step)
+        assert seen.nodes.count() == min(step + 1, 5)
+
+
+def test_the_lit_source_is_that_of_the_step(opened: Any, board: Any) -> None:
+    seen = board(opened())
+
+    seen.go(2)
+    assert seen.lit == "h * w"
+    seen.go(4)
+    assert seen.lit == "h + x"
+    seen.go(5)
+    assert seen.lit == "z.backward()"
+
+
+def test_gradients_of_a_leaf_add_up_where_everyone_can_see_it(opened: Any, board: Any) -> None:
+    seen = board(opened())
+
+    seen.go(7)
+    assert seen.gradients()["x"].startswith("1.")
+    seen.go(13)
+    assert seen.gradients()["x"].startswith("1. + 9. = 10.")
+    seen.go(17)
+    assert seen.gradients()["x"] == "10."
+    seen.go(6)
+    assert "x" not in seen.gradients()
+
+
+def test_a_click_on_a_node_pins_it_and_marks_its_source(opened: Any, board: Any) -> None:
+    seen = board(opened())
+    seen.go(14)
+
+    seen.nodes.nth(1).click()
+
+    assert seen.chosen == "tensor(3.0, requires_grad=True)"
+    assert seen.root.locator(".adk-inspector-title").inner_text() == "w"
+    assert seen.nodes.nth(1).get_attribute("aria-pressed") == "true"
+
+
+def test_a_pinned_node_stays_in_the_inspector_until_it_is_unpinned(opened: Any, board: Any) -> None:
+    seen = board(opened())
+    seen.go(13)
+    seen.nodes.nth(1).click()
+    title = seen.root.locator(".adk-inspector-title")
+
+    seen.press("Step forward")
+    assert title.inner_text() == "w"
+    seen.press("Unpin: follow the steps again")
+
+    assert title.inner_text() == "h1 = x * w"
+    assert seen.chosen == ""
+
+
+def test_clicks_on_the_source_go_round_the_nodes_of_a_loop(opened: Any, board: Any) -> None:
+    seen = board(opened())
+    seen.go(4)
+    product = seen.root.locator(".adk-code span", has_text=re.compile(r"^h \* w$"))
+    title = seen.root.locator(".adk-inspector-title")
+
+    found = []
+    for _ in range(3):
+        product.click()
+        found.append(title.inner_text())
+
+    assert found == ["h1 = x * w", "h2 = h1 * w", "h1 = x * w"]
+
+
+def test_arrow_keys_walk_over_the_nodes_and_enter_pins_one(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+    seen.go(4)
+
+    seen.nodes.first.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Enter"):  # x, w, h1, h2
+        page.keyboard.press(key)
+
+    assert seen.root.locator(".adk-inspector-title").inner_text() == "h2 = h1 * w"
+    page.keyboard.press("Escape")
+    assert seen.chosen == ""
+
+
+def test_the_graph_is_one_stop_for_tab(opened: Any, board: Any) -> None:
+    seen = board(opened())
+    for step in (0, 4, 14, 2):
+        seen.go(step)
+        assert seen.nodes.and_(seen.root.locator('[tabindex="0"]')).count() == 1
+
+
+def test_focus_moves_on_when_its_node_goes(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+    seen.go(4)
+    seen.nodes.last.focus()
+
+    page.keyboard.press("p")
+
+    assert seen.step == 3
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("h2")
+
+
+def test_n_and_p_step_from_wherever_the_focus_is(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+
+    for place in (seen.nodes.first, seen.slider, seen.root.get_by_role("region", name="Source")):
+        place.focus()
+        page.keyboard.press("n")
+        assert seen.step == 1
+        page.keyboard.press("p")
+        assert seen.step == 0
+
+
+def test_the_slider_steps_with_arrows_home_and_end(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+    seen.slider.focus()
+
+    end = seen.last
+    for key, step in {"ArrowRight": 1, "End": end, "ArrowLeft": end - 1, "Home": 0}.items():
+        page.keyboard.press(key)
+        assert seen.step == step
+    assert seen.slider.get_attribute("aria-valuetext") == f"1 of {seen.last + 1} · forward"
+
+
+def test_play_goes_to_the_end_stops_and_begins_again(opened: Any, board: Any) -> None:
+    page = opened({**PAYLOAD, "frames": PAYLOAD["frames"][:4]})
+    seen = board(page)
+    seen.root.get_by_role("combobox", name="Speed").select_option("4")
+
+    seen.press("Play")
+    seen.root.locator(".adk-counter", has_text="4 of 4").wait_for()
+    assert seen.root.get_by_role("button", name="Play").count() == 1
+    seen.press("Play")
+
+    assert seen.step == 0
+    seen.press("Pause")
+
+
+def test_any_step_by_hand_pauses(opened: Any, board: Any) -> None:
+    seen = board(opened())
+
+    seen.press("Play")
+    seen.press("Step forward")
+
+    assert seen.root.get_by_role("button", name="Pause").count() == 0
+
+
+def test_nothing_moves_for_those_who_asked_for_less_motion(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+
+    moving = []
+    for step in range(seen.last):
+        seen.go(step)
+        moving.append(page.evaluate("document.getAnimations().length"))
+
+    assert set(moving) == {0}
+
+
+@pytest.mark.parametrize("width", [1400, 900, 600, 320])
+def test_no_step_makes_anything_jump(opened: Any, board: Any, width: int) -> None:
+    seen = board(opened(width=width))
+    names = ("root", "source", "graph", "inspector", "caption", "transport", "buttons", "zoom")
+    parts = ", ".join(f".adk-{name}" for name in names)
+
+    places = []
+    for step in range(seen.last + 1):
+        seen.go(step)
+        places.append(
+            seen.root.page.locator(parts).evaluate_all(
+                "parts => parts.map(part => JSON.stringify(part.getBoundingClientRect()))"
+            )
+        )
+
+    assert all(place == places[0] for place in places)
+
+
+@pytest.mark.parametrize("width", [1400, 900, 600, 320])
+def test_nothing_sticks_out_at_the_side(opened: Any, board: Any, width: int) -> None:
+    page = opened(width=width)
+    board(page)
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_zooming_and_fitting(opened: Any, board: Any) -> None:
+    seen = board(opened())
+    scale = seen.root.locator(".adk-zoom-text")
+    assert scale.inner_text() == "100 %"
+
+    seen.press("Zoom in")
+    assert scale.inner_text() == "125 %"
+    seen.press("Zoom out")
+    seen.press("Zoom out")
+    assert scale.inner_text() == "80 %"
+    seen.press("Fit the whole graph")
+
+    assert scale.inner_text() == "100 %"
+
+
+def test_a_large_graph_is_dragged_and_a_drag_pins_nothing(opened: Any, board: Any) -> None:
+    page = opened()
+    seen = board(page)
+    seen.go(14)
+    for _ in range(4):
+        seen.press("Zoom in")
+    before = seen.nodes.nth(2).bounding_box()
+
+    x, y = before["x"] + before["width"] / 2, before["y"] + 20
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y - 40, steps=5)
+    page.mouse.up()
+
+    after = seen.nodes.nth(2).bounding_box()
+    assert (round(after["x"] - before["x"]), round(after["y"] - before["y"])) == (30, -40)
+    assert seen.chosen == ""
+
+
+def test_the_wheel_scrolls_the_page_and_zooms_only_with_ctrl(opened: Any, board: Any) -> None:
+    page = opened(height=400)
+    seen = board(page)
+    scale = seen.root.locator(".adk-zoom-text")
+    page.evaluate("scrollTo(0, 0)")
+    page.mouse.move(800, 200)
+
+    page.mouse.wheel(0, 100)
+    page.wait_for_timeout(300)
+    assert page.evaluate("scrollY") > 0
+    assert scale.inner_text() == "100 %"
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+
+    scale.and_(page.get_by_text(re.compile("^1[1-9]. %$"))).wait_for()
+
+
+def test_the_active_node_of_a_long_graph_is_always_in_sight(opened: Any, board: Any) -> None:
+    seen = board(opened(chain(60), height=800))
+
+    for step in (*range(0, 60, 7), 59, 30, 0):
+        seen.go(step)
+        box = seen.root.locator(".adk-active .adk-box").bounding_box()
+        pane = seen.root.locator(".adk-canvas").bounding_box()
+        assert pane["y"] <= box["y"]
+        assert box["y"] + box["height"] <= pane["y"] + pane["height"]
+
+
+def test_the_view_rests_while_the_active_node_is_in_sight(opened: Any, board: Any) -> None:
+    seen = board(opened(chain(60)))
+
+    places = set()
+    for step in range(4):
+        seen.go(step)
+        places.add(seen.root.locator(".adk-layer").evaluate("layer => layer.style.transform"))
+
+    assert len(places) == 1
+
+
+def test_the_lit_line_of_a_long_source_is_always_in_sight(opened: Any, board: Any) -> None:
+    seen = board(opened(chain(60)))
+
+    for step in (59, 30, 0, 45):
+        seen.go(step)
+        line = seen.root.locator(".adk-lit").first.bounding_box()
+        pane = seen.root.locator(".adk-source-body").bounding_box()
+        assert pane["y"] <= line["y"]
+        assert line["y"] + line["height"] <= pane["y"] + pane["height"]
+
+
+def test_the_lit_part_of_a_long_line_is_always_in_sight(opened: Any, board: Any) -> None:
+    payload = chain(3)
+    payload["sources"][0]["lines"][1] = "x = " + "1 + " * 100 + "h1"
+    payload["frames"][1]["where"] = [0, 2, 404, 2, 406]
+    seen = board(opened(payload))
+
+    for step in (1, 0, 1, 2):
+        seen.go(step)
+        lit = seen.root.locator(".adk-lit").first.bounding_box()
+        pane = seen.root.locator(".adk-source-body").bounding_box()
+        assert pane["x"] <= lit["x"]
+        assert lit["x"] + lit["width"] <= pane["x"] + pane["width"]
+
+
+def test_without_scripts_the_picture_and_the_words_are_there(tmp_path: Path, browser: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(to_html(PAYLOAD, tmp_path / "steps.html").as_uri())
+
+    assert page.locator(".adk-still .adk-node").count() == 5
+    assert page.locator(".adk-still li").count() == len(PAYLOAD["frames"])
+    context.close()
+
+
+def test_a_damaged_payload_says_so_in_its_place(tmp_path: Path, desk: Any) -> None:
+    file = to_html(PAYLOAD, tmp_path / "steps.html")
+    text = file.read_text("utf-8")
+    data = re.search(r'id="adk-payload">([^<]+)', text)
+    assert data
+    file.write_text(text.replace(data[1], data[1][: len(data[1]) // 8 * 4]), "utf-8")
+    page = desk().page
+
+    page.goto(file.as_uri())
+
+    page.get_by_role("status").wait_for()
+    assert "cut short or damaged" in page.get_by_role("status").inner_text()
+
+
+def test_a_drawing_that_is_no_xml_says_so_in_its_place(tmp_path: Path, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(to_html({**PAYLOAD, "svg": "<g><rect></g>"}, tmp_path / "steps.html").as_uri())
+
+    page.get_by_role("status").wait_for()
+    assert "cannot be drawn" in page.get_by_role("status").inner_text()
+    page.close()
+
+
+def test_the_policy_is_in_force(tmp_path: Path, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(to_html(PAYLOAD, tmp_path / "steps.html").as_uri())
+
+    refused = page.evaluate(
+        """() => new Promise((done) => {
+          const heard = (event) => done(event.effectiveDirective);
+          document.addEventListener('securitypolicyviolation', heard);
+          setTimeout(() => done('nothing'), 2000);
+          new Image().src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
+        })"""
+    )
+
+    assert refused == "img-src"
+    page.close()
+
+
+def chain(length: int) -> dict[str, Any]:
+    """A payload of one node under the other, each with a line of source."""
+    ids = range(length)
+    boxes = "".join(
+        f'<g class="adk-node adk-op" data-node="{i}" transform="translate(20,{i * 90})">'
+        '<rect class="adk-box" width="140" height="60"/>'
+        f'<text class="adk-name" x="10" y="20">h{i}</text></g>'
+        for i in ids
+    )
+    places = [[0, i + 1, 0, i + 1, 9] for i in ids]
+    return {
+        "version": 1,
+        "title": "A chain",
+        "width": 180,
+        "height": 90 * length,
+        "svg": f"<g>{boxes}</g>",
+        "sources": [{"name": "cell 1", "lines": [f"h{i} = step()" for i in ids]}],
+        "nodes": {
+            str(i): {
+                "title": f"h{i}",
+                "aria": f"h{i}",
+                "where": places[i],
+                "facts": [],
+                "heat": None,
+                "since": i,
+                "inputs": [str(i - 1)] if i else [],
+                "consumers": [str(i + 1)] if i + 1 < length else [],
+            }
+            for i in ids
+        },
+        "order": [str(i) for i in ids],
+        "frames": [
+            {
+                "phase": "forward",
+                "kind": "op",
+                "node": str(i),
+                "edge": None,
+                "where": places[i],
+                "caption": f"Step {i}.",
+                "set": {},
+            }
+            for i in ids
+        ],
+        "turn": None,
+    }

@@ -1,0 +1,349 @@
+"""Journeys in a real JupyterLab 4, and a smoke test in Notebook 7."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = sorted((ROOT / "notebooks").glob("03_*.ipynb"))
+
+# What an expression is worth in the kernel of the open notebook.
+ASK = """async (expression) => {
+  const panels = [...window.jupyterapp.shell.widgets('main')];
+  const { kernel } = panels.find((widget) => widget.sessionContext).sessionContext.session;
+  const asked = kernel.requestExecute({ code: '', user_expressions: { it: expression } });
+  return (await asked.done).content.user_expressions.it.data['text/plain'];
+}"""
+
+CELLS = [
+    "import autodiff_kit as ak\nfrom autodiff_kit.widgets import Stepper",
+    """with ak.record() as rec:
+    x = ak.tensor(2.0, requires_grad=True)
+    w = ak.tensor(3.0, requires_grad=True)
+    h = x
+    for i in range(2):
+        h = h * w
+    z = h + x
+    z.backward()""",
+    "stepper = Stepper(rec)\nstepper",
+]
+
+
+@pytest.fixture
+def own(jupyter: Any, request: pytest.FixtureRequest) -> Path:
+    """A small notebook, written for this test alone."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# A heading\n\nSome words."),
+            *map(nbformat.v4.new_code_cell, CELLS),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = Path(jupyter.folder / f"{request.node.originalname}.ipynb")
+    nbformat.write(notebook, path)
+    return path
+
+
+@pytest.fixture
+def lesson(jupyter: Any, own: Path, request: pytest.FixtureRequest) -> Path:
+    """Lesson 03 as learners get it; the small notebook where the lessons are not at hand."""
+    if not LESSONS:
+        return own
+    return Path(shutil.copy(LESSONS[0], jupyter.folder / f"{request.node.originalname}_03.ipynb"))
+
+
+@pytest.fixture
+def setting(jupyter: Any) -> Iterator[Callable[[str, dict[str, Any]], None]]:
+    """Change a setting of JupyterLab for one test."""
+    before: dict[Path, str | None] = {}
+
+    def change(name: str, values: dict[str, Any]) -> None:
+        file = jupyter.settings / f"{name}.jupyterlab-settings"
+        before.setdefault(file, file.read_text() if file.exists() else None)
+        jupyter.set(name, values)
+
+    yield change
+    for file, text in before.items():
+        if text is None:
+            file.unlink()
+        else:
+            file.write_text(text)
+
+
+def test_by_mouse_to_the_end_and_back(lesson: Path, notebook: Any, board: Any) -> None:
+    seen = board(notebook(lesson))
+    start = seen.nodes.count()
+
+    for step in range(1, seen.last + 1):
+        seen.press("Step forward")
+        assert seen.step == step
+    assert seen.counter.endswith("backward")
+    assert seen.gradients()
+    for step in reversed(range(seen.last)):
+        seen.press("Step back")
+        assert seen.step == step
+
+    assert seen.nodes.count() == start
+    assert seen.gradients() == {}
+
+
+def test_by_keyboard_only_to_the_end_and_back(lesson: Path, notebook: Any, board: Any) -> None:
+    page = notebook(lesson)
+    seen = board(page)
+    page.evaluate("() => document.activeElement.blur()")
+
+    def tab_until(selector: str) -> None:
+        for _ in range(400):
+            page.keyboard.press("Tab")
+            if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+                return
+        pytest.fail(f"Tab never led to {selector}")
+
+    tab_until(".adk-range")
+    for step in range(1, seen.last + 1):
+        page.keyboard.press("ArrowRight")
+        assert seen.step == step
+    for step in reversed(range(seen.last)):
+        page.keyboard.press("ArrowLeft")
+        assert seen.step == step
+    page.keyboard.press("End")
+    assert seen.step == seen.last
+
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+Tab")  # the last of the buttons
+    page.keyboard.press("Enter")
+    assert seen.step == seen.last
+
+
+def test_a_node_is_pinned_by_keyboard_and_its_source_lights_up(
+    own: Path, notebook: Any, board: Any
+) -> None:
+    page = notebook(own)
+    seen = board(page)
+    seen.press("Last step")
+
+    seen.nodes.first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.press("p")  # not Lab's: steps
+
+    assert seen.step == seen.last - 1
+    assert seen.chosen == "h * w"
+    assert seen.root.locator(".adk-inspector-title").inner_text().startswith("h1")
+
+
+def test_a_node_is_pinned_by_mouse_and_its_source_lights_up(
+    lesson: Path, notebook: Any, board: Any
+) -> None:
+    seen = board(notebook(lesson))
+    seen.press("Last step")
+
+    seen.nodes.last.click()
+
+    assert seen.chosen != ""
+    assert seen.chosen in "".join(seen.root.locator(".adk-code").all_text_contents())
+    assert seen.nodes.last.get_attribute("aria-pressed") == "true"
+
+
+def test_step_and_selection_are_known_to_python(own: Path, notebook: Any, board: Any) -> None:
+    page = notebook(own)
+    seen = board(page)
+    seen.go(4)
+    seen.nodes.nth(1).click()
+    number = seen.root.locator("[data-node].adk-selected").get_attribute("data-node")
+
+    page.wait_for_timeout(300)
+    assert page.evaluate(ASK, "stepper.step, stepper.selected") == f"(4, '{number}')"
+
+
+def test_play_reaches_the_end_and_nothing_is_animated(own: Path, notebook: Any, board: Any) -> None:
+    page = notebook(own)
+    seen = board(page)
+    seen.root.get_by_role("combobox", name="Speed").select_option("4")
+    seen.go(seen.last - 6)
+
+    seen.press("Play")
+    moving = 0
+    while seen.step < seen.last:
+        moving += seen.root.evaluate("root => root.getAnimations({subtree: true}).length")
+
+    assert moving == 0
+    seen.root.get_by_role("button", name="Play").wait_for()
+
+
+def test_in_the_dark_theme_it_is_dark_and_can_be_read(
+    lesson: Path, notebook: Any, board: Any, setting: Any, axe: str
+) -> None:
+    setting("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Dark"})
+    page = notebook(lesson)
+    seen = board(page)
+    seen.press("Last step")
+    seen.nodes.first.click()
+
+    paper = seen.root.evaluate("root => getComputedStyle(root).backgroundColor")
+    assert max(map(int, paper.removeprefix("rgb(").removesuffix(")").split(","))) < 60
+    assert findings(seen, axe) == []
+
+
+def test_in_the_light_theme_axe_finds_nothing(
+    lesson: Path, notebook: Any, board: Any, axe: str
+) -> None:
+    seen = board(notebook(lesson, dark=True))  # the theme of JupyterLab wins over the system's
+    seen.press("Last step")
+
+    assert seen.root.evaluate("root => getComputedStyle(root).colorScheme") == "light"
+    assert findings(seen, axe) == []
+
+
+def test_a_saved_lesson_works_without_the_kernel_that_made_it(
+    lesson: Path, notebook: Any, board: Any
+) -> None:
+    page = notebook(lesson)
+    board(page).go(4)
+    page.wait_for_timeout(300)
+    page.evaluate(
+        """async () => {
+          const app = window.jupyterapp;
+          await app.commands.execute('docmanager:save');
+          const panel = [...app.shell.widgets('main')].find((widget) => widget.sessionContext);
+          await panel.sessionContext.shutdown();
+        }"""
+    )
+    page.context.close()
+
+    seen = board(notebook(lesson, run=False))
+
+    assert seen.step == 4
+    seen.press("Last step")
+    assert seen.gradients()
+
+
+def test_a_saved_notebook_holds_a_picture_for_readers_without_widgets(
+    own: Path, notebook: Any, board: Any
+) -> None:
+    page = notebook(own)
+    board(page)
+
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+
+    outputs = [output for cell in nbformat.read(own, 4).cells for output in cell.get("outputs", [])]
+    [data] = [o["data"] for o in outputs if "image/svg+xml" in o.get("data", {})]
+    assert "<svg" in data["image/svg+xml"]
+    assert data["text/plain"].startswith("Stepper(5 nodes")
+
+
+def test_a_view_that_scrolls_away_comes_back_as_it_was(
+    own: Path, notebook: Any, board: Any, setting: Any
+) -> None:
+    setting("@jupyterlab/notebook-extension/tracker", {"windowingMode": "full"})
+    book = nbformat.read(own, 4)
+    book.cells += [nbformat.v4.new_markdown_cell("Some more words.\n\n" * 20) for _ in range(30)]
+    nbformat.write(book, own)
+    page = notebook(own)
+    scroll(page, 0)
+    seen = board(page)
+    seen.go(4)
+    page.evaluate(ASK, "stepper.set_trait('selected', '1')")  # a click would make the cell stay
+
+    scroll(page, 100_000)
+    seen.root.wait_for(state="hidden")
+    scroll(page, 0)
+
+    again = board(page)
+    assert again.step == 4
+    assert again.chosen == "ak.tensor(3.0, requires_grad=True)"
+    again.press("Step forward")
+    assert again.step == 5
+
+
+def test_two_views_of_one_stepper_move_together(own: Path, notebook: Any, board: Any) -> None:
+    book = nbformat.read(own, 4)
+    book.cells.append(nbformat.v4.new_code_cell("stepper"))
+    nbformat.write(book, own)
+    page = notebook(own)
+    one, two = board(page, 0), board(page, 1)
+
+    one.go(5)
+    assert two.step == 5
+    two.nodes.first.click()
+
+    assert one.chosen == two.chosen != ""
+
+
+def test_a_new_recording_takes_the_place_of_the_old_one(
+    own: Path, notebook: Any, board: Any
+) -> None:
+    page = notebook(own)
+    seen = board(page)
+
+    page.evaluate(ASK, "stepper.set_trait('payload', Stepper(rec, title='Another').payload)")
+    seen.root.locator(".adk-title", has_text="Another").wait_for()
+    seen.slider.focus()
+    page.keyboard.press("n")
+
+    assert seen.step == 1
+
+
+def test_a_stepper_that_is_taken_away_while_playing_stops(
+    own: Path, notebook: Any, board: Any
+) -> None:
+    page = notebook(own)
+    board(page).press("Play")
+
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    page.locator(".adk-root").wait_for(state="detached")
+    before = page.evaluate(ASK, "stepper.step")
+    page.wait_for_timeout(1500)
+
+    assert page.evaluate(ASK, "stepper.step") == before
+
+
+def test_a_stepper_without_a_recording_says_so(own: Path, notebook: Any) -> None:
+    book = nbformat.read(own, 4)
+    book.cells[3].source = "stepper = Stepper(rec)\nstepper.payload = b''\nstepper"
+    nbformat.write(book, own)
+
+    page = notebook(own)
+
+    page.locator(".adk-message", has_text="No recording yet").wait_for()
+
+
+def test_in_notebook_7_keys_and_mouse_step_too(own: Path, notebook: Any, board: Any) -> None:
+    page = notebook(own, app="notebooks")
+    seen = board(page)
+
+    seen.press("Step forward")
+    seen.slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert seen.step == 3
+    seen.nodes.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+
+    assert seen.chosen == "ak.tensor(3.0, requires_grad=True)"
+
+
+def findings(seen: Any, axe: str) -> list[tuple[str, str]]:
+    """What axe-core finds in a widget. Lab's body has no height, which axe takes for invisible."""
+    seen.root.page.evaluate("() => { document.body.style.height = '100vh'; }")
+    seen.root.page.evaluate(f"() => {{ {axe} }}")
+    found = seen.root.evaluate("root => axe.run(root)")
+    assert "color-contrast" in {rule["id"] for rule in found["passes"]}
+    return [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
+
+
+def scroll(page: Any, to: int) -> None:
+    """Scroll the notebook, and give its windowing time to follow."""
+    page.evaluate(
+        """to => { const all = document.querySelectorAll('.jp-WindowedPanel-outer');
+                   all.forEach((outer) => { outer.scrollTop = to; }); }""",
+        to,
+    )
+    page.wait_for_timeout(500)

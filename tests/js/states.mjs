@@ -1,0 +1,6 @@
+// Prints what kit.js shows at every frame of the payload given on standard input: for test_node.py.
+import { text } from "node:stream/consumers";
+import { kit } from "./kit.mjs";
+
+const payload = JSON.parse(await text(process.stdin));
+console.log(JSON.stringify(payload.frames.map((_, k) => kit.stateAt(payload, k))));

@@ -1,0 +1,165 @@
+"""The Stepper without a browser: what it sends, what it says of itself, what it refuses."""
+
+import json
+import zlib
+from typing import Any
+
+import pytest
+import traitlets
+
+import autodiff_kit as ak
+from autodiff_kit.record import Recording, record
+from autodiff_kit.view.scene import build
+from autodiff_kit.widgets import Stepper
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.fixture
+def recording() -> Recording:
+    """Record y = x * x at x = 3: two boxes; backward ends with x.grad = 6."""
+    with record() as rec:
+        x = ak.tensor(3.0, requires_grad=True)
+        y = x * x
+        y.backward()
+    return rec
+
+
+def sent(widget: Stepper) -> dict[str, Any]:
+    """Return the payload as a browser reads it."""
+    return dict(json.loads(zlib.decompress(widget.payload)))
+
+
+def bundle(widget: Stepper) -> dict[str, Any]:
+    found = widget._repr_mimebundle_()
+    assert found is not None
+    return found[0]
+
+
+def test_what_is_sent_is_the_payload_of_the_picture(recording: Recording) -> None:
+    payload = json.loads(json.dumps(build(recording).payload()))
+
+    assert sent(Stepper(recording)) == payload
+
+
+def test_a_picture_is_shown_as_it_is(recording: Recording) -> None:
+    picture = build(recording)
+
+    assert Stepper(picture).picture is picture
+
+
+def test_the_title_can_be_chosen(recording: Recording) -> None:
+    assert sent(Stepper(recording, title="A square"))["title"] == "A square"
+    assert build(recording).payload()["title"] != "A square"
+
+
+def test_it_begins_at_the_first_step_with_nothing_pinned(recording: Recording) -> None:
+    stepper = Stepper(recording)
+
+    assert (stepper.step, stepper.selected) == (0, "")
+
+
+def test_negative_steps_count_from_the_end(recording: Recording) -> None:
+    last = len(build(recording).frames) - 1
+
+    stepper = Stepper(recording, step=-1)
+    assert stepper.step == last
+    stepper.step = -2
+    assert stepper.step == last - 1
+
+
+@pytest.mark.parametrize("step", [99, -99])
+def test_a_step_that_is_not_there_is_refused_with_those_that_are(
+    recording: Recording, step: int
+) -> None:
+    last = len(build(recording).frames) - 1
+
+    with pytest.raises(traitlets.TraitError, match=f"step {step} is not .* use 0 to {last}, or -1"):
+        Stepper(recording, step=step)
+
+
+def test_a_refused_step_leaves_the_old_one(recording: Recording) -> None:
+    stepper = Stepper(recording, step=1)
+
+    with pytest.raises(traitlets.TraitError):
+        stepper.step = 99
+
+    assert stepper.step == 1
+
+
+def test_something_else_than_a_recording_is_refused_with_the_way_to_make_one() -> None:
+    with pytest.raises(TypeError, match=r"this is a Tensor.\nMake one with `with ak.record\(\)"):
+        Stepper(ak.tensor(1.0))  # type: ignore[arg-type]
+
+
+def test_its_repr_names_what_is_shown(recording: Recording) -> None:
+    steps = len(build(recording).frames)
+
+    assert repr(Stepper(recording)) == f"Stepper(2 nodes, {steps} steps: x, y = x * x)"
+
+
+def test_its_repr_is_the_same_for_the_same_run(recording: Recording) -> None:
+    assert repr(Stepper(recording)) == repr(Stepper(recording))
+
+
+def test_a_long_repr_is_cut_between_two_nodes() -> None:
+    with record() as rec:
+        h = ak.tensor(1.0)
+        for _ in range(50):
+            h = h + 1.0
+
+    text = repr(Stepper(rec))
+
+    assert len(text) < 110
+    assert text.startswith("Stepper(51 nodes, 51 steps: h")
+    assert text.endswith(", ...)")
+
+
+def test_the_output_holds_the_widget_a_picture_and_words(recording: Recording) -> None:
+    data = bundle(Stepper(recording))
+
+    assert data.keys() >= {WIDGET, "image/svg+xml", "text/plain"}
+    assert data["text/plain"] == repr(Stepper(recording))
+
+
+def test_the_picture_of_the_same_run_is_the_same_byte_by_byte(recording: Recording) -> None:
+    once, again = (bundle(Stepper(recording))["image/svg+xml"] for _ in range(2))
+
+    assert once == again
+
+
+def test_the_picture_shows_the_end_unless_a_step_is_asked_for(recording: Recording) -> None:
+    end, start = (bundle(Stepper(recording, step=s))["image/svg+xml"] for s in (None, 0))
+
+    assert ">6.</text>" in end  # x.grad = 2 * 3
+    assert ">6.</text>" not in start
+
+
+def test_walking_does_not_change_the_picture(recording: Recording) -> None:
+    stepper = Stepper(recording)
+    before = bundle(stepper)["image/svg+xml"]
+
+    stepper.step = 2
+
+    assert bundle(stepper)["image/svg+xml"] == before
+
+
+def test_a_recording_of_nothing_still_makes_a_widget() -> None:
+    with record() as rec:
+        pass
+
+    stepper = Stepper(rec)
+
+    assert sent(stepper)["frames"] == []
+    assert repr(stepper) == "Stepper(0 nodes, 0 steps)"
+    assert "<svg" in bundle(stepper)["image/svg+xml"]
+
+
+def test_the_payload_of_a_long_run_is_less_than_a_kilobyte_for_an_op() -> None:
+    with record() as rec:
+        h = w = ak.tensor(1.01, requires_grad=True)
+        for _ in range(299):
+            h = h * w
+        h.backward()
+
+    assert len(Stepper(rec).payload) < 1000 * 299
