@@ -44,3 +44,9 @@ def test_every_picture_of_the_readme_is_there() -> None:
     pictures = re.findall(r"!\[.*?\]\((.+?)\)", README)
 
     assert [picture for picture in pictures if not (ROOT / picture).is_file()] == []
+
+
+def test_the_strip_of_steps_is_what_the_kit_draws_now():
+    from tests.readme_pictures import FOLDER, strip
+
+    assert (FOLDER / "steps.svg").read_text(encoding="utf-8") == strip()
