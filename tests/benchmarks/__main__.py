@@ -1,10 +1,12 @@
 """Benchmarks that print ratios, measured side by side in one run.
 
-    python -m tests.benchmarks                 speed against PyTorch, HIPS autograd, micrograd, NumPy
+    python -m tests.benchmarks                 speed against PyTorch, HIPS autograd, micrograd
     python -m tests.benchmarks growth          cost and bytes per op for chains of 1e3 to 1e6 ops
-    python -m tests.benchmarks memory          peak memory of 50 and 200 layers, with and without no_grad
+    python -m tests.benchmarks memory          peak memory of 50 and 200 layers, also under no_grad
     python -m tests.benchmarks import          cost of `import autodiff_kit` over `import numpy`
     python -m tests.benchmarks recorder        cost of recording an op, over the plain op
+    python -m tests.benchmarks picture         from code to widget and page: time, bytes per op
+    python -m tests.browser.latency            from key to picture in a real browser
 
 CPU time, one thread. A ratio below 1 means that the kit is faster. Contenders that are not
 installed are left out (`pip install -e ".[bench]"`). Figures move by 5 % between runs; on a busy
@@ -16,6 +18,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import itertools
 import os
 import statistics
 import subprocess
@@ -232,6 +235,46 @@ def recorder(rounds: int) -> None:
     print(f"plain op {off:.2f} us, recorded op {on:.2f} us: recording adds {on - off:.2f} us")
 
 
+def picture(rounds: int) -> None:
+    """Print the way from code to widget and page for small and large recordings."""
+    import pathlib
+
+    import autodiff_kit as ak
+    from autodiff_kit.widgets import Stepper
+
+    def loop(ops: int) -> ak.record.Recording:
+        w = ak.tensor(0.9, requires_grad=True)
+        with ak.record() as recording:
+            h = w
+            for _ in range(ops // 2):
+                h = h * w
+                h = h.tanh()
+            h.backward()
+        return recording
+
+    print(f"{'ops':>7s} {'record':>9s} {'widget':>9s} {'both':>9s} {'page':>9s}   bytes per op")
+    for ops in (20, 100, 298, 1_000, 10_000):
+        found: list[tuple[float, ...]] = []
+        for _ in range(max(1, min(rounds, 3_000 // ops))):
+            times = [time.process_time()]
+            recording = loop(ops)
+            times.append(time.process_time())
+            stepper = Stepper(recording)
+            stepper._repr_mimebundle_()
+            times.append(time.process_time())
+            with tempfile.TemporaryDirectory() as folder:
+                page = pathlib.Path(folder) / "page.html"
+                recording.to_html(page)
+                times.append(time.process_time())
+                size = page.stat().st_size
+            found.append((*(b - a for a, b in itertools.pairwise(times)), size))
+        record_time, widget, page_time, size = map(statistics.median, zip(*found, strict=True))
+        milliseconds = (record_time, widget, record_time + widget, page_time)
+        cells = " ".join(f"{t * 1000:6.0f} ms" for t in milliseconds)
+        sent = len(stepper.payload) / ops
+        print(f"{ops:7d} {cells}   widget {sent:.0f}, page {size / ops:.0f}")
+
+
 def main() -> None:
     """Read the command line and run one benchmark."""
     parser = argparse.ArgumentParser(
@@ -239,7 +282,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    modes = ("speed", "growth", "memory", "import", "recorder")
+    modes = ("speed", "growth", "memory", "import", "recorder", "picture")
     parser.add_argument("mode", nargs="?", default="speed", choices=modes)
     parser.add_argument("--rounds", type=int, default=11, help="rounds per workload (11)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
@@ -252,8 +295,10 @@ def main() -> None:
         memory()
     elif chosen.mode == "import":
         import_cost(chosen.rounds)
-    else:
+    elif chosen.mode == "recorder":
         recorder(chosen.rounds)
+    else:
+        picture(chosen.rounds)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ returns those of the last step, so that contenders can be checked against each o
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def _total(arrays: Any) -> float:
     return float(sum(np.abs(np.asarray(a, dtype="float64")).sum() for a in arrays))
 
 
-# -- chains: h = x; n times { h = h * w; h = h + b } ------------------------------------------------
+# -- chains: h = x; n times { h = h * w; h = h + b } --------------------
 
 VARIANTS = {
     "chain0d_f64": ("float64", (), 500),
@@ -158,7 +159,7 @@ for _kind, _make in (
     workload("chain0d_const", _kind, "float64", (), 500, const=True)(_make)
 
 
-# -- two moons: an MLP 2-16-16-1, max-margin loss, L2 ----------------------------------------------
+# -- two moons: an MLP 2-16-16-1, max-margin loss, L2 --------------------
 
 
 def moons(n: int = 100) -> tuple[Any, Any]:
@@ -174,7 +175,7 @@ def moons(n: int = 100) -> tuple[Any, Any]:
 def _mlp(sizes: tuple[int, ...], seed: int = 2) -> list[Any]:
     rng = np.random.default_rng(seed)
     arrays = []
-    for n, m in zip(sizes, sizes[1:], strict=False):
+    for n, m in itertools.pairwise(sizes):
         arrays += [rng.uniform(-1, 1, (n, m)) / np.sqrt(n), np.zeros(m)]
     return arrays
 
@@ -328,7 +329,7 @@ def micrograd_moons_scalar(lib: Any) -> Any:
     return step, lambda: _total(p.grad for p in flat)
 
 
-# -- RNN over five sequences -------------------------------------------------------------------------
+# -- RNN over five sequences --------------------
 
 LENGTHS = (5, 12, 20, 33, 50)
 
@@ -424,7 +425,7 @@ def numpy_rnn(_: Any) -> Any:
     return step, lambda: _total(found)
 
 
-# -- large arrays ------------------------------------------------------------------------------------
+# -- large arrays --------------------
 
 
 @workload("matmul1024_f32", "torch")
@@ -531,7 +532,7 @@ def numpy_bigvec(_: Any) -> Any:
     return step, lambda: _total(found)
 
 
-# -- the gradient of a gradient ----------------------------------------------------------------------
+# -- the gradient of a gradient --------------------
 
 
 @workload("double_f64", "torch")
