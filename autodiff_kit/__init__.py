@@ -5,6 +5,8 @@ it means in PyTorch; names may be missing, none is changed. The kit's own additi
 ``record`` and, in notebooks, ``autodiff_kit.widgets``. Read first: ``tensor.py``.
 """
 
+# ruff: noqa: F403, F405
+
 from __future__ import annotations
 
 from typing import Any
@@ -48,7 +50,7 @@ bool = dtypes.bool_
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     *_creation,
     *_functions,
     "Size",

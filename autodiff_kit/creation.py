@@ -6,6 +6,9 @@ After reading this file you know when ``torch.tensor`` copies and which dtype it
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.errors import teach
+from autodiff_kit.methods import check_operand
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 
@@ -64,57 +68,149 @@ def _made(array: Any, requires_grad: bool = False) -> Tensor:
     return out
 
 
-def _numpy_type(dtype: dtypes.dtype | None, default: Any = None) -> Any:
+def _numpy_type(name: str, dtype: Any, default: Any = None) -> Any:
+    """Return the NumPy dtype for an argument of the factory ``name``."""
     if dtype is None:
         return default if default is not None else dtypes.get_default_dtype().numpy
-    if not isinstance(dtype, dtypes.dtype):
-        raise TypeError(
-            teach(
-                f"argument 'dtype' must be torch.dtype, not {type(dtype).__name__}",
-                "For example dtype=torch.float64.",
-            )
-        )
-    return dtype.numpy
+    return dtypes.as_dtype(dtype, name).numpy
 
 
-def _from_data(data: Any, dtype: dtypes.dtype | None) -> Any:
+def _from_data(name: str, data: Any, dtype: Any) -> Any:
     """Return a fresh array of ``data`` in the dtype that PyTorch would pick."""
     if isinstance(data, Tensor):
-        return np.array(data._array, dtype=_numpy_type(dtype, data._array.dtype))
+        return np.array(data._array, dtype=_numpy_type(name, dtype, data._array.dtype))
     if isinstance(data, np.ndarray | np.generic):
         dtypes.from_numpy_dtype(data.dtype)
-        return np.array(data, dtype=_numpy_type(dtype, data.dtype))
+        return np.array(data, dtype=_numpy_type(name, dtype, data.dtype))
+    plain = _plain_array(data)
+    if plain is not None and (dtype is None or plain.dtype.kind == "f" or plain.size == 0):
+        natural = {"b": plain.dtype, "i": np.dtype("int64")}.get(plain.dtype.kind)
+        inferred = natural if plain.size else None
+        wanted = _numpy_type(name, dtype, inferred)
+        if wanted.kind == "f":
+            return plain.astype(wanted)
+        if dtype is None:
+            return plain
+    shape = _shape_of(data)
+    items = list(_flattened(data, shape, 0))
+    kinds = {item.dtype if isinstance(item, np.generic) else type(item) for item in items}
+    wanted = _numpy_type(name, dtype, _inferred(kinds))
+    if wanted.kind in "iu":
+        _check_range(items, wanted)
+    return (
+        np.array(items, dtype=None if wanted.kind in "iu" else wanted).astype(wanted).reshape(shape)
+    )
+
+
+def _plain_array(data: Any) -> Any:
+    """Return an array of Python numbers in nested lists, the fast way; None for anything else."""
+    if not _types(data) <= {bool, int, float, list, tuple}:
+        return None
     try:
-        array = np.array(_numbers(data))
+        array = np.array(data)
     except ValueError:
-        raise ValueError(_ragged(data)) from None
-    if array.dtype.kind not in "biuf":
+        return None  # rows of different lengths
+    return array if array.dtype.kind in "bif" else None
+
+
+def _types(data: Any) -> set[type]:
+    if not isinstance(data, list | tuple):
+        return {type(data)}
+    found = set(map(type, data))
+    if found & {list, tuple}:
+        found.update(*map(_types, data))
+    return found
+
+
+def _shape_of(data: Any) -> tuple[int, ...]:
+    """Return the shape that nested lists have, judged by the first ones."""
+    shape: tuple[int, ...] = ()
+    while isinstance(data, list | tuple | range):
+        shape += (len(data),)
+        if not data:
+            return shape
+        data = data[0]
+    return shape + np.shape(data._array) if isinstance(data, Tensor) else shape + np.shape(data)  # type: ignore[no-any-return]
+
+
+def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
+    """Yield the numbers in nested lists; refuse rows of different lengths and other things."""
+    advice = "A tensor is made of numbers, or of nested lists of numbers with rows of one length."
+    if isinstance(data, Tensor | np.ndarray):
+        if data.ndim == 0 and isinstance(data, Tensor) and data.requires_grad:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior.\nConsider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=_OUTSIDE + dim,
+            )
+        yield from np.asarray(data._array if isinstance(data, Tensor) else data).flat
+    elif isinstance(data, list | tuple | range):
+        if dim == len(shape):
+            kind = type(data).__name__
+            raise TypeError(teach(f"'{kind}' object cannot be interpreted as an integer", advice))
+        if len(data) != shape[dim]:
+            raise ValueError(
+                teach(
+                    f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})",
+                    advice,
+                )
+            )
+        for item in data:
+            yield from _flattened(item, shape, dim + 1)
+    elif isinstance(data, str | bytes):
+        raise TypeError(teach(f"new(): invalid data type '{type(data).__name__}'", advice))
+    elif not isinstance(data, int | float | np.generic):
+        raise RuntimeError(teach(f"Could not infer dtype of {type(data).__name__}", advice))
+    elif dim < len(shape):
+        raise TypeError(teach("not a sequence", advice))
+    else:
+        yield data
+
+
+_OUTSIDE = 4  # from a warning in ``_flattened`` up to the caller of ``tensor``
+
+
+def _inferred(kinds: set[Any]) -> Any:
+    """Return the dtype for Python numbers of these types and NumPy numbers of these dtypes."""
+    of_python = {bool: np.dtype("bool"), int: np.dtype("int64"), np.bool_: np.dtype("bool")}
+    default = dtypes.get_default_dtype().numpy
+    found = [k if isinstance(k, np.dtype) else of_python.get(k, default) for k in kinds]
+    top = max(map(dtypes.category, found), default=2)
+    highest = [d for d in found if dtypes.category(d) == top]
+    return np.result_type(*highest) if highest else default
+
+
+def _check_range(items: list[Any], wanted: Any) -> None:
+    for item in items:
+        limits = np.iinfo(wanted)
+        if not math.isfinite(item) or not limits.min - limits.max - 1 <= item <= limits.max:
+            raise RuntimeError(
+                teach(
+                    f"value cannot be converted to type {wanted.name} without overflow",
+                    f"{wanted.name} goes from {limits.min} to {limits.max}.",
+                )
+            )
+
+
+def legacy_array(data: tuple[Any, ...]) -> Any:
+    """Return the array for ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
+    default = dtypes.get_default_dtype()
+    if len(data) == 1 and isinstance(data[0], Tensor):
+        return data[0].detach()._array
+    if len(data) == 1 and isinstance(data[0], list | tuple | np.ndarray):
+        if not isinstance(data[0], dtypes.Size):
+            return _from_data("Tensor", data[0], default).astype(default.numpy)
+    elif len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | str)):
         raise TypeError(
             teach(
-                f"new(): invalid data type '{type(data).__name__}'",
-                "A tensor is made of numbers, or of nested lists of numbers.",
+                f"new(): data must be a sequence (got {type(data[0]).__name__})",
+                "torch.tensor(2.5) makes a tensor of one number.",
             )
         )
-    natural = {"b": np.dtype("bool"), "i": np.dtype("int64"), "u": np.dtype("int64")}
-    floating = dtypes.get_default_dtype().numpy
-    inferred = floating if array.size == 0 else natural.get(array.dtype.kind, floating)
-    return array.astype(_numpy_type(dtype, inferred))
-
-
-def _numbers(data: Any) -> Any:
-    """Replace tensors inside of nested lists by their numbers."""
-    if isinstance(data, Tensor):
-        return data._array
-    return [_numbers(item) for item in data] if isinstance(data, list | tuple) else data
-
-
-def _ragged(data: Any) -> str:
-    lengths = [len(row) if isinstance(row, list | tuple) else 0 for row in data]
-    i = next((i for i, n in enumerate(lengths) if n != lengths[0]), 0)
-    return teach(
-        f"expected sequence of length {lengths[0]} at dim 1 (got {lengths[i]})",
-        "All rows of a tensor have the same length.",
-    )
+    elif data and isinstance(data[0], str):
+        raise TypeError(teach("new(): invalid data type 'str'", "Give numbers."))
+    return np.zeros(_shape("new", data or (0,)), default.numpy)
 
 
 def tensor(
@@ -145,7 +241,15 @@ def tensor(
     tensor([1., 2.], requires_grad=True)
     """
     dtypes.device(device or "cpu")
-    return _made(_from_data(data, dtype), requires_grad)
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _made(_from_data("tensor", data, dtype), requires_grad)
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
@@ -162,7 +266,21 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
 def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares memory with an array."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        raise TypeError(
+            teach(
+                f"expected np.ndarray (got {type(array).__name__})",
+                "torch.tensor makes a tensor of numbers and lists.",
+            )
+        )
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(
+            teach(
+                "At least one stride in the given numpy array is negative, and tensors with "
+                "negative strides are not currently supported. (You can probably work around this "
+                "by making a copy of your array  with array.copy().) ",
+                "array[::-1] only looks at array the other way round.",
+            )
+        )
     kit_type = dtypes.from_numpy_dtype(array.dtype)
     out = wrap(array.view(kit_type.numpy))  # an equal dtype may be another object: use ours
     if local.mode.observer is not None:
@@ -170,21 +288,37 @@ def from_numpy(array: Any) -> Tensor:
     return out
 
 
-def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
+def _shape(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return sizes, given one by one or as one list, as a tuple of ints."""
+    advice = f"Sizes are whole numbers, 0 or more, for example {name}(2, 3)."
+    if not size:
+        message = f'{name}() missing 1 required positional arguments: "size"'
+        raise TypeError(teach(message, advice))
     if len(size) == 1 and isinstance(size[0], tuple | list):
         size = tuple(size[0])
-    shape = tuple(int(n) for n in size)
+    shape: tuple[int, ...] = ()
+    for i, n in enumerate(size):
+        if isinstance(n, Tensor):
+            n = n.__index__()
+        if isinstance(n, bool) or not isinstance(n, int | np.integer):
+            kind = type(n).__name__
+            message = f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}"
+            if i:
+                message = (
+                    f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with "
+                    f'error "type must be tuple of ints,but got {kind}"'
+                )
+            raise TypeError(teach(message, advice))
+        shape += (int(n),)
     if any(n < 0 for n in shape):
-        raise RuntimeError(
-            teach(
-                f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}",
-                "Sizes are 0 or more.",
-            )
-        )
+        message = f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}"
+        if name == "zeros":
+            message = "zeros: Dimension size must be non-negative."
+        raise RuntimeError(teach(message, advice))
     return shape
 
 
-def _filled(value: Any) -> Any:
+def _filled(name: str, value: Any, doc: str) -> Any:
     def factory(
         *size: Any,
         dtype: dtypes.dtype | None = None,
@@ -192,16 +326,15 @@ def _filled(value: Any) -> Any:
         requires_grad: bool = False,
     ) -> Tensor:
         dtypes.device(device or "cpu")
-        return _made(np.full(_shape(size), value, _numpy_type(dtype)), requires_grad)
+        return _made(np.full(_shape(name, size), value, _numpy_type(name, dtype)), requires_grad)
 
+    factory.__name__, factory.__doc__ = name, doc
     return factory
 
 
-zeros, ones, empty = _filled(0), _filled(1), _filled(0)
-zeros.__name__, ones.__name__, empty.__name__ = "zeros", "ones", "empty"
-zeros.__doc__ = "Make a tensor of zeros; sizes as ints or as one list."
-ones.__doc__ = "Make a tensor of ones; sizes as ints or as one list."
-empty.__doc__ = "Make a tensor whose values do not matter; here they are zeros."
+zeros = _filled("zeros", 0, "Make a tensor of zeros; sizes as ints or as one list.")
+ones = _filled("ones", 1, "Make a tensor of ones; sizes as ints or as one list.")
+empty = _filled("empty", 0, "Make a tensor whose values do not matter; here they are zeros.")
 
 
 def full(
@@ -214,8 +347,19 @@ def full(
 ) -> Tensor:
     """Make a tensor of one value; the dtype follows the value."""
     dtypes.device(device or "cpu")
-    natural = _from_data(fill_value, None).dtype
-    return _made(np.full(_shape((size,)), fill_value, _numpy_type(dtype, natural)), requires_grad)
+    if not isinstance(size, list | tuple):
+        kind = type(size).__name__
+        message = f"full(): argument 'size' (position 1) must be tuple of ints, not {kind}"
+        raise TypeError(teach(message, "For example full((2, 3), 7.0)."))
+    if not isinstance(fill_value, int | float | np.generic | Tensor):
+        kind = type(fill_value).__name__
+        message = f"full(): argument 'fill_value' (position 2) must be Number, not {kind}"
+        raise TypeError(teach(message, "For example full((2, 3), 7.0)."))
+    value = _from_data("full", fill_value, None)
+    return _made(
+        np.full(_shape("full", (size,)), value, _numpy_type("full", dtype, value.dtype)),
+        requires_grad,
+    )
 
 
 def _like(factory: Any, name: str) -> Any:
@@ -226,6 +370,7 @@ def _like(factory: Any, name: str) -> Any:
         device: Any = None,
         requires_grad: bool = False,
     ) -> Tensor:
+        check_operand(name, "input", 1, input, numbers=False)
         dtype = dtype or input.dtype
         return factory(  # type: ignore[no-any-return]
             input.shape, *args, dtype=dtype, device=device, requires_grad=requires_grad
@@ -250,7 +395,10 @@ def eye(
 ) -> Tensor:
     """Make a matrix with ones on the diagonal, zeros elsewhere."""
     dtypes.device(device or "cpu")
-    return _made(np.eye(n, m, dtype=_numpy_type(dtype)), requires_grad)
+    if n < 0:
+        message = f"n must be greater or equal to 0, got {n}"
+        raise RuntimeError(teach(message, "n is the number of rows."))
+    return _made(np.eye(n, m, dtype=_numpy_type("eye", dtype)), requires_grad)
 
 
 def arange(
@@ -266,9 +414,20 @@ def arange(
     dtypes.device(device or "cpu")
     if end is None:
         start, end = 0, start
+    start, end, step = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
+    if step == 0:
+        raise RuntimeError(teach("step must be nonzero", "It says how far to go each time."))
+    if (end - start) * step < 0:
+        raise RuntimeError(
+            teach(
+                "upper bound and lower bound inconsistent with step sign",
+                f"Steps of {step} never lead from {start} to {end}.",
+            )
+        )
     whole = all(isinstance(n, int) for n in (start, end, step))
-    natural = np.dtype("int64") if whole else None
-    return _made(np.arange(start, end, step).astype(_numpy_type(dtype, natural)), requires_grad)
+    count = math.ceil((end - start) / step)
+    wanted = _numpy_type("arange", dtype, np.dtype("int64") if whole else None)
+    return _made((start + np.arange(count) * step).astype(wanted), requires_grad)
 
 
 def linspace(
@@ -282,7 +441,19 @@ def linspace(
 ) -> Tensor:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
     dtypes.device(device or "cpu")
-    return _made(np.linspace(start, end, steps, dtype=_numpy_type(dtype)), requires_grad)
+    if steps < 0:
+        raise RuntimeError(teach("number of steps must be non-negative", "It is how many numbers."))
+    wanted = _numpy_type("linspace", dtype)
+    if wanted.kind != "f":
+        return _made(np.linspace(start, end, steps, dtype=wanted), requires_grad)
+    # From both ends to the middle, as PyTorch does: so that it is symmetrical.
+    low, high = wanted.type(start), wanted.type(end)
+    step = (high - low) / wanted.type(max(steps - 1, 1))
+    places = np.arange(steps).astype(wanted)
+    numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
+    if steps == 1:
+        numbers[:] = low
+    return _made(numbers, requires_grad)
 
 
 # -- random numbers -------------------------------------------------------------------------------
@@ -297,7 +468,15 @@ def _random(name: str, draw: str, doc: str) -> Any:
         requires_grad: bool = False,
     ) -> Tensor:
         dtypes.device(device or "cpu")
-        shape, kind = _shape(size), _numpy_type(dtype)
+        shape, kind = _shape(name, size), _numpy_type(name, dtype)
+        if kind.kind != "f":
+            kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
+            raise NotImplementedError(
+                teach(
+                    f"\"{kernel}\" not implemented for '{dtypes.tensor_type(kind)}'",
+                    "Random numbers from an interval are floats; randint draws whole ones.",
+                )
+            )
         count = dtypes.Size(shape).numel()
         numbers = getattr(generator or default_generator, draw)(count, kind)
         return _made(numbers.reshape(shape), requires_grad)
@@ -312,7 +491,7 @@ rand_like, randn_like = _like(rand, "rand_like"), _like(randn, "randn_like")
 
 
 def randint(
-    low: int,
+    low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
@@ -331,6 +510,10 @@ def randint(
     dtypes.device(device or "cpu")
     if size is None:
         low, high, size = 0, low, high
+    if not isinstance(size, list | tuple):
+        kind = type(size).__name__
+        message = f"randint(): argument 'size' (position 2) must be tuple of ints, not {kind}"
+        raise TypeError(teach(message, "For example randint(10, (2, 3))."))
     if high <= low:
         raise RuntimeError(
             teach(
@@ -338,10 +521,10 @@ def randint(
                 "high itself is never drawn.",
             )
         )
-    shape = _shape((size,))
+    shape = _shape("randint", (size,))
     count = dtypes.Size(shape).numel()
     numbers = (generator or default_generator).integers(low, high, count)
-    array = numbers.reshape(shape).astype(_numpy_type(dtype, np.dtype("int64")))
+    array = numbers.reshape(shape).astype(_numpy_type("randint", dtype, np.dtype("int64")))
     return _made(array, requires_grad)
 
 

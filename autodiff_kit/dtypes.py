@@ -59,7 +59,22 @@ _ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
 _BY_NUMPY = {d.numpy: d for d in _ALL}
 # The names of PyTorch's error messages ("torch.DoubleTensor"), in the order of _ALL.
 _TENSOR_TYPE = dict(
-    zip(_ALL, "Half Float Double Char Short Int Long Byte Bool".split(), strict=True)
+    zip(
+        _ALL,
+        ("Half", "Float", "Double", "Char", "Short", "Int", "Long", "Byte", "Bool"),
+        strict=True,
+    )
+)
+
+_C_TYPE = dict(
+    zip(
+        _ALL,
+        (
+            *("c10::Half", "float", "double", "signed char", "short int", "int", "long int"),
+            *("unsigned char", "bool"),
+        ),
+        strict=True,
+    )
 )
 
 _default = float32
@@ -80,7 +95,12 @@ def set_default_dtype(d: dtype) -> None:
     """
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
-        raise TypeError("only floating-point types are supported as the default type")
+        raise TypeError(
+            teach(
+                "only floating-point types are supported as the default type",
+                "Choose torch.float32 or torch.float64.",
+            )
+        )
     _default = d
 
 
@@ -98,9 +118,41 @@ def from_numpy_dtype(d: Any) -> dtype:
         ) from None
 
 
+def as_dtype(d: Any, asked_by: str) -> dtype:
+    """Return ``d`` as a dtype: Python's ``float``, ``int`` and ``bool`` stand for one, too.
+
+    Parameters
+    ----------
+    d : dtype or type
+    asked_by : str
+        The function whose argument it is, for the message.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
+    if isinstance(d, dtype):
+        return d
+    by_python: dict[Any, dtype] = {float: float64, int: int64, bool: bool_}
+    if isinstance(d, type) and d in by_python:
+        return by_python[d]
+    raise TypeError(
+        teach(
+            f"{asked_by}(): argument 'dtype' must be torch.dtype, not {type(d).__name__}",
+            "For example dtype=torch.float64.",
+        )
+    )
+
+
 def tensor_type(d: Any) -> str:
     """Return the name PyTorch's messages use for a NumPy dtype: ``Float``, ``Long``, ..."""
     return _TENSOR_TYPE[from_numpy_dtype(d)]
+
+
+def c_type(d: Any) -> str:
+    """Return the name that other messages use, which is that of the C++ type."""
+    return _C_TYPE[from_numpy_dtype(d)]
 
 
 def category(d: Any) -> int:
@@ -158,6 +210,9 @@ class device:
 
     __slots__ = ("index", "type")
 
+    type: str
+    index: int | None
+
     def __init__(self, type: Any = "cpu") -> None:
         name = type.type if isinstance(type, device) else str(type)
         if name not in ("cpu", "cpu:0"):
@@ -190,6 +245,21 @@ class Size(tuple[int, ...]):
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size((*other, *self))
+
+    def __mul__(self, count: Any) -> Size:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, index: Any) -> Any:
+        part = tuple.__getitem__(self, index)
+        return Size(part) if isinstance(index, slice) else part
 
     def numel(self) -> int:
         """Return the number of elements of a tensor of this shape."""

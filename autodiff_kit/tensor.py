@@ -18,9 +18,10 @@ import numpy as np
 from autodiff_kit import autograd, dtypes, inplace, ops
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import AccumulateGrad, Hooks, Node, RemovableHandle
+from autodiff_kit.autograd.hooks import Hooks, RemovableHandle
+from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.errors import teach
-from autodiff_kit.methods import Methods
+from autodiff_kit.methods import Methods, check_grad
 
 __all__ = ["INFERENCE", "Tensor", "version_cell", "wrap"]
 
@@ -47,23 +48,25 @@ class Tensor(Methods):
         this tensor; made when it is first needed.
     _base : Tensor or None
         The tensor whose memory this one looks into.
+    _views : set of weak references
+        The tensors that look into this one's memory; there only if there was one.
     """
 
-    __slots__ = ("__weakref__", "_array", "_base", "_changes", "_grad", "_node")
+    __slots__ = ("__weakref__", "_array", "_base", "_changes", "_grad", "_node", "_views")
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
     __hash__ = object.__hash__  # by identity: == compares elements
 
-    _array: Any
     _node: Node | None
     _grad: Tensor | None
     _changes: Any
     _base: Tensor | None
+    _views: set[weakref.ref[Tensor]]
 
     def __init__(self, *data: Any) -> None:
-        """Make a float32 tensor of the given sizes, or from one list, as ``torch.Tensor`` does."""
-        sizes = all(isinstance(n, int) for n in data) and data
-        array = np.zeros(data, "float32") if sizes else np.array(*(data or ([],)), dtype="float32")
-        self._array, self._node = array, None
+        """Make a tensor of the default type: of given sizes, or from one list."""
+        from autodiff_kit.creation import legacy_array
+
+        self._array, self._node = legacy_array(data), None
         self._grad = self._changes = self._base = None
 
     # -- what it is ----------------------------------------------------------------------------
@@ -88,46 +91,15 @@ class Tensor(Methods):
         """The number of dimensions."""
         return self._array.ndim  # type: ignore[no-any-return]
 
-    def size(self, dim: int | None = None) -> Any:
-        """Return the shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[self._dim(dim)]
-
-    def dim(self) -> int:
-        """Return the number of dimensions."""
-        return self.ndim
-
-    def numel(self) -> int:
-        """Return the number of elements."""
-        return self._array.size  # type: ignore[no-any-return]
-
-    nelement = numel
-
-    def element_size(self) -> int:
-        """Return the bytes per element."""
-        return self._array.dtype.itemsize  # type: ignore[no-any-return]
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all elements."""
-        return self._array.nbytes  # type: ignore[no-any-return]
-
-    def is_floating_point(self) -> bool:
-        """Return whether the elements are floats."""
-        return self.dtype.is_floating_point
-
-    def is_contiguous(self) -> bool:
-        """Return whether the elements lie in memory row by row."""
-        return bool(np.asarray(self._array).flags.c_contiguous)
-
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError(teach("len() of a 0-d tensor", "It holds one number: x.item()."))
-        return self.shape[0]
+        return self.shape[0]  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise TypeError(teach("iteration over a 0-d tensor", "Get its number by x.item()."))
-        return (self[i] for i in range(len(self)))
+        return (ops.unbind_item(self, dim=0, index=i) for i in range(len(self)))
 
     def __repr__(self) -> str:
         from autodiff_kit.printing import format_tensor
@@ -156,6 +128,14 @@ class Tensor(Methods):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        self._require_grad(wanted, "floating point and complex")
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set ``requires_grad`` and return the tensor itself."""
+        self._require_grad(requires_grad, "floating point")
+        return self
+
+    def _require_grad(self, wanted: bool, types: str) -> None:
         if not self.is_leaf:
             if not wanted:
                 raise RuntimeError(
@@ -166,23 +146,25 @@ class Tensor(Methods):
                         f"This tensor was made by {self._node and self._node.name()}.",
                     )
                 )
-            return
-        if wanted and not self.is_floating_point():
+        elif not wanted:
+            self._node = None
+        elif not self.is_floating_point():
             raise RuntimeError(
                 teach(
-                    "only Tensors of floating point dtype can require gradients",
+                    f"only Tensors of {types} dtype can require gradients",
                     f"This one is {self.dtype}; use x.float() or write its numbers as 1., 2. ...",
                 )
             )
-        if not wanted:
-            self._node = None
+        elif self._changes is INFERENCE and not local.mode.inference:
+            raise RuntimeError(
+                teach(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                    "allowed.",
+                    "Make it outside, or use x.clone().",
+                )
+            )
         elif self._node is None:
             self._node = AccumulateGrad(self)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set ``requires_grad`` and return the tensor itself."""
-        self.requires_grad = requires_grad
-        return self
 
     @property
     def grad(self) -> Tensor | None:
@@ -202,7 +184,7 @@ class Tensor(Methods):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            _check_grad(self, value)
+            check_grad(self, value)
         self._grad = value
 
     @grad.deleter
@@ -268,7 +250,12 @@ class Tensor(Methods):
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(leaf)`` each time after backward has added to ``.grad``."""
         if self._node is None:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+            raise RuntimeError(
+                teach(
+                    "cannot register a hook on a tensor that doesn't require gradient",
+                    "Nothing will be accumulated here: set requires_grad=True first.",
+                )
+            )
         if not self.is_leaf:
             raise RuntimeError(
                 teach(
@@ -287,7 +274,12 @@ class Tensor(Methods):
     def _version(self) -> int:
         """How often the tensor, or one that shares its memory, was changed in place."""
         if self._changes is INFERENCE:
-            raise RuntimeError("Inference tensors do not track version counter.")
+            raise RuntimeError(
+                teach(
+                    "Inference tensors do not track version counter.",
+                    "That is what makes them cheaper; x.clone() makes a normal tensor.",
+                )
+            )
         return 0 if self._changes is None else self._changes[0] + len(self._changes) - 1
 
     def is_inference(self) -> bool:
@@ -310,21 +302,8 @@ class Tensor(Methods):
     @data.setter
     def data(self, value: Tensor) -> None:
         self._array = share(value)
-
-    def item(self) -> Any:
-        """Return the only element as a Python number."""
-        if self._array.size != 1:
-            raise RuntimeError(
-                teach(
-                    f"a Tensor with {self.numel()} elements cannot be converted to Scalar",
-                    "Reduce it first, for example by .sum(), or use .tolist().",
-                )
-            )
-        return self._array.item()
-
-    def tolist(self) -> Any:
-        """Return the elements as (nested lists of) Python numbers."""
-        return self._array.tolist()
+        if self._node is not None and self.is_leaf:
+            self._node.shape = self._array.shape
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """Return the NumPy array, sharing memory.
@@ -348,10 +327,6 @@ class Tensor(Methods):
         array = self.numpy()
         return array if dtype is None and not copy else np.array(array, dtype=dtype)
 
-    def cpu(self) -> Tensor:
-        """Return the tensor itself: it is on the CPU."""
-        return self
-
     def __bool__(self) -> bool:
         if self._array.size != 1:
             few = "no values" if self.numel() == 0 else "more than one value"
@@ -374,7 +349,12 @@ class Tensor(Methods):
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub" or self.numel() != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
+            raise TypeError(
+                teach(
+                    "only integer tensors of a single element can be converted to an index",
+                    f"This one is {self.dtype} of shape {list(self.shape)}; round it by int(x).",
+                )
+            )
         return int(self.item())
 
     def _scalar(self) -> Any:
@@ -390,53 +370,66 @@ class Tensor(Methods):
     # -- operators: one line each --------------------------------------------------------------
 
     def __add__(self, other: Any) -> Tensor:
-        return ops.add(self, other)  # type: ignore[no-any-return]
+        return ops.add(self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Tensor:
-        return ops.sub(self, other)  # type: ignore[no-any-return]
+        return ops.sub(self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return ops.rsub(self, y=_plain(other))  # type: ignore[no-any-return]
+        return ops.rsub(self, y=_plain(other, "-"))
 
     def __mul__(self, other: Any) -> Tensor:
-        return ops.mul(self, other)  # type: ignore[no-any-return]
+        return ops.mul(self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Tensor:
-        return ops.div(self, other)  # type: ignore[no-any-return]
+        return ops.div(self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return ops.mul(ops.reciprocal(self), other)  # type: ignore[no-any-return]
+        return ops.mul(ops.reciprocal(self), _plain(other, "/"))
 
     def __pow__(self, other: Any) -> Tensor:
-        return self.pow(other)
+        return self.pow(_operand(other, "** or pow()"))
 
     def __rpow__(self, other: Any) -> Tensor:
-        return ops.pow_from_number(self, base=_plain(other))  # type: ignore[no-any-return]
+        return ops.pow_from_number(self, base=_plain(other, "** or pow()"))
 
     def __matmul__(self, other: Tensor) -> Tensor:
         return ops.matmul(self, other)
 
     def __mod__(self, other: Any) -> Tensor:
-        return ops.remainder(self, other)  # type: ignore[no-any-return]
+        return self.remainder(_operand(other, "%"))
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return ops.remainder_of_number(self, y=_plain(other, "%"))
 
     def __floordiv__(self, other: Any) -> Tensor:
-        return ops.floor_divide(self, other)  # type: ignore[no-any-return]
+        return self.floor_divide(_operand(other, "//"))
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return ops.floor_divide_number(self, y=_plain(other, "//"))
 
     def __neg__(self) -> Tensor:
-        return ops.neg(self)  # type: ignore[no-any-return]
+        return ops.neg(self)
 
     def __pos__(self) -> Tensor:
+        if self._array.dtype == bool:
+            raise RuntimeError(
+                teach(
+                    "The `+` operator, on a bool tensor is not supported.",
+                    "Convert first: x.long() or x.float().",
+                )
+            )
         return self
 
     def __abs__(self) -> Tensor:
-        return ops.abs(self)  # type: ignore[no-any-return]
+        return ops.abs(self)
 
     def __invert__(self) -> Tensor:
-        return ops.logical_not(self)  # type: ignore[no-any-return]
+        return ops.bitwise_not(self)
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         return ops.eq(self, other) if _comparable(other) else NotImplemented
@@ -445,48 +438,48 @@ class Tensor(Methods):
         return ops.ne(self, other) if _comparable(other) else NotImplemented
 
     def __lt__(self, other: Any) -> Tensor:
-        return ops.lt(self, other)  # type: ignore[no-any-return]
+        return ops.lt(self, other)
 
     def __le__(self, other: Any) -> Tensor:
-        return ops.le(self, other)  # type: ignore[no-any-return]
+        return ops.le(self, other)
 
     def __gt__(self, other: Any) -> Tensor:
-        return ops.gt(self, other)  # type: ignore[no-any-return]
+        return ops.gt(self, other)
 
     def __ge__(self, other: Any) -> Tensor:
-        return ops.ge(self, other)  # type: ignore[no-any-return]
+        return ops.ge(self, other)
 
     def __and__(self, other: Any) -> Tensor:
-        return ops.logical_and(self, other)  # type: ignore[no-any-return]
+        return ops.bitwise_and(self, other)
 
     def __or__(self, other: Any) -> Tensor:
-        return ops.logical_or(self, other)  # type: ignore[no-any-return]
+        return ops.bitwise_or(self, other)
 
     def __xor__(self, other: Any) -> Tensor:
-        return ops.logical_xor(self, other)  # type: ignore[no-any-return]
+        return ops.bitwise_xor(self, other)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __getitem__(self, key: Any) -> Tensor:
-        return ops.getitem(self, key)
+        return ops.getitem(self, key)  # type: ignore[no-any-return]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         inplace.assign(self, key, value)
 
     def __iadd__(self, other: Any) -> Tensor:
-        return self.add_(other)
+        return self.add_(other)  # type: ignore[no-any-return]
 
     def __isub__(self, other: Any) -> Tensor:
-        return self.sub_(other)
+        return self.sub_(other)  # type: ignore[no-any-return]
 
     def __imul__(self, other: Any) -> Tensor:
-        return self.mul_(other)
+        return self.mul_(other)  # type: ignore[no-any-return]
 
     def __itruediv__(self, other: Any) -> Tensor:
-        return self.div_(other)
+        return self.div_(other)  # type: ignore[no-any-return]
 
-    def __ipow__(self, other: Any) -> Tensor:  # type: ignore[misc]
-        return self.pow_(other)
+    def __ipow__(self, other: Any) -> Tensor:
+        return self.pow_(other)  # type: ignore[no-any-return]
 
 
 def wrap(array: Any, node: Node | None = None) -> Tensor:
@@ -506,6 +499,17 @@ def share(tensor: Tensor) -> np.ndarray[Any, Any]:
     if not isinstance(tensor._array, np.ndarray):
         tensor._array = np.array(tensor._array)
     return tensor._array
+
+
+def note_view(view: Tensor, of: Tensor) -> None:
+    """Note that ``view`` looks into the memory of ``of``: they share base and version cell."""
+    view._base = base = of if of._base is None else of._base
+    view._changes = INFERENCE if of._changes is INFERENCE else of._changes or version_cell(of)
+    try:
+        views = base._views
+    except AttributeError:
+        views = base._views = set()
+    views.add(weakref.ref(view, views.discard))
 
 
 def version_cell(tensor: Tensor) -> list[int]:
@@ -537,35 +541,31 @@ def _hooks(node: Node) -> Hooks:
     return node.hooks
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, sign: str) -> Any:
+    """Return a Python number; refuse anything else on the left of an operator."""
+    if isinstance(value, int | float):
+        return value.item() if isinstance(value, np.generic) else value
     if isinstance(value, np.generic):
         return value.item()
-    if not isinstance(value, int | float):
-        raise TypeError(f"unsupported operand type(s): '{type(value).__name__}' and 'Tensor'")
-    return value
+    raise TypeError(
+        teach(
+            f"unsupported operand type(s) for {sign}: '{type(value).__name__}' and 'Tensor'",
+            "Make a tensor of it first: torch.tensor(...).",
+        )
+    )
+
+
+def _operand(value: Any, sign: str) -> Any:
+    """Return a tensor or number; refuse anything else on the right of an operator."""
+    if isinstance(value, Tensor | int | float | np.generic):
+        return value
+    raise TypeError(
+        teach(
+            f"unsupported operand type(s) for {sign}: 'Tensor' and '{type(value).__name__}'",
+            "Make a tensor of it first: torch.tensor(...).",
+        )
+    )
 
 
 def _comparable(value: Any) -> bool:
     return isinstance(value, Tensor | int | float | np.generic)
-
-
-def _check_grad(tensor: Tensor, value: Any) -> None:
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"assigned grad expected to be a Tensor or None but got grad of type "
-            f"'{type(value).__name__}'"
-        )
-    if value.dtype is not tensor.dtype:
-        raise RuntimeError(
-            teach(
-                f"assigned grad has data of a different type",
-                f"The tensor is {tensor.dtype}, the gradient {value.dtype}.",
-            )
-        )
-    if value.shape != tensor.shape:
-        raise RuntimeError(
-            teach(
-                "assigned grad has data of a different size",
-                f"The tensor has shape {tensor.shape}, the gradient {value.shape}.",
-            )
-        )

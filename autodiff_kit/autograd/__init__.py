@@ -5,19 +5,20 @@ Read ``node.py`` (the graph), then ``engine.py`` (the backward pass), then ``gra
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autodiff_kit.autograd.engine import accumulate, run_backward
 from autodiff_kit.autograd.grad_mode import (
     enable_grad,
     inference_mode,
     no_grad,
     set_grad_enabled,
 )
-from autodiff_kit.autograd.engine import add_to_grad, run_backward
-from autodiff_kit.autograd.node import Node
+from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.errors import teach
 from autodiff_kit.tensor import Tensor, wrap
 
@@ -38,6 +39,7 @@ def backward(
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
     inputs: Tensors | None = None,
 ) -> None:
     """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
@@ -52,6 +54,8 @@ def backward(
         Keep saved values for another backward; default: as ``create_graph``.
     create_graph : bool
         Record the backward pass, so that gradients can be differentiated.
+    grad_variables
+        The old name of ``grad_tensors``.
     inputs : Tensor or sequence of Tensor, optional
         Accumulate into these only (leaves or not).
 
@@ -60,22 +64,32 @@ def backward(
     RuntimeError
         With PyTorch's words if there is no graph, a shape does not fit, or saved values are gone.
     """
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        grad_tensors = grad_variables if grad_tensors is None else grad_tensors
     outputs = _as_tuple(tensors)
     retain = create_graph if retain_graph is None else retain_graph
-    roots = _roots(outputs, _gradients(outputs, grad_tensors), create_graph)
-    if inputs is None:
-        run_backward(roots, retain_graph=retain, create_graph=create_graph)
-        return
-    targets = _as_tuple(inputs)
-    if not targets:
+    targets = None if inputs is None else _as_tuple(inputs)
+    if targets == ():
         raise RuntimeError(
             teach("`inputs` argument to `backward()` cannot be empty.", "Leave it out for all.")
         )
+    roots = _roots(outputs, _gradients(outputs, grad_tensors), create_graph)
+    if targets is None:
+        run_backward(roots, retain_graph=retain, create_graph=create_graph)
+        return
+    for target in targets:
+        if not target.is_leaf or target._node is None:
+            target.retain_grad()  # raises where no gradient can arrive
     wanted = _nodes(targets)
     found = run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=wanted)
-    for tensor, node in zip(targets, wanted, strict=True):
-        if node in found:
-            add_to_grad(tensor, found[node], create_graph)
+    for node in dict.fromkeys(wanted):
+        if isinstance(node, AccumulateGrad) and node in found:
+            accumulate(node, found[node], create_graph)
 
 
 def grad(
@@ -115,35 +129,55 @@ def grad(
         As ``backward``, and if an input does not require grad or was not used.
     """
     if is_grads_batched:
-        raise NotImplementedError("is_grads_batched is not part of the kit; PyTorch has it.")
+        raise NotImplementedError(
+            teach(
+                "is_grads_batched is not part of the kit; PyTorch has it.",
+                "Call grad once for each of the grad_outputs.",
+            )
+        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            "allow_unused=False."
+            teach(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but "
+                "got: allow_unused=False.",
+                "Zeros are given for unused inputs, so they are allowed: leave allow_unused out.",
+            )
         )
     sources, targets = _as_tuple(outputs), _as_tuple(inputs)
+    if not targets:
+        raise RuntimeError(
+            teach("`inputs` argument to `grad()` cannot be empty.", "Say by what to differentiate.")
+        )
     retain = create_graph if retain_graph is None else retain_graph
     roots = _roots(sources, _gradients(sources, grad_outputs), create_graph)
     wanted = _nodes(targets)
     found = run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=wanted)
     gradients: list[Any] = []
+    in_use = {id(seed) for _, seed in roots}
     for index, (tensor, node) in enumerate(zip(targets, wanted, strict=True)):
         g = found.get(node)
         if g is not None:
-            g = g if isinstance(g, Tensor) else wrap(g)
+            if not isinstance(g, Tensor):
+                # Each gradient is the learner's own, to change in place as they like.
+                g = wrap(g.copy() if id(g) in in_use or not _is_whole(g) else g)
+                in_use.add(id(g._array))
         elif materialize_grads:
             g = wrap(np.zeros(tensor.shape, tensor._array.dtype)[()])
         elif not allow_unused:
             raise RuntimeError(
                 teach(
                     f"The differentiated Tensor at index {index} appears to not have been used in "
-                    "the graph. Set allow_unused=True if this is the desired behavior, or set "
-                    "materialize_grads=True to return a zero tensor instead.",
-                    "No path leads from the outputs back to it.",
+                    "the graph. Set allow_unused=True if this is the desired behavior.",
+                    "No path leads from the outputs back to it. With allow_unused=True its "
+                    "gradient is None, with materialize_grads=True zeros.",
                 )
             )
         gradients.append(g)
     return tuple(gradients)
+
+
+def _is_whole(array: Any) -> bool:
+    return not isinstance(array, np.ndarray) or (array.base is None and array.flags.writeable)
 
 
 def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:
@@ -154,9 +188,22 @@ def _gradients(outputs: tuple[Tensor, ...], given: Any) -> list[Tensor | None]:
     if given is None:
         return [None] * len(outputs)
     gradients = [given] if isinstance(given, Tensor) else list(given)
-    if len(gradients) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
-    return gradients
+    for g in gradients:
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(
+                teach(
+                    f"gradients can be either Tensors or None, but got {type(g).__name__}",
+                    "Say what flows in as a tensor: torch.tensor([1.0, 0.0]).",
+                )
+            )
+    if len(gradients) < len(outputs):
+        raise RuntimeError(
+            teach(
+                f"got {len(outputs)} tensors and {len(gradients)} gradients",
+                "Give one gradient for each output, or None for 1.",
+            )
+        )
+    return gradients[: len(outputs)]
 
 
 def _roots(
@@ -190,11 +237,16 @@ def _roots(
                     "no_grad() or by detach().",
                 )
             )
-        seed = np.ones_like(array)[()] if g is None else g._array.astype(array.dtype, copy=False)
-        if create_graph:
-            seed = wrap(seed) if g is None else g
-        roots.append((output._node, seed))
+        g = wrap(np.ones_like(array)[()]) if g is None else g
+        if g._array.dtype != array.dtype:
+            g = g.to(output.dtype)
+        roots.append((output._node, g if create_graph else _own_array(g, output._node)))
     return roots
+
+
+def _own_array(g: Tensor, node: Node) -> Any:
+    # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
+    return g._array.copy() if isinstance(node, AccumulateGrad) else g._array
 
 
 def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd import node as nodes
+from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
+from autodiff_kit.autograd.hooks import check_replacement, refuse_result
 from autodiff_kit.autograd.node import (
     RELEASED,
     AccumulateGrad,
@@ -25,12 +26,11 @@ from autodiff_kit.autograd.node import (
     Value,
     note_change,
 )
-from autodiff_kit.errors import teach
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.table import ARRAYS
 from autodiff_kit.tensor import Tensor, version_cell, wrap
 
-__all__ = ["run_backward", "unbroadcast"]
+__all__ = ["accumulate", "add_to_grad", "run_backward", "unbroadcast"]
 
 
 def run_backward(
@@ -100,7 +100,7 @@ def run_backward(
                 found[node] = g
             if op is accumulate_grad:
                 if wanted is None:
-                    _accumulate(node, g, create_graph)  # type: ignore[arg-type]
+                    accumulate(node, g, create_graph)  # type: ignore[arg-type]
                 continue
             if node.number < last_change or node.out is RELEASED:
                 node.check_saved()
@@ -129,7 +129,7 @@ def run_backward(
                     observer.contributed(node, index, edge, returned, contribution, waiting[edge])
 
             if not retain_graph:
-                # A node that saved nothing may be visited again: (x + 1).sum() can go backward twice.
+                # A node that saved nothing may be visited again: (x + 1).sum() goes back twice.
                 if (
                     node.x is not None
                     or node.y is not None
@@ -181,54 +181,43 @@ def _own(contribution: Value, g: Value) -> Value:
     return contribution
 
 
-def _accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
-    """Add ``g`` to the leaf's ``.grad``: in place, so that whoever holds the old one sees it."""
+def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
+    """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
     leaf = node.leaf
     observer = local.mode.observer
     if leaf is not None:
         add_to_grad(leaf, g, create_graph)
         if node.hooks is not None:
             for hook in tuple(node.hooks.on_accumulated.values()):
-                hook(leaf)
+                result = hook(leaf)
+                if result is not None:
+                    refuse_result(result)
     if observer is not None:
         observer.accumulated(node, leaf, g, None if leaf is None else leaf._grad)
 
 
 def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
-    """Add a cotangent to ``tensor.grad``.
+    """Add a cotangent to ``tensor.grad``: in place, so that whoever holds the old one sees it.
 
     Parameters
     ----------
     tensor : Tensor
     g : array or Tensor, shape of ``tensor``
+        The tensor keeps an array as it is: it must not be in use elsewhere.
     create_graph : bool
         ``g`` is a Tensor with a history that ``.grad`` must keep; then the sum is a new tensor.
     """
     old = tensor._grad
     if create_graph:
-        tensor._grad = g.clone() if old is None else old + g
+        tensor._grad = wrap(np.empty_like(g._array)[()]).copy_(g) if old is None else old + g
     elif old is None:
         tensor._grad = wrap(g)
-    elif old.requires_grad:
-        tensor._grad = old + wrap(g)
     else:
         if isinstance(old._array, np.ndarray):
             old._array += g
         else:
             old._array = old._array + g
         note_change(version_cell(old))
-
-
-def _check_replacement(gradient: Tensor, replaced: Any) -> None:
-    if not isinstance(replaced, Tensor):
-        raise TypeError(f"expected Tensor, but hook returned '{type(replaced).__name__}'")
-    if replaced.shape != gradient.shape:
-        raise RuntimeError(
-            teach(
-                "hook '<hook>' has changed the size of value",
-                f"The gradient has shape {gradient.shape}, the hook returned {replaced.shape}.",
-            )
-        )
 
 
 def _run_hooks(node: Node, g: Value) -> Value:
@@ -240,12 +229,13 @@ def _run_hooks(node: Node, g: Value) -> Value:
     for hook in tuple(hooks.on_gradient.values()):
         replaced = hook(gradient)
         if replaced is not None:
-            _check_replacement(gradient, replaced)
+            check_replacement(hook, gradient, replaced)
             gradient = replaced
+    result: Value = gradient._array if as_array else gradient
     kept = None if hooks.retain is None else hooks.retain()
     if kept is not None:
-        add_to_grad(kept, gradient._array if as_array else gradient, not as_array)
-    return gradient._array if as_array else gradient
+        add_to_grad(kept, result.copy() if as_array else result, not as_array)
+    return result.copy() if as_array and result is not g else result  # it is the learner's own
 
 
 def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:

@@ -11,9 +11,11 @@ import inspect
 import threading
 from collections.abc import Callable, Generator
 from contextvars import Context
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from autodiff_kit.errors import teach
 
 if TYPE_CHECKING:
     from autodiff_kit.autograd.observer import Observer
@@ -86,9 +88,9 @@ class _Switch:
     def __enter__(self) -> None:
         mode = local.mode
         self._before.append((mode.grad_enabled, mode.inference))
-        mode.grad_enabled = self._grad
         if self._inference is not None:
             mode.inference = self._inference
+        mode.grad_enabled = self._grad and not mode.inference
 
     def __exit__(self, *exc: object) -> None:
         local.mode.grad_enabled, local.mode.inference = self._before.pop()
@@ -137,11 +139,8 @@ class _Switch:
 class _BareSwitch(_Switch):
     """A switch without arguments, usable as ``@no_grad`` and as ``@no_grad()``."""
 
-    @overload
-    def __new__(cls, function: None = None) -> _BareSwitch: ...
-    @overload
-    def __new__(cls, function: F) -> F: ...
     def __new__(cls, function: Any = None) -> Any:
+        """Make a switch, or wrap the function that stands below ``@no_grad``."""
         return super().__new__(cls) if function is None else cls()(function)
 
 
@@ -180,7 +179,15 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self._grad = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                teach(
+                    "set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
+                    f"not {type(mode).__name__}",
+                    "True records operations, False does not.",
+                )
+            )
+        self._grad = mode
         self._at_once = local.mode.grad_enabled
         local.mode.grad_enabled = self._grad
 
@@ -206,10 +213,11 @@ class inference_mode(_Switch):
     Parameters
     ----------
     mode : bool, default True
-        False switches inference mode (but not ``no_grad``) off inside.
+        False records again, also inside of a surrounding inference mode.
     """
 
     def __new__(cls, mode: Any = True) -> Any:
+        """Make a switch, or wrap the function that stands below ``@inference_mode``."""
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

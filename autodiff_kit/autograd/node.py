@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from autodiff_kit.errors import teach
+from autodiff_kit.autograd.hooks import Hooks
+from autodiff_kit.autograd.messages import changed_message, released_message
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["AccumulateGrad", "Node", "RemovableHandle"]
+__all__ = ["AccumulateGrad", "Node"]
 
 # A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
 Value = Any
@@ -38,15 +38,31 @@ class LastChange:
     number = -1
 
 
-def note_change(cell: list[int]) -> None:
-    """Note in a tensor's version cell that it was changed in place now.
+class Change(int):
+    """The creation number of a change, and the node that the tensor has had since."""
+
+    node_name: str = ""
+
+
+def note_change(cell: list[int], number: int | None = None, node_name: str = "") -> None:
+    """Note in a tensor's version cell that it was changed in place.
 
     A cell lists the creation numbers of the changes. A node needs to keep only the cell: what it
     saved has changed since if the last entry is greater than its own number. The first entry
     counts older changes, whose numbers are dropped, so that cells stay small.
+
+    Parameters
+    ----------
+    cell : list of int
+    number : int, optional
+        When: between the numbers of nodes that came before and after. Default: now.
+    node_name : str
+        What the tensor is the output of since the change; for the error message.
     """
-    LastChange.number = next_number()
-    cell.append(LastChange.number)
+    change = Change(next_number() if number is None else number)
+    change.node_name = node_name
+    LastChange.number = change
+    cell.append(change)
     if len(cell) > 1000:
         cell[0] += 500
         del cell[1:501]
@@ -125,11 +141,13 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes of the inputs, each with the number of the output it stands for.
 
-        Conversions that type promotion inserted are skipped: PyTorch shows none.
+        Conversions that type promotion inserted are skipped, and inputs that never have a
+        gradient, such as the mask of ``where``: PyTorch shows neither.
         """
         return tuple(
             (edge.edge0 if edge is not None and edge.op.name == "promote" else edge, 0)
-            for _, edge in self.edges()
+            for name, edge in self.edges()
+            if self.op.is_variadic or name in self.op.rules
         )
 
     def saved(self) -> dict[str, Value]:
@@ -154,7 +172,7 @@ class Node:
             raise RuntimeError(released_message(self))
         for cell in self.cells:
             if cell[-1] > self.number:
-                raise RuntimeError(self.op.changed_message(self, cell))
+                raise RuntimeError(changed_message(self, cell))
 
 
 def add_saved_attribute(name: str) -> None:
@@ -224,59 +242,3 @@ class AccumulateGrad(Node):
 
 
 ACCUMULATE: Any = None  # the Op of AccumulateGrad nodes; set by ops/table.py
-
-
-def released_message(node: Node) -> str:
-    """Return the text for a backward pass through values that are gone."""
-    return teach(
-        "Trying to backward through the graph a second time (or directly access saved tensors "
-        "after they have already been freed). Saved intermediate values of the graph are freed "
-        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
-        "backward through the graph a second time or if you need to access saved tensors after "
-        "calling backward.",
-        f"The first backward has already released what {node.name()} ({node.op.text}) had saved. "
-        "Run the forward code again to build a new graph, or write "
-        "backward(retain_graph=True) the first time.",
-    )
-
-
-class Hooks:
-    """What the learner asked to be called when a node's gradient is complete.
-
-    Attributes
-    ----------
-    on_gradient : dict
-        ``Tensor.register_hook``: number -> function; may replace the gradient, in order.
-    retain : weakref or None
-        ``Tensor.retain_grad``: the tensor that wants to keep the gradient, after all hooks.
-    on_accumulated : dict
-        ``Tensor.register_post_accumulate_grad_hook``.
-    """
-
-    __slots__ = ("on_accumulated", "on_gradient", "retain")
-
-    def __init__(self) -> None:
-        self.on_gradient: dict[int, Callable[[Tensor], Tensor | None]] = {}
-        self.on_accumulated: dict[int, Callable[[Tensor], None]] = {}
-        self.retain: weakref.ref[Tensor] | None = None
-
-
-class RemovableHandle:
-    """What registering a hook returns: ``remove()`` takes the hook back, also when called twice."""
-
-    _numbers = itertools.count()
-
-    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
-        self.id = next(self._numbers)
-        self._hooks = hooks
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        """Take the hook back."""
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()

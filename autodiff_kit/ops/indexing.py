@@ -13,11 +13,26 @@ import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import teach
-from autodiff_kit.ops.shape import slice_dim, unsqueeze
+from autodiff_kit.ops.elementwise import to_copy, zeros_like
+from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["getitem", "index", "index_backward", "put", "raw_index", "select", "select_backward"]
+__all__ = [
+    "copy_from",
+    "fill",
+    "getitem",
+    "index",
+    "index_backward",
+    "index_put",
+    "is_basic",
+    "pick",
+    "put",
+    "select",
+    "select_backward",
+    "unbind_item",
+    "zero",
+]
 
 
 @op("x[index]", tex=r"x_i", view=True)
@@ -27,6 +42,17 @@ def select(x: Value, *, dim: int, index: int) -> Value:
 
 
 @select.vjp("x", tex=r"\bar z \text{ put back}")
+def _(g: Value, x_shape: tuple[int, ...], dim: int, index: int) -> Value:
+    return select_backward(g, shape=x_shape, dim=dim, index=index)
+
+
+@op("x[index]", tex=r"x_i", node="UnbindBackward0", view=True)
+def unbind_item(x: Value, *, dim: int, index: int) -> Value:
+    """Take one entry along a dimension: what ``for row in x`` and ``a, b = x`` do."""
+    return x[(slice(None),) * dim + (index, ...)]
+
+
+@unbind_item.vjp("x", tex=r"\bar z \text{ put back}")
 def _(g: Value, x_shape: tuple[int, ...], dim: int, index: int) -> Value:
     return select_backward(g, shape=x_shape, dim=dim, index=index)
 
@@ -68,48 +94,121 @@ def _(g: Value, indices: tuple[Any, ...]) -> Value:
     return index(g, indices=indices)
 
 
-@op("x with x[key] = y", tex=r"x_{I \leftarrow y}", node="CopySlices", dtypes="any")
-def put(x: Value, y: Value, *, key: tuple[Any, ...]) -> Value:
-    """Overwrite elements: what ``x[key] = y``, ``copy_`` and ``fill_`` compute."""
+# -- what changes in place compute (inplace.py) ---------------------------------------------------
+# Positions count the elements row by row: any view of a tensor is an array of positions in it.
+
+
+@op("x[positions]", tex=r"x_I", node="AsStridedBackward0")
+def pick(x: Value, *, positions: Any) -> Value:
+    """Take the elements at positions: what a view holds after its base was changed in place."""
+    return x.reshape(-1)[positions]
+
+
+@pick.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
+def _(g: Value, x_shape: tuple[int, ...], positions: Any) -> Value:
+    count = int(np.prod(x_shape))
+    flat = index_backward(g, shape=(count,), indices=(positions,))
+    return reshape(flat, shape=x_shape)
+
+
+def _overwritten(x: Value, y: Value, positions: Any) -> Value:
     out = np.array(x)
-    out[key] = y
+    out.reshape(-1)[positions] = y
     return out if x.ndim else out[()]
 
 
-@put.vjp("x", tex=r"\bar z_{I \leftarrow 0}")
-def _(g: Value, key: tuple[Any, ...]) -> Value:
-    return put(g, 0, key=key)  # what was overwritten has no influence any more
+@op("x with x[positions] = y", tex=r"x_{I \leftarrow y}", node="CopySlices", dtypes="any")
+def put(x: Value, y: Value, *, positions: Any) -> Value:
+    """Overwrite the elements of a view: what ``x[0] = y`` does to x."""
+    return _overwritten(x, y, positions)
 
 
-@put.vjp("y", tex=r"\bar z_I")
-def _(g: Value, key: tuple[Any, ...]) -> Value:
-    return raw_take(g, key=key)
+@op(
+    "x with x[positions] = y",
+    tex=r"x_{I \leftarrow y}",
+    node="IndexPutBackward0",
+    dtypes="any",
+)
+def index_put(x: Value, y: Value, *, positions: Any) -> Value:
+    """Overwrite elements at indices: what ``x[[0, 2]] = y`` and ``x[mask] = y`` do to x."""
+    return _overwritten(x, y, positions)
 
 
-@op("x[key]", tex=r"x_I", node="IndexBackward0")
-def raw_take(x: Value, *, key: tuple[Any, ...]) -> Value:
-    """Take a copy of the elements under any NumPy index."""
-    return np.array(x[key])[()]
+for _putting in (put, index_put):
+
+    @_putting.vjp("x", tex=r"\bar z_{I \leftarrow 0}")
+    def _(g: Value, positions: Any) -> Value:
+        return put(g, 0, positions=positions)  # what was overwritten has no influence any more
+
+    @_putting.vjp("y", tex=r"\bar z_I")
+    def _(g: Value, positions: Any) -> Value:
+        return pick(g, positions=positions)
 
 
-@raw_take.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], key: tuple[Any, ...]) -> Value:
-    return index_backward(g, shape=x_shape, indices=key)
+@op("y", tex=r"y", node="CopyBackwards", dtypes="any")
+def copy_from(x: Value, y: Value) -> Value:
+    """Return y in the shape and dtype of x: what ``x.copy_(y)`` computes."""
+    out = np.empty(x.shape, x.dtype)
+    out[...] = y
+    return out if x.ndim else out[()]
 
 
-def getitem(x: Tensor, key: Any) -> Tensor:
-    """Carry out ``x[key]`` as PyTorch does: one op per number, slice or None, then one gather.
+@copy_from.vjp("y", tex=r"\bar z")
+def _(g: Value, y_dtype: Any) -> Value:
+    return to_copy(g, dtype=y_dtype)
+
+
+@op("value", tex=r"a", node="FillBackward2")
+def fill(x: Value, *, value: float) -> Value:
+    """Return one number in the shape of x: what ``x.fill_`` computes."""
+    return np.full_like(x, value)[()]
+
+
+@op("0", tex=r"0")
+def zero(x: Value) -> Value:
+    """Return zeros in the shape of x: what ``x.zero_()`` computes."""
+    return np.zeros_like(x)[()]
+
+
+for _overwriting in (copy_from, fill, zero):
+
+    @_overwriting.vjp("x", tex=r"0")
+    def _(g: Value) -> Value:
+        return zeros_like(g)
+
+
+# -- reading an index as PyTorch does -------------------------------------------------------------
+
+
+def getitem(x: Value, key: Any) -> Value:
+    """Carry out ``x[key]``: one op per number, slice or None, then one gather.
+
+    Parameters
+    ----------
+    x : Tensor or array
+    key : int, slice, None, ..., bool, tensor or list of them; or a tuple of such
 
     Raises
     ------
     IndexError
         For too many indices, an index out of bounds, or a key of the wrong kind.
     """
-    keys = _expand_ellipsis(x, key if isinstance(key, tuple) else (key,))
-    dim, gather = 0, []
-    for k in keys:
-        if k is None:
+    keys = [_known(k) for k in (key if isinstance(key, tuple) else (key,))]
+    _check_count(x, keys, key)
+    dim = 0
+    gather: dict[int, Any] = {}  # dimension -> the index array for it
+    seen_ellipsis = False
+    for i, k in enumerate(keys):
+        if k is Ellipsis:
+            # It stands for the dimensions that no other key names; a second one for none.
+            dim += 0 if seen_ellipsis else x.ndim - dim - _consumed(keys[i + 1 :])
+            seen_ellipsis = True
+        elif k is None:
             x = unsqueeze(x, dim=dim)
+            dim += 1
+        elif isinstance(k, bool):
+            x = unsqueeze(x, dim=dim)
+            gather[dim] = np.zeros(int(k), int)
             dim += 1
         elif isinstance(k, slice):
             start, stop, step = k.indices(x.shape[dim])
@@ -117,87 +216,129 @@ def getitem(x: Tensor, key: Any) -> Tensor:
                 raise ValueError(
                     teach("step must be greater than zero", "Use x.flip(dim) to reverse.")
                 )
-            if k != slice(None):
+            if (start, stop, step) != (0, x.shape[dim], 1) or not isinstance(key, tuple):
                 x = slice_dim(x, dim=dim, start=start, end=max(start, stop), step=step)
             dim += 1
-        elif isinstance(k, (int, np.integer)) and not isinstance(k, bool):
-            x = select(x, dim=dim, index=_checked(int(k), dim, x.shape[dim]))
+        elif isinstance(k, int):
+            x = select(x, dim=dim, index=_checked(k, dim, x.shape[dim]))
         else:
-            array = _index_array(k)
-            gather.append((dim, array))
-            dim += array.ndim if array.dtype == bool else 1
+            for array in _index_arrays(k, dim, x.shape):
+                gather[dim] = array
+                dim += 1
     if gather:
-        indices: list[Any] = [slice(None)] * x.ndim
-        for at, array in gather:
-            indices[at] = array
-        try:
-            return index(x, indices=tuple(indices))  # type: ignore[no-any-return]
-        except IndexError as error:
-            raise IndexError(teach(str(error), f"The tensor has shape {x.shape}.")) from None
-    if x is not None and all(isinstance(k, slice) and k == slice(None) for k in keys):
-        return x.alias()
-    return x
+        return index(x, indices=_together(gather, dim))
+    if isinstance(key, slice) or not all(k is Ellipsis or k == slice(None) for k in keys):
+        return x
+    return alias(x)
 
 
-def raw_index(x: Tensor, key: Any) -> Any:
-    """Return ``key`` for indexing ``x``'s array: tensors become arrays, bounds are checked."""
-    keys = _expand_ellipsis(x, key if isinstance(key, tuple) else (key,))
-    dim, raw = 0, []
-    for k in keys:
-        if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
-            _checked(int(k), dim, x.shape[dim])
-        elif k is not None and not isinstance(k, slice):
-            k = _index_array(k)
-        raw.append(k)
-        dim += 0 if k is None else k.ndim if isinstance(k, np.ndarray) and k.dtype == bool else 1
-    return tuple(raw)
+def is_basic(key: Any) -> bool:
+    """Return whether ``x[key]`` is a view: made of numbers, slices, None and ... only."""
+    keys = key if isinstance(key, tuple) else (key,)
+    basic = (int, slice, type(None), type(Ellipsis))
+    return all(isinstance(_known(k), basic) and not isinstance(k, bool) for k in keys)
 
 
-def _expand_ellipsis(x: Tensor, keys: tuple[Any, ...]) -> list[Any]:
-    def dims(k: Any) -> int:
-        if k is None or k is Ellipsis:
-            return 0
-        return k.ndim if isinstance(k, Tensor) and k._array.dtype == bool else 1
-
-    used = sum(map(dims, keys))
-    if used > x.ndim:
-        if x.ndim == 0:
-            raise IndexError(
-                teach(
-                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                    "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
-                    "A 0-d tensor holds one number and has nothing to index.",
-                )
-            )
+def _known(k: Any) -> Any:
+    """Bring one key into the form of a number, bool, slice, None, ... or array."""
+    if k is None or k is Ellipsis or isinstance(k, slice | bool | int):
+        return k
+    if isinstance(k, np.bool_ | np.integer):
+        return k.item()
+    if isinstance(k, float):
         raise IndexError(
             teach(
-                f"too many indices for tensor of dimension {x.ndim}",
-                f"The tensor has shape {x.shape}; give at most {x.ndim} indices.",
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+                "are valid indices (got float)",
+                "Round it first, for example with int().",
             )
         )
-    at = next((i for i, k in enumerate(keys) if k is Ellipsis), len(keys))
-    return [*keys[:at], *[slice(None)] * (x.ndim - used), *keys[at + 1 :]]
+    if isinstance(k, str):
+        raise TypeError(teach(f"new(): invalid data type '{type(k).__name__}'", "Use numbers."))
+    array = np.asarray(k._array if isinstance(k, Tensor) else k)
+    if array.dtype.kind not in "iub":
+        if array.size:
+            raise IndexError(
+                teach(
+                    "tensors used as indices must be long, int, byte or bool tensors",
+                    "Convert the index with .long(), or build it by a comparison such as x > 0.",
+                )
+            )
+        array = array.astype(int)
+    if array.dtype == np.uint8:
+        array = array.astype(bool)  # PyTorch's old masks
+    return array.item() if array.ndim == 0 else array
+
+
+def _consumed(keys: list[Any]) -> int:
+    """Count the dimensions of x that keys name."""
+    count = 0
+    for k in keys:
+        if isinstance(k, np.ndarray) and k.dtype == bool:
+            count += k.ndim
+        elif k is not None and k is not Ellipsis and not isinstance(k, bool):
+            count += 1
+    return count
+
+
+def _check_count(x: Value, keys: list[Any], key: Any) -> None:
+    if _consumed(keys) <= x.ndim:
+        return
+    if x.ndim == 0 and isinstance(key, int | np.integer):
+        message = f"index {key} is out of bounds for dimension 0 with size 0"
+        if key == 0:
+            message = (
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
+    elif x.ndim == 0 and isinstance(key, slice):
+        message = "slice() cannot be applied to a 0-dim tensor."
+    else:
+        message = f"too many indices for tensor of dimension {x.ndim}"
+    few = "It holds one number: x.item()." if x.ndim == 0 else f"Give at most {x.ndim} indices."
+    raise IndexError(teach(message, f"The tensor has shape {list(x.shape)}. {few}"))
 
 
 def _checked(k: int, dim: int, size: int) -> int:
     if not -size <= k < size:
+        valid = f"Valid indices are {-size} to {size - 1}." if size else "It has no elements."
         raise IndexError(
-            teach(
-                f"index {k} is out of bounds for dimension {dim} with size {size}",
-                f"Valid indices are {-size} to {size - 1}.",
-            )
+            teach(f"index {k} is out of bounds for dimension {dim} with size {size}", valid)
         )
     return k % size
 
 
-def _index_array(k: Any) -> Any:
-    array = k._array if isinstance(k, Tensor) else np.asarray(k)
-    array = np.asarray(array)
-    if array.dtype.kind not in "iub":
+def _index_arrays(k: Any, dim: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return index arrays for dimension ``dim`` on: a mask becomes the places where it is True."""
+    if k.dtype != bool:
+        if k.size and shape[dim] == 0:
+            message = "index is out of bounds for dimension with size 0"
+            raise IndexError(teach(message, f"The tensor has shape {list(shape)}: no elements."))
+        for extreme in (k.min(), k.max()) if k.size else ():
+            _checked(int(extreme), dim, shape[dim])
+        return (k,)
+    for i, size in enumerate(k.shape):
+        if size != shape[dim + i]:
+            raise IndexError(
+                teach(
+                    f"The shape of the mask {list(k.shape)} at index {i} does not match the shape "
+                    f"of the indexed tensor {list(shape)} at index {dim + i}",
+                    "A mask has one truth value per element that it chooses from.",
+                )
+            )
+    return np.nonzero(k)
+
+
+def _together(gather: dict[int, Any], dims: int) -> tuple[Any, ...]:
+    try:
+        np.broadcast_shapes(*(array.shape for array in gather.values()))
+    except ValueError:
+        shapes = ", ".join(str(list(array.shape)) for array in gather.values())
         raise IndexError(
             teach(
-                "tensors used as indices must be long, int, byte or bool tensors",
-                "Convert the index with .long(), or build it by a comparison such as x > 0.",
+                "shape mismatch: indexing tensors could not be broadcast together with shapes "
+                f"{shapes}",
+                "Several index tensors are read side by side, so they have the same shape.",
             )
-        )
-    return array
+        ) from None
+    return tuple(gather.get(dim, slice(None)) for dim in range(dims))

@@ -13,12 +13,48 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import teach
-from autodiff_kit.ops.shape import reshape, transpose, unsqueeze
+from autodiff_kit.ops import checks
+from autodiff_kit.ops.shape import drop_dim, transpose, unsafe_view, unsqueeze
 from autodiff_kit.ops.table import op
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["bmm", "dot", "matmul", "mm", "mv"]
+
+
+def _fit(x: Value, y: Value) -> bool:
+    """Return whether the shapes allow a product; what is wrong with them is said first."""
+    return bool(x.shape[-1] == y.shape[-2 if y.ndim > 1 else 0])
+
+
+def _check_types(name: str, kernel: str) -> checks.Check:
+    """Make a check for the product ``name`` that refuses bools, and operands of two dtypes."""
+    refuse = checks.refuse_bool(NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'"))
+
+    def check(x: Value, y: Value) -> None:
+        if not _fit(x, y):
+            return
+        if x.dtype != y.dtype:
+            advice = f"{name} does not convert its operands: use x.to(y.dtype) or .double()."
+            raise RuntimeError(teach(_two_types(name, x.dtype, y.dtype), advice))
+        if name == "dot" or (x.size and y.size):
+            refuse(x, y)
+
+    return check
+
+
+def _two_types(name: str, a: Any, b: Any) -> str:
+    first, second = tensor_type(a), tensor_type(b)
+    if name == "mm":
+        return f"expected m1 and m2 to have the same dtype, but got: {c_type(a)} != {c_type(b)}"
+    if name == "mv":
+        kinds = f"{second}, {first}, and {second}"
+        return f"addmv input tensors must have the same dtype, but got {kinds}"
+    if name == "dot":
+        kinds = f"{first} and {second}"
+        return f"dot : expected both vectors to have same dtype, but found {kinds}"
+    return f"expected scalar type {first} but found {second}"
 
 
 def _mm_message(x: Value, y: Value) -> str:
@@ -29,7 +65,14 @@ def _mm_message(x: Value, y: Value) -> str:
     )
 
 
-@op("x @ y", tex=r"x\,y", dtypes="equal", on_error=_mm_message, saved_as={"y": "mat2"})
+@op(
+    "x @ y",
+    tex=r"x\,y",
+    dtypes="any",
+    on_error=_mm_message,
+    saved_as={"y": "mat2"},
+    whole=_check_types("mm", "addmm_impl_cpu_"),
+)
 def mm(x: Value, y: Value) -> Value:
     """Multiply two matrices: (n, k) with (k, m) to (n, m)."""
     return x.dot(y) if type(x) is np.ndarray else x @ y  # .dot costs half of @ on small arrays
@@ -53,7 +96,14 @@ def _mv_message(x: Value, y: Value) -> str:
     )
 
 
-@op("x @ y", tex=r"x\,y", dtypes="equal", on_error=_mv_message, saved_as={"y": "vec"})
+@op(
+    "x @ y",
+    tex=r"x\,y",
+    dtypes="any",
+    on_error=_mv_message,
+    saved_as={"y": "vec"},
+    whole=_check_types("mv", "addmv_impl_cpu"),
+)
 def mv(x: Value, y: Value) -> Value:
     """Multiply a matrix and a vector: (n, k) with (k,) to (n,)."""
     return x.dot(y) if type(x) is np.ndarray else x @ y
@@ -78,7 +128,14 @@ def _dot_message(x: Value, y: Value) -> str:
     )
 
 
-@op("x @ y", tex=r"x^\top y", dtypes="equal", on_error=_dot_message, saved_as={"y": "tensor"})
+@op(
+    "x @ y",
+    tex=r"x^\top y",
+    dtypes="any",
+    on_error=_dot_message,
+    saved_as={"y": "tensor"},
+    whole=_check_types("dot", "dot"),
+)
 def dot(x: Value, y: Value) -> Value:
     """Multiply two vectors and sum: (k,) with (k,) to ()."""
     return x.dot(y)
@@ -102,7 +159,14 @@ def _bmm_message(x: Value, y: Value) -> str:
     )
 
 
-@op("x @ y", tex=r"x\,y", dtypes="equal", on_error=_bmm_message, saved_as={"y": "mat2"})
+@op(
+    "x @ y",
+    tex=r"x\,y",
+    dtypes="any",
+    on_error=_bmm_message,
+    saved_as={"y": "mat2"},
+    whole=_check_types("bmm", "bmm"),
+)
 def bmm(x: Value, y: Value) -> Value:
     """Multiply matrices pairwise: (b, n, k) with (b, k, m) to (b, n, m)."""
     if isinstance(x, np.ndarray) and x.shape[0] != y.shape[0]:
@@ -131,10 +195,17 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
     RuntimeError
         If the shapes do not fit, or one operand is 0-d.
     """
-    if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
-        if isinstance(x, Tensor) or isinstance(y, Tensor):
-            return mm(x, y)  # raises: a number is not a matrix
-        return x @ y
+    for operand, other in ((y, x), (x, y)):
+        if not isinstance(operand, Tensor):
+            if not isinstance(other, Tensor):
+                return x @ y  # a rule at work on arrays
+            kinds = [type(x).__name__, type(y).__name__]
+            raise TypeError(
+                teach(
+                    "unsupported operand type(s) for @: {!r} and {!r}".format(*kinds),
+                    "Both sides of @ are tensors; use * to multiply by a single number.",
+                )
+            )
     ranks = x._array.ndim, y._array.ndim
     if 0 in ranks:
         raise RuntimeError(
@@ -145,23 +216,26 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
             )
         )
     if ranks == (2, 2):
-        return mm(x, y)
+        return _tensor(mm(x, y))
     if ranks == (1, 1):
-        return dot(x, y)
+        return _tensor(dot(x, y))
     if ranks == (2, 1):
-        return mv(x, y)
+        return _tensor(mv(x, y))
     if ranks == (1, 2):
-        return mm(unsqueeze(x, dim=0), y).squeeze(0)
+        return _tensor(drop_dim(mm(unsqueeze(x, dim=0), y), dim=0))
     if y.ndim <= 2:  # fold the batch into the rows: one large product is faster than many
-        flat = reshape(x, shape=(-1, x.shape[-1]))
-        if y.ndim == 1:
-            return reshape(mv(flat, y), shape=x.shape[:-1])
-        return reshape(mm(flat, y), shape=(*x.shape[:-1], y.shape[-1]))
+        flat = x.reshape(-1, x.shape[-1])
+        product = mv(flat, y) if y.ndim == 1 else mm(flat, y)
+        return _tensor(unsafe_view(product, shape=(*x.shape[:-1], *y.shape[1:])))
     if x.ndim == 1:
-        return matmul(unsqueeze(x, dim=0), y).squeeze(-2)
+        return _tensor(drop_dim(matmul(unsqueeze(x, dim=0), y), dim=y.ndim - 2))
     batch = _batch(x, y)
     a, b = (t.expand(*batch, *t.shape[-2:]).reshape(-1, *t.shape[-2:]) for t in (x, y))
-    return reshape(bmm(a, b), shape=(*batch, x.shape[-2], y.shape[-1]))
+    return _tensor(unsafe_view(bmm(a, b), shape=(*batch, x.shape[-2], y.shape[-1])))
+
+
+def _tensor(x: Any) -> Tensor:
+    return x  # type: ignore[no-any-return]
 
 
 def _batch(x: Tensor, y: Tensor) -> Any:

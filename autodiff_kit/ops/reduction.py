@@ -6,13 +6,14 @@ the gradient when two elements share the maximum. Read next: ``shape.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.ops.elementwise import where
-from autodiff_kit.ops.shape import expand, reshape, unsqueeze
+from autodiff_kit.ops.elementwise import masked
+from autodiff_kit.ops.shape import cat, expand, reshape, stack, transpose, unsqueeze
 from autodiff_kit.ops.table import ARRAYS, op
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "any_element",
     "argmax",
     "argmin",
+    "mark",
     "max_all",
     "max_dim",
     "mean_all",
@@ -29,9 +31,18 @@ __all__ = [
     "min_all",
     "min_dim",
     "prod_all",
+    "prod_dim",
+    "share",
     "sum_all",
     "sum_dim",
 ]
+
+
+# The reductions themselves: np.sum and the like cost three times as much on small arrays.
+_add: Callable[..., Value] = np.add.reduce
+_multiply: Callable[..., Value] = np.multiply.reduce
+_maximum: Callable[..., Value] = np.maximum.reduce
+_minimum: Callable[..., Value] = np.minimum.reduce
 
 
 def spread(g: Value, shape: tuple[int, ...]) -> Value:
@@ -57,7 +68,7 @@ def _sum_type(x: Value) -> Any:
 @op("x.sum()", tex=r"\textstyle\sum_i x_i", node="SumBackward0")
 def sum_all(x: Value) -> Value:
     """Add up all elements."""
-    return np.add.reduce(x, None, dtype=_sum_type(x))
+    return _add(x, None, dtype=_sum_type(x))
 
 
 @sum_all.vjp("x", tex=r"\bar z\,\mathbf 1")
@@ -68,7 +79,7 @@ def _(g: Value, x_shape: tuple[int, ...]) -> Value:
 @op("x.sum(dim)", tex=r"\textstyle\sum_{dim} x", node="SumBackward1")
 def sum_dim(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
     """Add up along dimensions."""
-    return np.add.reduce(x, dim, dtype=_sum_type(x), keepdims=keepdim)
+    return _add(x, dim, dtype=_sum_type(x), keepdims=keepdim)
 
 
 @sum_dim.vjp("x", tex=r"\bar z\,\mathbf 1")
@@ -79,7 +90,7 @@ def _(g: Value, x_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -
 @op("x.mean()", tex=r"\tfrac1n \textstyle\sum_i x_i", node="MeanBackward0")
 def mean_all(x: Value) -> Value:
     """Average all elements; nan if there are none."""
-    return np.add.reduce(x, None) / x.dtype.type(x.size)
+    return _add(x, None) / x.dtype.type(x.size)
 
 
 @mean_all.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
@@ -91,7 +102,7 @@ def _(g: Value, x_shape: tuple[int, ...]) -> Value:
 def mean_dim(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
     """Average along dimensions."""
     count = x.dtype.type(_count(x.shape, dim))
-    return np.add.reduce(x, dim, keepdims=keepdim) / count
+    return _add(x, dim, keepdims=keepdim) / count
 
 
 @mean_dim.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
@@ -106,35 +117,63 @@ def _count(shape: tuple[int, ...], dim: tuple[int, ...]) -> int:
 @op("x.prod()", tex=r"\textstyle\prod_i x_i", node="ProdBackward0")
 def prod_all(x: Value) -> Value:
     """Multiply all elements."""
-    return np.multiply.reduce(x, None, dtype=_sum_type(x))
+    return _multiply(x, None, dtype=_sum_type(x))
 
 
 @prod_all.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
 def _(g: Value, x: Value, x_shape: tuple[int, ...]) -> Value:
-    # The product of the others, from both ends, is right where an element is 0; z / x is not.
-    flat = reshape(x, shape=(-1,))
-    count = flat.shape[0]
-    before: list[Value] = [flat[:1] * 0 + 1]
-    after: list[Value] = [flat[:1] * 0 + 1]
-    for i in range(count - 1):
-        before.append(before[-1] * flat[i : i + 1])
-        after.append(after[-1] * flat[count - 1 - i : count - i])
-    from autodiff_kit.ops.shape import cat
+    return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x_shape)
 
-    others = cat(*before, dim=0) * cat(*after[::-1], dim=0)
-    return reshape(others, shape=x_shape) * g
+
+@op("x.prod(dim)", tex=r"\textstyle\prod_{dim} x", node="ProdBackward1")
+def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
+    """Multiply along a dimension."""
+    if x.ndim == 0:
+        return x if x.dtype.kind == "f" else np.int64(x)
+    return _multiply(x, dim, dtype=_sum_type(x), keepdims=keepdim)
+
+
+@prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
+def _(g: Value, x: Value, x_shape: tuple[int, ...], dim: int, keepdim: bool) -> Value:
+    if not x_shape:
+        return g
+    last = len(x_shape) - 1
+    others = products_of_others(transpose(x, dim0=dim, dim1=last))
+    return keep(g, x_shape, (dim,), keepdim) * transpose(others, dim0=dim, dim1=last)
+
+
+def products_of_others(x: Value) -> Value:
+    """For every element, multiply all other ones along the last dimension.
+
+    Right where an element is 0, as ``product / x`` is not. Multiply neighbours in pairs; what
+    the others of a pair give, times the neighbour, is the answer for an element: as many steps
+    as the length can be halved.
+    """
+    count = x.shape[-1]
+    if count < 2:
+        return x**0
+    pairs = count // 2
+    left, right = x[..., 0 : 2 * pairs : 2], x[..., 1 : 2 * pairs : 2]
+    both = left * right
+    if count % 2:
+        both = cat(both, x[..., -1:], dim=x.ndim - 1)
+    others = products_of_others(both)
+    of_pairs = others[..., :pairs]
+    mixed = stack(of_pairs * right, of_pairs * left, dim=x.ndim)
+    result = reshape(mixed, shape=(*x.shape[:-1], 2 * pairs))
+    return cat(result, others[..., pairs:], dim=x.ndim - 1) if count % 2 else result
 
 
 @op("x.max()", tex=r"\max_i x_i", node="MaxBackward1")
 def max_all(x: Value) -> Value:
     """Return the largest element; equal ones share the gradient evenly."""
-    return np.maximum.reduce(x, None)
+    return _maximum(x, None)
 
 
 @op("x.min()", tex=r"\min_i x_i", node="MinBackward1")
 def min_all(x: Value) -> Value:
     """Return the smallest element; equal ones share the gradient evenly."""
-    return np.minimum.reduce(x, None)
+    return _minimum(x, None)
 
 
 for _extreme in (max_all, min_all):
@@ -142,43 +181,57 @@ for _extreme in (max_all, min_all):
     @_extreme.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
     def _(g: Value, out: Value, x: Value) -> Value:
         winners = x == out
-        return where(winners, spread(g / winners.sum(), x.shape), x * 0)
+        everywhere = tuple(range(len(x.shape)))
+        return share(masked(spread(g, x.shape), winners), winners, dim=everywhere)
 
 
 @op("x.amax(dim)", tex=r"\max_{dim} x")
 def amax(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
     """Return the largest elements along dimensions; equal ones share the gradient evenly."""
-    return np.maximum.reduce(x, dim, keepdims=keepdim)
+    return _maximum(x, dim, keepdims=keepdim)
 
 
 @op("x.amin(dim)", tex=r"\min_{dim} x")
 def amin(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
     """Return the smallest elements along dimensions; equal ones share the gradient evenly."""
-    return np.minimum.reduce(x, dim, keepdims=keepdim)
+    return _minimum(x, dim, keepdims=keepdim)
 
 
 for _extreme in (amax, amin):
 
     @_extreme.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
     def _(g: Value, out: Value, x: Value, dim: tuple[int, ...], keepdim: bool) -> Value:
-        shape = x.shape
-        winners = x == keep(out, shape, dim, keepdim)
-        count = sum_dim(winners, dim=dim, keepdim=True)
-        return where(winners, spread(keep(g, shape, dim, keepdim) / count, shape), x * 0)
+        winners = x == keep(out, x.shape, dim, keepdim)
+        return share(keep(g, x.shape, dim, keepdim), winners, dim=dim)
+
+
+@op("x / count(winners) * winners", tex=r"x\,w / \textstyle\sum w", dtypes="any")
+def share(x: Value, winners: Value, *, dim: tuple[int, ...]) -> Value:
+    """Divide x evenly among the winners along dimensions; the others get 0."""
+    return x / _add(winners, dim, dtype=x.dtype, keepdims=True) * winners
+
+
+@share.vjp("x", tex=r"\bar z\,w / \textstyle\sum w")
+def _(g: Value, winners: Value, dim: tuple[int, ...]) -> Value:
+    return share(g, winners, dim=dim)
 
 
 @op("x.max(dim)", tex=r"\max_{dim} x", node="MaxBackward0", by_products=("indices",))
 def max_dim(x: Value, *, dim: int, keepdim: bool = False) -> Any:
     """Return the largest elements along a dimension and where they are (the first, at a tie)."""
-    indices = np.argmax(x, dim, keepdims=True)
-    values = np.take_along_axis(x, indices, dim)
-    return (values, indices) if keepdim else (values.squeeze(dim)[()], indices.squeeze(dim)[()])
+    return _pick(x, np.argmax, dim, keepdim)
 
 
 @op("x.min(dim)", tex=r"\min_{dim} x", node="MinBackward0", by_products=("indices",))
 def min_dim(x: Value, *, dim: int, keepdim: bool = False) -> Any:
     """Return the smallest elements along a dimension and where they are (the first, at a tie)."""
-    indices = np.argmin(x, dim, keepdims=True)
+    return _pick(x, np.argmin, dim, keepdim)
+
+
+def _pick(x: Value, choose: Callable[..., Value], dim: int, keepdim: bool) -> tuple[Value, Value]:
+    if x.ndim == 0:
+        return x, np.int64(0)
+    indices = choose(x, dim, keepdims=True)
     values = np.take_along_axis(x, indices, dim)
     return (values, indices) if keepdim else (values.squeeze(dim)[()], indices.squeeze(dim)[()])
 
@@ -186,30 +239,31 @@ def min_dim(x: Value, *, dim: int, keepdim: bool = False) -> Any:
 for _extreme in (max_dim, min_dim):
 
     @_extreme.vjp("x", tex=r"\bar z\,[i = \arg z]")
-    def _(g: Value, indices: Any, x_shape: tuple[int, ...], dim: int, keepdim: bool) -> Value:
+    def _(g: Value, indices: Value, x_shape: tuple[int, ...], dim: int, keepdim: bool) -> Value:
+        if not x_shape:
+            return g
         if not keepdim:
-            g, indices = unsqueeze(g, dim=dim), np.expand_dims(indices, dim)
-        positions = np.arange(x_shape[dim]).reshape(
-            [-1 if i == dim else 1 for i in range(len(x_shape))]
-        )
-        hit = positions == indices
-        if isinstance(g, np.ndarray):
-            return where(hit, g, g * 0)
-        from autodiff_kit.tensor import wrap
+            g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
+        return masked(g, mark(indices, dim=dim, size=x_shape[dim]))
 
-        return where(wrap(hit), g, g * 0)
+
+@op("mark(x, dim, size)")
+def mark(x: Value, *, dim: int, size: int) -> Value:
+    """Tell of each position along a dimension of this size whether the index in ``x`` names it."""
+    shape = [size if i == dim else 1 for i in range(x.ndim)]
+    return x == np.arange(size).reshape(shape)
 
 
 @op("x.argmax(dim)", tex=r"\arg\max x")
 def argmax(x: Value, *, dim: int | None = None, keepdim: bool = False) -> Value:
     """Return where the largest element is (the first, at a tie)."""
-    return np.argmax(x, dim, keepdims=keepdim)
+    return np.argmax(x, dim if x.ndim else None, keepdims=keepdim)
 
 
 @op("x.argmin(dim)", tex=r"\arg\min x")
 def argmin(x: Value, *, dim: int | None = None, keepdim: bool = False) -> Value:
     """Return where the smallest element is (the first, at a tie)."""
-    return np.argmin(x, dim, keepdims=keepdim)
+    return np.argmin(x, dim if x.ndim else None, keepdims=keepdim)
 
 
 @op("x.all(dim)")

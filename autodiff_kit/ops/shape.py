@@ -7,22 +7,24 @@ After reading this file you know that a view is the same memory read in another 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import teach
 from autodiff_kit.ops.table import op
 
 __all__ = [
     "alias",
     "cat",
+    "check_expand",
+    "drop_dim",
     "expand",
     "flip",
     "permute",
     "repeat",
     "reshape",
+    "reshape_alias",
     "slice_backward",
     "slice_dim",
     "squeeze",
@@ -31,8 +33,8 @@ __all__ = [
     "sum_to",
     "t",
     "transpose",
-    "unsqueeze",
     "unsafe_view",
+    "unsqueeze",
 ]
 
 
@@ -56,18 +58,26 @@ def _(g: Value, x_shape: tuple[int, ...]) -> Value:
     return reshape(g, shape=x_shape)
 
 
-@op("x.reshape(shape)", tex=r"x", node="UnsafeViewBackward0", view=True)
+@op("x.reshape(shape)", tex=r"x", view=True)
+def reshape_alias(x: Value, *, shape: tuple[int, ...]) -> Value:
+    """Reshape a tensor whose elements do not lie row by row, but well enough for a view."""
+    return x.reshape(shape)
+
+
+@op("x.reshape(shape)", tex=r"x")
 def unsafe_view(x: Value, *, shape: tuple[int, ...]) -> Value:
     """Reshape a copy that nobody else holds: what ``reshape`` does after copying."""
     return x.reshape(shape)
 
 
-@unsafe_view.vjp("x", tex=r"\bar z")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return reshape(g, shape=x_shape)
+for _reshaping in (reshape_alias, unsafe_view):
+
+    @_reshaping.vjp("x", tex=r"\bar z")
+    def _(g: Value, x_shape: tuple[int, ...]) -> Value:
+        return reshape(g, shape=x_shape)
 
 
-@op("x[:]", tex=r"x", view=True)
+@op("x[...]", tex=r"x", view=True)
 def alias(x: Value) -> Value:
     """Look at everything: a view of the same shape."""
     return x[...]
@@ -92,7 +102,7 @@ def _(g: Value, dims: tuple[int, ...]) -> Value:
 @op("x.transpose(dim0, dim1)", tex=r"x^\top", view=True)
 def transpose(x: Value, *, dim0: int, dim1: int) -> Value:
     """Swap two dimensions."""
-    return np.swapaxes(x, dim0, dim1)
+    return np.swapaxes(x, dim0, dim1) if x.ndim else x[...]
 
 
 @transpose.vjp("x", tex=r"\bar z^\top")
@@ -136,12 +146,67 @@ def _(g: Value, x_shape: tuple[int, ...]) -> Value:
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward1", view=True)
 def squeeze_dim(x: Value, *, dim: int) -> Value:
     """Remove one dimension if its size is 1."""
-    return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :]) if x.shape[dim] == 1 else x[...]
+    if x.shape[dim : dim + 1] != (1,):
+        return x[...]
+    return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
-@squeeze_dim.vjp("x", tex=r"\bar z")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return reshape(g, shape=x_shape)
+@op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward4")
+def drop_dim(x: Value, *, dim: int) -> Value:
+    """Remove the dimension that a product got because one factor was a vector."""
+    return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
+
+
+for _squeezing in (squeeze_dim, drop_dim):
+
+    @_squeezing.vjp("x", tex=r"\bar z")
+    def _(g: Value, x_shape: tuple[int, ...]) -> Value:
+        return reshape(g, shape=x_shape)
+
+
+def check_expand(x: Value, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that ``x.expand(shape)`` has, where -1 keeps a size.
+
+    Raises
+    ------
+    RuntimeError
+        With PyTorch's words, if a dimension would have to be left out or repeated that is not 1.
+    """
+    own, asked = tuple(x.shape), list(shape)
+    new = len(asked) - len(own)
+    if new < 0:
+        kind = tensor_type(x._array.dtype)
+        raise RuntimeError(
+            teach(
+                f"expand(torch.{kind}Tensor{{{list(own)}}}, size={asked}): the number of sizes "
+                f"provided ({len(asked)}) must be greater or equal to the number of dimensions in "
+                f"the tensor ({len(own)})",
+                "Dimensions can be added in front, not taken away.",
+            )
+        )
+    wanted = list(asked)
+    for i in reversed(range(len(asked))):
+        size = own[i - new] if i >= new else 1
+        if wanted[i] == -1 and i >= new:
+            wanted[i] = size
+        elif wanted[i] < 0:
+            raise RuntimeError(
+                teach(
+                    f"The expanded size of the tensor ({wanted[i]}) isn't allowed in a leading, "
+                    f"non-existing dimension {i}",
+                    "-1 keeps a size that the tensor has; say how often to repeat.",
+                )
+            )
+        elif size not in (1, wanted[i]):
+            raise RuntimeError(
+                teach(
+                    f"The expanded size of the tensor ({wanted[i]}) must match the existing size "
+                    f"({size}) at non-singleton dimension {i}.  Target sizes: {asked}.  Tensor "
+                    f"sizes: {list(own)}",
+                    "Only dimensions of size 1 can be repeated.",
+                )
+            )
+    return tuple(wanted)
 
 
 @op("x.expand(shape)", tex=r"\mathbf 1\,x", view=True)
@@ -244,7 +309,7 @@ def _(g: Value, repeats: tuple[int, ...], x_shape: tuple[int, ...]) -> Value:
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")
 def flip(x: Value, *, dims: tuple[int, ...]) -> Value:
     """Reverse the order along dimensions."""
-    return np.flip(x, dims).copy()
+    return np.flip(x, dims).copy() if x.ndim else x
 
 
 @flip.vjp("x", tex=r"\bar z^{\leftarrow}")

@@ -12,7 +12,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
-from functools import lru_cache, update_wrapper
+from functools import cache, update_wrapper
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -20,9 +20,10 @@ import numpy as np
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import Node, Value, WideNode, next_number
-from autodiff_kit.dtypes import get_default_dtype, result_dtype, tensor_type
+from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.errors import teach
-from autodiff_kit.tensor import INFERENCE, Tensor, share, version_cell, wrap
+from autodiff_kit.ops.messages import not_a_tensor, shape_message
+from autodiff_kit.tensor import INFERENCE, Tensor, note_view, share, version_cell, wrap
 
 __all__ = ["OPS", "Op", "OpFunction", "Rule", "op"]
 
@@ -32,11 +33,12 @@ _FLOAT32, _FLOAT64 = np.dtype("float32"), np.dtype("float64")
 _FLOAT_SCALARS = {np.float32, np.float64}  # values of 0-d tensors: their type says the dtype
 ARRAYS = (np.ndarray, np.generic)  # a tuple: isinstance takes twice as long with a union
 _NO_PARAMS: dict[str, Any] = {}
+_NOT_SHOWN = ("_dtype", "tensors_shape")  # saved for rules, but PyTorch has no _saved_ of them
 _new: Any = object.__new__
 
 
 class Rule:
-    """A VJP rule: cotangent of the output -> contribution to one input.
+    r"""A VJP rule: cotangent of the output -> contribution to one input.
 
     Attributes
     ----------
@@ -45,7 +47,7 @@ class Rule:
     reads : tuple of str
         The names after ``g``.
     tex : str
-        The formula, with ``\\bar z`` for the cotangent.
+        The formula, with ``\bar z`` for the cotangent.
     """
 
     __slots__ = ("function", "reads", "tex")
@@ -68,7 +70,7 @@ class Rule:
         return ast.unparse(returned.value)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _source(function: Callable[..., Any]) -> str:
     return textwrap.dedent(inspect.getsource(function))
 
@@ -79,11 +81,13 @@ class OpFunction(Protocol):
     op: Op
     __name__: str
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Apply the op: to Tensors, or inside of a rule to arrays."""
 
     def vjp(
         self, wrt: str, tex: str = ""
-    ) -> Callable[[Callable[..., Value]], Callable[..., Value]]: ...
+    ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+        """Declare the rule for the input ``wrt``: decorate a function ``(g, names ...)``."""
 
 
 class Op:
@@ -114,9 +118,11 @@ class Op:
         "inputs",
         "is_variadic",
         "is_view",
+        "keeps_type",
         "name",
         "node_name",
         "on_error",
+        "operands",
         "params",
         "plans",
         "rest",
@@ -128,6 +134,7 @@ class Op:
         "saves_more",
         "tex",
         "text",
+        "whole",
     )
 
     def __init__(
@@ -156,7 +163,11 @@ class Op:
         self.is_view: bool = options.pop("view", False)
         self.dtypes: str = options.pop("dtypes", "promote")
         self.by_products: tuple[str, ...] = options.pop("by_products", ())
+        self.keeps_type: int = options.pop("keeps_type", 0)
+        self.operands: tuple[str, ...] = options.pop("operands", ())
+        self.whole: Callable[..., None] | None = options.pop("whole", None)
         self.saved_as: dict[str, str] = {"x": "self", "y": "other", "out": "result"}
+        self.saved_as |= {"x_shape": "self_sym_sizes", "y_shape": "other_sym_sizes"}
         self.saved_as |= options.pop("saved_as", {})
         self.on_error: Callable[..., str] | None = options.pop("on_error", None)
         if options:
@@ -166,7 +177,7 @@ class Op:
         # What a node keeps - out, x, y - by which inputs want a gradient (bit i: input i).
         self.plans: list[tuple[bool, bool, bool]] = [(False, False, False)] * 2 ** len(self.inputs)
         self.rest: list[str] = []  # names of what goes into ``node.rest``
-        self.saves_more = False  # whether that includes inputs
+        self.saves_more = False  # whether that includes values of tensors
 
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
         """Compile a rule to positional form and work out what it makes nodes save.
@@ -191,11 +202,12 @@ class Op:
         if self.is_variadic:
             fast = {"index": "rest[-1]"}
         self.rest += [n for n in rule.reads if n not in fast and n not in self.rest]
-        self.saves_more = any(name in self.inputs for name in self.rest)
+        self.saves_more = any(n in self.inputs or n in self.by_products for n in self.rest)
         places = (fast.get(name) or f"rest[{self.rest.index(name)}]" for name in rule.reads)
         by_position = _caller(", ".join(["g", *places]))(function)
         for name in rule.reads:
-            nodes.add_saved_attribute(self.saved_as.get(name, name))
+            if not name.endswith(_NOT_SHOWN):
+                nodes.add_saved_attribute(self.saved_as.get(name, name))
         index = self.inputs.index(wrt)
         if self.is_variadic:
             self.rules_of_more = _SameForEach(by_position)
@@ -211,8 +223,10 @@ class Op:
 
     def saved_names(self, node: Node) -> list[str]:
         """Return PyTorch's names of what ``node`` has saved."""
-        kept = [n for n, v in (("out", node.out), ("x", node.x), ("y", node.y)) if v is not None]
-        return [self.saved_as.get(name, name) for name in [*kept, *self.rest]]
+        first_two = (*self.inputs, "", "")[:2]
+        named = zip(("out", *first_two), (node.out, node.x, node.y), strict=True)
+        kept = [*(name for name, value in named if value is not None), *self.rest]
+        return [self.saved_as.get(n, n) for n in kept if not n.endswith(_NOT_SHOWN)]
 
     def saved_by_name(self, node: Node) -> dict[str, Value]:
         """Return the arrays (and numbers) that ``node`` keeps, by the names in the rules."""
@@ -226,13 +240,19 @@ class Op:
         return kept
 
     def saved_attribute(self, node: Node, name: str) -> Any:
-        """Return ``grad_fn._saved_<name>``: a tensor for saved tensors, else the value."""
+        """Return ``grad_fn._saved_<name>``: a tensor for tensor operands, else the value.
+
+        None if this op can save it, but was not asked to: no rule in use reads it.
+        """
         out, x, y, rest = self.as_tensors(node)
         values = {"out": out, **dict(zip(self.inputs, (x, y), strict=False))}
         values |= dict(zip(self.rest, rest, strict=False))
         for own, value in values.items():
-            if self.saved_as.get(own, own) == name and value is not None:
-                return wrap(value) if isinstance(value, ARRAYS) else value
+            if self.saved_as.get(own, own) != name:
+                continue
+            if own in self.inputs and isinstance(value, int | float):
+                value = result_dtype(value).type(value)
+            return wrap(value) if isinstance(value, ARRAYS) else _same_leaf(value)
         raise AttributeError(f"'{self.node_name}' object has no attribute '_saved_{name}'")
 
     def as_tensors(self, node: Node) -> tuple[Value, Value, Value, tuple[Any, ...]]:
@@ -241,7 +261,6 @@ class Op:
         An input is its array and the edge to the node that made it, the output is its array and
         the node itself: nothing extra was saved for this, and nothing made a cycle.
         """
-
         out, x, y, rest = node.out, node.x, node.y, node.rest
         if isinstance(out, ARRAYS):
             out = wrap(out, node)
@@ -252,35 +271,10 @@ class Op:
         if self.saves_more:
             made_by = dict(zip(self.inputs[2:], node.more, strict=False))
             rest = tuple(
-                wrap(value, made_by[name]) if name in made_by and _is_array(value) else value
+                wrap(value, made_by.get(name)) if _is_array(value) else value
                 for name, value in zip(self.rest, rest, strict=True)
             )
         return out, x, y, rest
-
-    def changed_message(self, node: Node, cell: list[int]) -> str:
-        """Return the text for a saved tensor that was modified in place."""
-        names = ("out", *self.inputs[:2], *(n for n in self.rest if n in self.inputs))
-        rest = [v for n, v in zip(self.rest, node.rest, strict=False) if n in self.inputs]
-        values = (node.out, node.x, node.y, *rest)
-        makers = (node, node.edge0, node.edge1, *node.more)
-        kept = [i for i, value in enumerate(values) if _is_array(value)]
-        which = kept[[c is cell for c in node.cells].index(True)]
-        value, maker = values[which], makers[which] if which < len(makers) else None
-        origin = ""
-        if maker is not None and maker.op is not nodes.ACCUMULATE:
-            origin = f", which is output 0 of {maker.name().split('Backward')[0]},"
-        version = cell[0] + len(cell) - 1
-        expected = cell[0] + sum(number < node.number for number in cell[1:])
-        return teach(
-            "one of the variables needed for gradient computation has been modified by an inplace "
-            f"operation: [torch.{tensor_type(value.dtype)}Tensor {list(value.shape)}]{origin} is at "
-            f"version {version}; expected version {expected} instead. Hint: enable anomaly "
-            "detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True, check_nan=False).",
-            f"{self.node_name} ({self.text}) had saved {names[which]} for its rules, and it was "
-            "changed in place before backward. Write y = y + 1 instead of y += 1, or change a "
-            "clone().",
-        )
 
 
 def op(
@@ -298,8 +292,11 @@ def op(
         PyTorch's name of the node; from the function's name if left out.
     **options
         ``view``: the output may share memory with ``x``. ``dtypes``: ``"promote"`` brings the
-        inputs to one type, ``"float"`` to one floating type, ``"equal"`` wants equal types,
-        ``"any"`` leaves them alone. ``by_products``: names of further values that forward returns and rules may read.
+        inputs to one type, ``"float"`` to one floating type, ``"any"`` leaves them alone; ``operands``: parameters that count as inputs for this,
+        ``keeps_type``: how many of the first inputs, masks, keep their type all the same.
+        ``whole``: checks the arrays when they are not all floats of one type, and raises what
+        PyTorch raises.
+        ``by_products``: names of further values that forward returns and rules may read.
         ``saved_as``: PyTorch's names of saved values. ``on_error``: makes PyTorch's message from
         the arrays when NumPy refuses their shapes.
 
@@ -318,7 +315,7 @@ def op(
     ... def _(g, x):
     ...     return g * 3 * x * x
     >>> del OPS["cube"]
-    >>> float(cube(2.0))
+    >>> float(cube(np.float64(2.0)))
     8.0
     """
 
@@ -345,13 +342,13 @@ def op(
 
             return register
 
-        function.vjp = vjp  # type: ignore[method-assign, assignment]
+        function.vjp = vjp  # type: ignore[method-assign]
         return function
 
     return declare
 
 
-@lru_cache(maxsize=None)
+@cache
 def _caller(arguments: str) -> Callable[..., Callable[..., Value]]:
     # One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
     # `lambda rule: lambda g, out, x, y, rest: rule(g, y)`.
@@ -394,7 +391,7 @@ def _unary(row: Op) -> Callable[..., Any]:
         if not isinstance(x, Tensor):
             if isinstance(x, ARRAYS):
                 return forward(x)  # a rule at work on arrays
-            raise TypeError(_not_a_tensor(row, 0, x))
+            raise TypeError(not_a_tensor(row, 0, x))
         array, edge = x._array, x._node
         dtype = array.dtype
         if dtype is not _FLOAT32 and dtype is not _FLOAT64:
@@ -454,7 +451,7 @@ def _binary(row: Op) -> Callable[..., Any]:
         try:
             result = mode.quiet.run(forward, a, b)
         except ValueError:
-            raise RuntimeError(_shape_message(row, (a, b))) from None
+            raise RuntimeError(shape_message(row, (a, b))) from None
         out = _new(Tensor)  # wrap(result), unrolled like the Node below: 12 % of a scalar op
         out._array = result
         out._node = out._grad = out._changes = out._base = None
@@ -492,7 +489,9 @@ def _binary(row: Op) -> Callable[..., Any]:
 
 
 def _shapes(row: Op, *arrays: Any) -> tuple[Any, ...]:
-    of = {f"{n}_shape": np.shape(array) for n, array in zip(row.inputs, arrays, strict=True)}
+    of: dict[str, Any] = {}
+    for name, array in zip(row.inputs, arrays, strict=True):
+        of[f"{name}_shape"], of[f"{name}_dtype"] = np.shape(array), getattr(array, "dtype", None)
     return tuple(of[name] for name in row.rest)
 
 
@@ -503,7 +502,7 @@ def _with_params(row: Op) -> Callable[..., Any]:
         if not isinstance(x, Tensor):
             if isinstance(x, ARRAYS):
                 return forward(x, **params)  # a rule at work on arrays
-            raise TypeError(_not_a_tensor(row, 0, x))
+            raise TypeError(not_a_tensor(row, 0, x))
         array, edge = x._array, x._node
         dtype = array.dtype
         if is_view:
@@ -516,7 +515,7 @@ def _with_params(row: Op) -> Callable[..., Any]:
         try:
             result = mode.quiet.run(forward, array, **params)
         except ValueError:
-            raise RuntimeError(_shape_message(row, (array,), **params)) from None
+            raise RuntimeError(shape_message(row, (array,), **params)) from None
         out = wrap(result)
         if edge is not None and mode.grad_enabled and row.rules:
             keep_out, keep_x, _ = plans[1]
@@ -542,9 +541,7 @@ def _with_params(row: Op) -> Callable[..., Any]:
         elif mode.inference:
             out._changes = INFERENCE
         if is_view:
-            out._base = x if x._base is None else x._base
-            if x._changes is not INFERENCE:
-                out._changes = x._changes or version_cell(x)
+            note_view(out, x)
         if mode.observer is not None:
             mode.observer.applied(row, (x,), params, out, out._node)
         return out
@@ -558,13 +555,13 @@ def _general(row: Op) -> Callable[..., Any]:
     def apply(*inputs: Any, **params: Any) -> Any:
         if not any(isinstance(value, Tensor) for value in inputs):
             return forward(*inputs, **params)  # a rule at work on arrays
-        arrays, edges = _promote(row, inputs)
+        arrays, edges = _promote(row, inputs, params)
         params = row.defaults | params
         mode = local.mode
         try:
             result = mode.quiet.run(forward, *arrays, **params)
         except ValueError:
-            raise RuntimeError(_shape_message(row, arrays, **params)) from None
+            raise RuntimeError(shape_message(row, arrays, **params)) from None
         by_products: tuple[Any, ...] = ()
         if row.by_products:
             result, *by_products = result
@@ -623,8 +620,16 @@ def _record(
         cells.insert(0, version_cell(out))
     node.cells = tuple(cells)
     if len(edges) > 2:
-        node.more = edges[2:]
+        node.more = edges[2:]  # type: ignore[misc]
     return node
+
+
+def _same_leaf(value: Any) -> Any:
+    """Return the learner's own leaf instead of another tensor with its memory."""
+    node = value._node if isinstance(value, Tensor) else None
+    if isinstance(node, nodes.AccumulateGrad) and node.leaf is not None:
+        return node.leaf if node.leaf._array is value._array else value
+    return value
 
 
 def _is_array(value: Any) -> bool:
@@ -632,22 +637,12 @@ def _is_array(value: Any) -> bool:
 
 
 def _number(row: Op, position: int, value: Any) -> Any:
-    """Return a Python number (or None, for an input that may be absent) as it is."""
-    if type(value) in (float, int, bool) or value is None:
+    """Return a Python number as it is, a NumPy number as a Python number."""
+    if type(value) in (float, int, bool):
         return value
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(_not_a_tensor(row, position, value))
-
-
-def _not_a_tensor(row: Op, position: int, value: Any) -> str:
-    name = {"x": "input", "y": "other"}.get(row.inputs[position], row.inputs[position])
-    return teach(
-        f"{row.name}(): argument '{name}' (position {position + 1}) must be Tensor, "
-        f"not {type(value).__name__}",
-        "Make a tensor of it first, for example torch.tensor([1., 2.]); "
-        "NumPy arrays: torch.from_numpy(array).",
-    )
+    raise TypeError(not_a_tensor(row, position, value))
 
 
 def _promote(
@@ -662,48 +657,23 @@ def _promote(
         for i, value in enumerate(inputs)
     )
     types = {array.dtype for array in arrays if _is_array(array)}
+    if row.whole is not None and (len(types) > 1 or any(d.kind != "f" for d in types)):
+        row.whole(*arrays, **(params or {}))
     dtype: Any = None
-    if row.dtypes == "equal" and len(types) > 1:
-        first, second = (tensor_type(array.dtype).lower() for array in arrays[:2])
-        raise RuntimeError(
-            teach(
-                f"expected m1 and m2 to have the same dtype, but got: {first} != {second}",
-                f"{row.name} does not convert its inputs: use x.to(y.dtype) or .double().",
-            )
-        )
     if row.dtypes in ("promote", "float"):
-        numbers = [v for v in (params or {}).values() if type(v) is float]
+        numbers = [params[name] for name in row.operands] if params else []
         dtype = result_dtype(*(array for array in arrays if array is not None), *numbers)
         if row.dtypes == "float" and dtype.kind != "f":
             dtype = get_default_dtype().numpy
     if dtype is not None and types != {dtype}:
         inputs = tuple(
             OPS["promote"].function(value, dtype=dtype)
-            if isinstance(value, Tensor) and value._array.dtype != dtype
+            if isinstance(value, Tensor) and value._array.dtype != dtype and i >= row.keeps_type
             else value
-            for value in inputs
+            for i, value in enumerate(inputs)
         )
         arrays = tuple(
             value._array if isinstance(value, Tensor) else array
             for value, array in zip(inputs, arrays, strict=True)
         )
     return arrays, tuple(value._node if isinstance(value, Tensor) else None for value in inputs)
-
-
-def _shape_message(row: Op, arrays: tuple[Any, ...], **params: Any) -> str:
-    """Say in PyTorch's words why NumPy refused the shapes of ``arrays``."""
-    shapes = [array.shape for array in arrays if _is_array(array)]
-    if row.on_error is not None:
-        return row.on_error(*arrays, **params)
-    for i in range(1, max(map(len, shapes)) + 1):
-        sizes = [shape[-i] if i <= len(shape) else 1 for shape in shapes]
-        different = [n for n in sizes if n != 1]
-        if len(set(different)) > 1:
-            a, b = sizes[:2]
-            return teach(
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                f"non-singleton dimension {max(map(len, shapes)) - i}",
-                f"{row.name} got shapes {' and '.join(str(list(s)) for s in shapes)}. Compared "
-                "from the right, sizes must be equal or 1.",
-            )
-    return f"{row.name} cannot work on shapes {shapes}"

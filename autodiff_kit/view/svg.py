@@ -356,10 +356,6 @@ def _style() -> tuple[str, str]:
 
 _OWN_RULES = (
     (".adk-paper", "fill: var(--adk-paper)"),
-    (".adk-stack", "fill: none; stroke: var(--adk-op-line)"),
-    (".adk-tip", "fill: none; stroke: var(--adk-edge-line); stroke-width: 1.4"),
-    (".adk-tip.adk-active", "stroke: var(--adk-now); stroke-width: 3"),
-    (".adk-back", "fill: var(--adk-now)"),
     (".adk-caption-line", "fill: var(--adk-ink); font: 13px var(--adk-sans)"),
 )
 

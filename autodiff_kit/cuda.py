@@ -1,0 +1,19 @@
+"""``torch.cuda``, as far as it says that there is none.
+
+After reading this file you know why ``"cuda" if torch.cuda.is_available() else "cpu"`` works here:
+the kit computes with NumPy on the CPU. Read next: ``dtypes.py``.
+"""
+
+from __future__ import annotations
+
+__all__ = ["device_count", "is_available"]
+
+
+def is_available() -> bool:
+    """Return False: the kit uses no GPU."""
+    return False
+
+
+def device_count() -> int:
+    """Return 0: the kit uses no GPU."""
+    return 0

@@ -1,0 +1,190 @@
+"""Rounding, and division with a rest.
+
+After reading this file you know what flat pieces with jumps in between do to a gradient: where
+PyTorch gives 0, and where it refuses. Read next: ``reduction.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops import checks
+from autodiff_kit.ops.elementwise import zeros_like
+from autodiff_kit.ops.table import op
+
+__all__ = [
+    "ceil",
+    "div_rounded",
+    "floor",
+    "floor_divide",
+    "floor_divide_by_number",
+    "floor_divide_number",
+    "remainder",
+    "remainder_by_number",
+    "remainder_of_number",
+    "round",
+    "trunc",
+]
+
+
+def _no_bool_rounding(name: str) -> checks.Check:
+    error = NotImplementedError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
+    return checks.refuse_bool(error)
+
+
+@op("floor(x)", tex=r"\lfloor x \rfloor", whole=_no_bool_rounding("floor"))
+def floor(x: Value) -> Value:
+    """Round down; flat almost everywhere, so its gradient is 0."""
+    return np.floor(x)
+
+
+@op("ceil(x)", tex=r"\lceil x \rceil", whole=_no_bool_rounding("ceil"))
+def ceil(x: Value) -> Value:
+    """Round up; flat almost everywhere, so its gradient is 0."""
+    return np.ceil(x)
+
+
+@op("round(x)", tex=r"\operatorname{round}(x)", whole=_no_bool_rounding("round"))
+def round(x: Value) -> Value:
+    """Round to the nearest whole number, halves to even; its gradient is 0."""
+    return np.round(x)
+
+
+@op("trunc(x)", tex=r"\operatorname{trunc}(x)", whole=_no_bool_rounding("trunc"))
+def trunc(x: Value) -> Value:
+    """Round towards 0; its gradient is 0."""
+    return np.trunc(x)
+
+
+for _flat in (floor, ceil, round, trunc):
+
+    @_flat.vjp("x", tex=r"0")
+    def _(g: Value) -> Value:
+        return zeros_like(g)
+
+
+_check_remainder = checks.refuse_zero_divisor("remainder")
+_check_floor = checks.refuse_zero_divisor("div_floor")
+_check_trunc = checks.refuse_zero_divisor("div_trunc")
+
+
+def _check_rounded(x: Value, y: Value, *, rounding_mode: str) -> None:
+    (_check_floor if rounding_mode == "floor" else _check_trunc)(x, y)
+
+
+@op(
+    "x % y",
+    tex=r"x \bmod y",
+    node="RemainderBackward0",
+    operands=("y",),
+    whole=_check_remainder,
+)
+def remainder_by_number(x: Value, *, y: float) -> Value:
+    """Return what is left after whole divisions by a number: what ``x % 2`` calls."""
+    return np.remainder(x, y)
+
+
+@remainder_by_number.vjp("x", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+@op("x % y", tex=r"x \bmod y", node="RemainderBackward1", whole=_check_remainder)
+def remainder(x: Value, y: Value) -> Value:
+    """Return what is left after whole divisions; the sign is that of ``y``."""
+    return np.remainder(x, y)
+
+
+@remainder.vjp("x", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+@remainder.vjp("y", tex=r"-\bar z \odot \lfloor x / y \rfloor")
+def _(g: Value, x: Value, y: Value) -> Value:
+    return -g * div_rounded(x, y, rounding_mode="floor")
+
+
+@op(
+    "x // y",
+    tex=r"\lfloor x / y \rfloor",
+    node="torch::autograd::NotImplemented",
+    operands=("y",),
+    whole=_check_floor,
+)
+def floor_divide_by_number(x: Value, *, y: float) -> Value:
+    """Divide by a number and round down; PyTorch does not differentiate it."""
+    return x // y
+
+
+@op(
+    "x // y",
+    tex=r"\lfloor x / y \rfloor",
+    node="torch::autograd::NotImplemented",
+    whole=_check_floor,
+)
+def floor_divide(x: Value, y: Value) -> Value:
+    """Divide and round down; PyTorch does not differentiate it."""
+    return x // y
+
+
+@op(
+    "y // x",
+    tex=r"\lfloor y / x \rfloor",
+    node="torch::autograd::NotImplemented",
+    operands=("y",),
+    whole=lambda x, y: _check_floor(y, x),
+)
+def floor_divide_number(x: Value, *, y: float) -> Value:
+    """Divide a number by a tensor and round down: what ``7 // x`` calls."""
+    return y // x
+
+
+@op(
+    "y % x",
+    tex=r"y \bmod x",
+    node="torch::autograd::NotImplemented",
+    operands=("y",),
+    whole=lambda x, y: _check_remainder(y, x),
+)
+def remainder_of_number(x: Value, *, y: float) -> Value:
+    """Return what is left of a number: what ``7 % x`` calls."""
+    return np.remainder(y, x)
+
+
+for _op, _wrt in (
+    *((floor_divide, "x"), (floor_divide, "y")),
+    *((floor_divide_by_number, "x"), (floor_divide_number, "x")),
+):
+
+    @_op.vjp(_wrt, tex=r"\text{none}")
+    def _(g: Value) -> Value:
+        return checks.no_derivative("floor_divide")
+
+
+@remainder_of_number.vjp("x", tex=r"\text{none}")
+def _(g: Value) -> Value:
+    return checks.no_derivative("remainder")
+
+
+@op(
+    "div(x, y, rounding_mode)",
+    tex=r"\operatorname{round}(x / y)",
+    node="DivBackward2",
+    whole=_check_rounded,
+)
+def div_rounded(x: Value, y: Value, *, rounding_mode: str) -> Value:
+    """Divide and round, ``"floor"`` or ``"trunc"``; flat, so its gradient is 0."""
+    if rounding_mode == "floor":
+        return x // y
+    if x.dtype.kind == "f":
+        return np.trunc(x / y)
+    return np.sign(x) * np.sign(y) * (abs(x) // abs(y))
+
+
+for _wrt in ("x", "y"):
+
+    @div_rounded.vjp(_wrt, tex=r"0")
+    def _(g: Value) -> Value:
+        return zeros_like(g)

@@ -1,0 +1,210 @@
+"""Inputs for the generic tests: an op gets some just by being declared.
+
+What is drawn depends on the number of inputs, and on the names and annotations of the parameters.
+Where that does not suit an op, it has an entry in ``INSTEAD`` or further samples in ``MORE``; an op
+for which the default does not work and that has no entry makes the tests fail.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.ops import OPS, Op
+
+
+@dataclass
+class Sample:
+    """One call of an op: its inputs, its parameters."""
+
+    inputs: tuple[Any, ...]
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        shapes = ",".join(str(list(np.shape(x))) for x in self.inputs)
+        return f"{shapes} {self.params or ''}".strip()
+
+
+def numbers(*shape: int, seed: int = 0) -> Any:
+    """Return different numbers of about [0.55, 1.45], away from 1, where some ops bend.
+
+    A shape of () gives a NumPy scalar, as 0-d tensors hold.
+    """
+    count = int(np.prod(shape))
+    values = np.linspace(0.55, 0.95, count) + 0.013 * seed
+    values[1::2] += 0.5
+    return np.random.default_rng(seed).permutation(values).reshape(shape)[()]
+
+
+def signed(*shape: int, seed: int = 0) -> Any:
+    """Return such numbers, every second one negative."""
+    values = np.array(numbers(*shape, seed=seed))
+    values.reshape(-1)[::2] *= -1
+    return values[()]
+
+
+# A value for a parameter, by its name and annotation.
+PARAMETERS: dict[str, Any] = {
+    "alpha: float": 3.0,
+    "base: float": 2.0,
+    "dim: int": 1,
+    "dim: int | None": 1,
+    "dim: tuple[int, ...]": (1,),
+    "dim0: int": 0,
+    "dim1: int": 1,
+    "dims: tuple[int, ...]": (1, 0),
+    "dtype: Any": np.dtype("float32"),
+    "exponent: float": 2.5,
+    "index: int": 1,
+    "keepdim: bool": False,
+    "max: float": 1.2,
+    "min: float": 0.7,
+    "positions: Any": np.array([[3, 0], [1, 5]]),
+    "repeats: tuple[int, ...]": (2, 1, 3),
+    "rounding_mode: str": "floor",
+    "shape: tuple[int, ...]": (3, 2),
+    "value: float": 4.0,
+    "y: float": 0.4,
+}
+
+
+def default(op: Op) -> list[Sample]:
+    """Return a sample of shape (2, 3) and, if there are no parameters, one of shape ()."""
+    annotations = op.forward.__annotations__
+    needed = [name for name in op.params if name not in op.defaults]
+    params = {name: PARAMETERS[f"{name}: {annotations[name]}"] for name in needed}
+    count = 3 if op.is_variadic else len(op.inputs)
+    shapes: list[tuple[int, ...]] = [(2, 3)] if params else [(2, 3), ()]
+    return [Sample(tuple(numbers(*s, seed=i) for i in range(count)), params) for s in shapes]
+
+
+WHOLE = np.array([[1, 2, 3], [4, 5, 6]])
+MASK = np.array([[True, False, True], [False, False, True]])
+MATRIX, VECTOR, BATCH = numbers(2, 3), numbers(3), numbers(2, 3, 2)
+
+INSTEAD: dict[str, list[Sample]] = {
+    "bitwise_and": [Sample((WHOLE, WHOLE[::-1])), Sample((MASK, MASK[::-1]))],
+    "bitwise_or": [Sample((WHOLE, WHOLE[::-1])), Sample((MASK, MASK[::-1]))],
+    "bitwise_xor": [Sample((WHOLE, WHOLE[::-1])), Sample((MASK, MASK[::-1]))],
+    "bitwise_not": [Sample((WHOLE,)), Sample((MASK,))],
+    "bmm": [Sample((BATCH, numbers(2, 2, 4, seed=1)))],
+    "clamp_to_tensors": [
+        Sample((MATRIX, numbers(2, 3, seed=1) * 0.8, numbers(2, 3, seed=2) * 1.3)),
+        Sample((MATRIX, numbers(3, seed=1), numbers(2, 1, seed=2))),
+        Sample((numbers(), 0.7 * numbers(seed=1), 1.3 * numbers(seed=2))),
+    ],
+    "dot": [Sample((VECTOR, numbers(3, seed=1)))],
+    "drop_dim": [Sample((numbers(1, 3),), {"dim": 0}), Sample((BATCH[:, :1],), {"dim": 1})],
+    "expand": [
+        Sample((VECTOR,), {"shape": (2, 3)}),
+        Sample((numbers(2, 1),), {"shape": (4, 2, 3)}),
+        Sample((numbers(),), {"shape": (2,)}),
+    ],
+    "index": [
+        Sample((MATRIX,), {"indices": (np.array([1, 0, 1]),)}),
+        Sample((MATRIX,), {"indices": (slice(None), np.array([[0, 2], [2, 2]]))}),
+        Sample((MATRIX,), {"indices": np.nonzero(MASK)}),
+    ],
+    "index_backward": [
+        Sample((numbers(3, 2),), {"shape": (2, 2), "indices": (np.array([1, 0, 1]),)})
+    ],
+    "mark": [Sample((np.array([[1], [0]]),), {"dim": 1, "size": 3})],
+    "masked": [Sample((MATRIX, MASK)), Sample((numbers(), np.bool_(True)))],
+    "mm": [Sample((MATRIX, numbers(3, 4, seed=1)))],
+    "mv": [Sample((MATRIX, numbers(3, seed=1)))],
+    "put": [
+        Sample((MATRIX, numbers(2, 2, seed=1)), {"positions": np.array([[3, 0], [1, 5]])}),
+        Sample((MATRIX, numbers(seed=1)), {"positions": np.array([3, 0])}),
+        Sample((numbers(), numbers(seed=1)), {"positions": np.array(0)}),
+    ],
+    "select_backward": [Sample((VECTOR,), {"shape": (2, 3), "dim": 0, "index": 1})],
+    "share": [Sample((MATRIX, MASK), {"dim": (1,)}), Sample((MATRIX, MASK), {"dim": (0, 1)})],
+    "slice_backward": [
+        Sample((numbers(2, 2),), {"shape": (2, 5), "dim": 1, "start": 1, "end": 5, "step": 2})
+    ],
+    "slice_dim": [Sample((numbers(2, 5),), {"dim": 1, "start": 1, "end": 5, "step": 2})],
+    "sum_to": [
+        Sample((MATRIX,), {"shape": (3,)}),
+        Sample((BATCH,), {"shape": (2, 1, 2)}),
+        Sample((MATRIX,), {"shape": ()}),
+    ],
+    "to_whole": [Sample((numbers(2, 3) * 10,), {"dtype": np.dtype("int64")})],
+    "where": [
+        Sample((MASK, MATRIX, numbers(2, 3, seed=1))),
+        Sample((MASK, numbers(3), numbers(2, 1, seed=1))),
+        Sample((np.bool_(True), numbers(), numbers(seed=1))),
+    ],
+}
+INSTEAD["index_put"] = INSTEAD["put"]
+
+ZERO_AMONG = np.array([[0.7, 0.0, 1.3], [0.0, 0.0, 0.9]])
+MORE: dict[str, list[Sample]] = {
+    "amax": [
+        Sample((MATRIX,), {"dim": (0, 1), "keepdim": True}),
+        Sample((numbers(),), {"dim": ()}),
+    ],
+    "amin": [
+        Sample((MATRIX,), {"dim": (0, 1), "keepdim": True}),
+        Sample((numbers(),), {"dim": ()}),
+    ],
+    "argmax": [Sample((MATRIX,), {"dim": None}), Sample((MATRIX,), {"dim": 0, "keepdim": True})],
+    "argmin": [Sample((MATRIX,), {"dim": None}), Sample((MATRIX,), {"dim": 0, "keepdim": True})],
+    "all_elements": [Sample((MASK,), {"dim": (1,), "keepdim": True})],
+    "any_element": [Sample((MASK,), {"dim": (0,)})],
+    "cat": [Sample((numbers(2), numbers(1, seed=1), numbers(0, seed=2)), {"dim": 0})],
+    "div_rounded": [Sample((MATRIX, numbers(2, 3, seed=1)), {"rounding_mode": "trunc"})],
+    "max_dim": [Sample((MATRIX,), {"dim": 0, "keepdim": True}), Sample((numbers(),), {"dim": 0})],
+    "min_dim": [Sample((MATRIX,), {"dim": 0, "keepdim": True}), Sample((numbers(),), {"dim": 0})],
+    "mean_dim": [
+        Sample((MATRIX,), {"dim": (0,), "keepdim": True}),
+        Sample((BATCH,), {"dim": (2, 0)}),
+    ],
+    "permute": [Sample((BATCH,), {"dims": (2, 0, 1)})],
+    "pow_to_number": [
+        Sample((signed(2, 3),), {"exponent": e}) for e in (0, 1, 2, 3, -1, -2, 2.0, -1.0)
+    ]
+    + [Sample((MATRIX,), {"exponent": e}) for e in (0.5, -0.5)],
+    "prod_all": [Sample((ZERO_AMONG,)), Sample((ZERO_AMONG[:, 1:],)), Sample((numbers(7),))],
+    "prod_dim": [
+        Sample((ZERO_AMONG,), {"dim": 1}),
+        Sample((ZERO_AMONG,), {"dim": 0, "keepdim": True}),
+        Sample((numbers(2, 5),), {"dim": 1}),
+        Sample((numbers(),), {"dim": 0}),
+    ],
+    "repeat": [Sample((numbers(),), {"repeats": (2,)}), Sample((VECTOR,), {"repeats": (2,)})],
+    "squeeze": [Sample((numbers(1, 2, 1),))],
+    "squeeze_dim": [Sample((numbers(2, 1),), {"dim": 1}), Sample((numbers(),), {"dim": 0})],
+    "stack": [Sample((numbers(), numbers(seed=1)), {"dim": 0})],
+    "sum_dim": [
+        Sample((MATRIX,), {"dim": (0, 1), "keepdim": True}),
+        Sample((BATCH,), {"dim": (2, 0)}),
+    ],
+    "transpose": [Sample((BATCH,), {"dim0": 2, "dim1": 0})],
+    "unsqueeze": [Sample((numbers(),), {"dim": 0})],
+    **{
+        name: [Sample((signed(2, 3),))]
+        for name in "abs ceil cos exp expm1 floor max_all min_all neg reciprocal relu round sigmoid "
+        "sign sin square tan tanh trunc mean_all sum_all".split()
+        if name in OPS
+    },
+    **{
+        name: [Sample((signed(2, 3), signed(2, 3, seed=1)))]
+        for name in "add div maximum minimum mul sub".split()
+    },
+}
+
+
+def samples(op: Op) -> list[Sample]:
+    """Return the samples of an op."""
+    own = INSTEAD[op.name] if op.name in INSTEAD else default(op)
+    return own + MORE.get(op.name, [])
+
+
+def every_sample() -> Iterator[Any]:
+    """Yield (op, sample) with a readable id, for ``pytest.mark.parametrize``."""
+    import pytest
+
+    for op in OPS.values():
+        for sample in samples(op):
+            yield pytest.param(op, sample, id=f"{op.name} {sample}")

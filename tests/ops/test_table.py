@@ -1,0 +1,126 @@
+"""Declaring ops: what ``@op`` makes of a function, and what it refuses at import."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.ops import OPS, op
+
+
+@pytest.fixture(autouse=True)
+def same_table_afterwards() -> Iterator[None]:
+    before = dict(OPS)
+    yield
+    OPS.clear()
+    OPS.update(before)
+
+
+def declare_cube() -> Any:
+    @op("x * x * x", tex="x^3")
+    def cube(x: Any) -> Any:
+        """Multiply three times."""
+        return x * x * x
+
+    @cube.vjp("x", tex="3 x^2")
+    def _(g: Any, x: Any) -> Any:
+        return g * (3 * x * x)
+
+    return cube
+
+
+def test_a_declared_op_can_be_differentiated_any_number_of_times() -> None:
+    cube = declare_cube()
+    x = torch.tensor(2.0, requires_grad=True)
+
+    # x^3 = 8, 3 x^2 = 12, 6 x = 12, 6, 0
+    derivatives = [cube(x)]
+    for _ in range(3):
+        derivatives += torch.autograd.grad(derivatives[-1], x, create_graph=True)
+
+    assert [float(d) for d in derivatives] == [8.0, 12.0, 12.0, 6.0]
+
+
+def test_a_declared_op_works_on_arrays_too() -> None:
+    cube = declare_cube()
+
+    np.testing.assert_array_equal(cube(np.array([1.0, 2.0])), [1.0, 8.0])
+
+
+def test_the_name_of_the_node_comes_from_the_name_of_the_function() -> None:
+    cube = declare_cube()
+    x = torch.tensor(2.0, requires_grad=True)
+
+    assert cube(x).grad_fn.name() == "CubeBackward0"
+
+
+def test_the_text_of_a_rule_is_what_it_returns() -> None:
+    cube = declare_cube()
+
+    assert cube.op.rules["x"].text == "g * (3 * x * x)"
+    assert cube.op.rules["x"].reads == ("x",)
+
+
+def test_a_rule_that_reads_an_unknown_name_is_refused() -> None:
+    cube = declare_cube()
+
+    with pytest.raises(TypeError, match=r"op 'cube': the rule for 'x' reads \('y',\)"):
+
+        @cube.vjp("x")
+        def _(g: Any, y: Any) -> Any:
+            return g * y
+
+
+def test_a_rule_for_an_unknown_input_is_refused() -> None:
+    cube = declare_cube()
+
+    with pytest.raises(TypeError, match=r"an op's rules are for one of \('x',\)"):
+
+        @cube.vjp("z")
+        def _(g: Any) -> Any:
+            return g
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"op 'same': unknown options \['colour'\]"):
+
+        @op("x", colour="blue")
+        def same(x: Any) -> Any:
+            """Return x."""
+            return x
+
+
+def test_an_input_without_a_rule_gets_no_gradient() -> None:
+    @op("scale(x, by)")
+    def scale(x: Any, by: Any) -> Any:
+        """Multiply; ``by`` counts as a constant."""
+        return x * by
+
+    @scale.vjp("x")
+    def _(g: Any, by: Any) -> Any:
+        return g * by
+
+    x, by = (torch.tensor(v, requires_grad=True) for v in (2.0, 5.0))
+
+    out = scale(x, by)
+
+    assert [name for name, _ in out.grad_fn.edges()] == ["x", "by"]
+    assert torch.autograd.grad(out, x, retain_graph=True) == (torch.tensor(5.0),)
+    with pytest.raises(NotImplementedError, match="no derivative with respect to this input"):
+        out.backward()
+
+
+def test_a_node_saves_for_the_wanted_rules_only() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.tensor(3.0)
+
+    # d(x * y)/dx needs y; nobody asks for d(x * y)/dy, which would need x
+    assert set((x * y).grad_fn.saved()) == {"y"}
+
+
+@pytest.mark.parametrize("value", [[1.0], None, "a", {1}, np.ones(2)], ids=type)
+def test_something_else_than_a_tensor_is_refused_with_advice(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"\n-> Make a tensor of it first: torch\."):
+        torch.ones(2) * value

@@ -1,0 +1,76 @@
+"""Run the same code with PyTorch and with the kit, and tell what came out."""
+
+import contextlib
+import io
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import autodiff_kit
+
+
+@dataclass
+class Run:
+    """What a program printed, warned of, and raised."""
+
+    printed: str
+    warned: list[tuple[str, str]]  # (category, first line)
+    raised: tuple[str, str] | None  # (class, first line of the message)
+    advice: str  # the further lines of the message
+
+
+def run(torch: Any, program: str) -> Run:
+    """Run a program that knows PyTorch or the kit as ``torch``.
+
+    Parameters
+    ----------
+    torch : module
+        PyTorch or the kit.
+    program : str
+
+    Returns
+    -------
+    Run - with the kit's and PyTorch's module names made equal.
+    """
+    text, error = io.StringIO(), None
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(text):
+        warnings.simplefilter("always")
+        try:
+            exec(compile(program, "<program>", "exec"), {"torch": torch, "np": np})
+        except Exception as raised:  # the class and the words are what is compared
+            error = raised
+    first, _, rest = str(error).partition("\n")
+    return Run(
+        printed=_neutral(text.getvalue()),
+        warned=[(w.category.__name__, str(w.message).split("\n")[0]) for w in caught],
+        raised=None if error is None else (type(error).__name__, _neutral(first)),
+        advice=rest,
+    )
+
+
+def _neutral(text: str) -> str:
+    text = re.sub(r" at 0x[0-9a-f]+", " at 0x", text)
+    return text.replace("autodiff_kit", "torch")
+
+
+def tree(node: Any, depth: int = 4) -> Any:
+    """Return the names of a node and of what comes before it, as nested tuples."""
+    if node is None or depth == 0:
+        return node is None or "..."
+    return node.name(), *((tree(n, depth - 1), i) for n, i in node.next_functions)
+
+
+def values(tensor: Any) -> Any:
+    """Return the values as an array; tensors that PyTorch keeps as symbolic zeros are zeros."""
+    try:
+        return np.asarray(tensor.detach().tolist(), "float64").reshape(tuple(tensor.shape))
+    except RuntimeError:
+        return np.zeros(tuple(tensor.shape))
+
+
+def is_kit(torch: Any) -> bool:
+    """Return whether ``torch`` is the kit."""
+    return torch is autodiff_kit

@@ -1,0 +1,445 @@
+"""The learner's mistakes: PyTorch's class and words, then a line that teaches.
+
+Each line below is a program that must fail in both packages in the same way.
+"""
+
+import pytest
+
+import autodiff_kit
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+GIVEN = """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+w = torch.tensor([3.0, 4.0], requires_grad=True)
+y = a * 2
+d = torch.tensor([1.0, 2.0], dtype=torch.float64)
+i = torch.tensor([1, 2])
+b = torch.tensor([True, False])
+m = torch.ones(2, 3)
+c = torch.ones(2, 3, 4)
+z = torch.tensor(1.0)
+empty = torch.ones(0, 3)
+with torch.inference_mode():
+    inference = torch.ones(2)
+"""
+
+BACKWARD = """
+a.backward()
+y.backward()
+torch.ones(2).backward()
+z.backward()
+i.sum().backward()
+a.detach().sum().backward()
+a.sum().backward(torch.ones(2))
+y.backward(torch.ones(3))
+y.backward(torch.ones(2, 1))
+y.backward(z)
+y.backward([1.0, 1.0])
+(y * y).sum().backward(inputs=[])
+y.sum().backward(inputs=[i])
+s = (a * a).sum(); s.backward(); s.backward()
+s = (a * a).sum(); s.backward(); torch.autograd.grad(s, a)
+s = a.exp().sum(); torch.autograd.grad(s, a); s.backward()
+s = a.max(0).values; s.backward(); s.backward()
+p = a * a; p.sum().backward(); p.grad_fn._saved_self
+p = a.exp(); p.sum().backward(); p.grad_fn._saved_result
+p = a**3; p.sum().backward(); p.grad_fn._saved_exponent
+torch.autograd.grad(a.sum(), w)
+torch.autograd.grad(a.sum(), [a, w])
+torch.autograd.grad(a.sum(), w, allow_unused=False)
+torch.autograd.grad(a.sum(), a, materialize_grads=True, allow_unused=False)
+torch.autograd.grad(a.sum(), i)
+torch.autograd.grad(a.sum(), a.detach())
+torch.autograd.grad(i.sum(), a)
+torch.autograd.grad(a, a)
+torch.autograd.grad(y, a, torch.ones(3))
+torch.autograd.grad(y.sum(), a, torch.ones(1))
+torch.autograd.grad([a * 2, w * 3], [a, w], [torch.ones(2)])
+torch.autograd.grad(y.sum(), [])
+torch.autograd.backward([a * 2, w * 3], [torch.ones(2)])
+(a // 2).sum().backward()
+(7 % a).sum().backward()
+"""
+
+LEAVES = """
+i.requires_grad = True
+b.requires_grad = True
+i.requires_grad_()
+y.requires_grad = False
+y.requires_grad_(False)
+torch.tensor([1, 2], requires_grad=True)
+torch.tensor(True, requires_grad=True)
+torch.ones(2, dtype=torch.int64, requires_grad=True)
+torch.arange(3, requires_grad=True)
+torch.randint(3, (2,), requires_grad=True)
+i.retain_grad()
+a.detach().retain_grad()
+i.register_hook(print)
+z.register_hook(print)
+y.register_post_accumulate_grad_hook(print)
+i.register_post_accumulate_grad_hook(print)
+a.register_hook(lambda g: 1); y.sum().backward()
+a.register_hook(lambda g: torch.ones(3)); y.sum().backward()
+a.register_hook(lambda g: g.double()); y.sum().backward()
+y.register_hook(lambda g: g[:1]); y.sum().backward()
+a.register_post_accumulate_grad_hook(lambda leaf: 3); y.sum().backward()
+a.grad = 1
+a.grad = torch.ones(3)
+a.grad = d
+a.grad = i
+i.grad = torch.ones(2)
+a.view(2).detach_()
+inference.requires_grad = True
+inference.requires_grad_()
+inference._version
+import copy; copy.deepcopy(y)
+"""
+
+IN_PLACE = """
+a += 1
+a.add_(1)
+a.zero_()
+a.copy_(w)
+a[0] = 1
+a[[0]] = 1
+a[a > 1] = 0
+a.view(2).add_(1)
+a[0].zero_()
+v = a[:1]; v += 1
+a.expand(2, 2).add_(1)
+v = a.detach().requires_grad_(); v.mul_(2)
+with torch.no_grad(): v = a[0]
+v += 1
+y.expand(2, 2).add_(1)
+torch.ones(1).expand(3).zero_()
+p = y * y; y += 1; p.sum().backward()
+p = y.exp(); p += 1; p.sum().backward()
+p = y.tanh(); p.mul_(2).add_(1); p.sum().backward()
+v = torch.ones(2); p = a * v; v += 1; p.sum().backward()
+p = y * y; y.detach().zero_(); p.sum().backward()
+p = y * y; y[0].zero_(); p.sum().backward()
+y *= y; y.sum().backward()
+p = a * a; exec("with torch.no_grad(): a.add_(1)"); p.sum().backward()
+p = w.double() * d; d.add_(1); d.sub_(1); p.sum().backward()
+p = c.requires_grad_().exp(); p[0, 0, 0] = 1; p.sum().backward()
+i += 1.5
+i /= 2
+i.copy_(m)
+b += 1
+i.add_(d)
+m[0] += torch.ones(2)
+torch.ones(2).add_(m.t())
+torch.ones(3).add_(m)
+torch.ones(3).copy_(m)
+torch.ones(3).copy_(torch.ones(2))
+torch.ones(3).copy_(2.0)
+torch.ones(3).fill_(m)
+m[5] = 1
+m[0, 7] = 1
+m[0] = 'a'
+m[0] = [1, 2, 3]
+m[0] = None
+m[0] = torch.ones(2)
+m[0] = torch.ones(2, 3)
+m[:, :2] = torch.ones(3)
+m[[0, 1]] = torch.ones(2)
+m[[0, 5]] = 1
+m[b] = torch.ones(2)
+m[torch.tensor([True, False, True])] = 0
+inference.add_(1)
+inference[0] = 1
+inference * a
+(a * inference).sum()
+inference @ a
+"""
+
+SHAPES = """
+m + torch.ones(2)
+m + torch.ones(4, 3)
+m * torch.ones(2, 2)
+m == torch.ones(2)
+torch.maximum(m, torch.ones(2))
+torch.where(b, a, m)
+m @ m
+m @ torch.ones(2)
+torch.ones(2) @ torch.ones(3)
+torch.ones(2) @ m.t()
+m @ d
+m @ i
+m @ m.double().t()
+m.half() @ m.t()
+a.dot(d)
+i @ i.float()
+z @ a
+a @ z
+c @ c
+c @ torch.ones(3, 4, 2)
+c.bmm(c)
+c.bmm(m)
+m.bmm(c)
+c.bmm(c.double().transpose(1, 2))
+m.mm(a)
+a.mm(m)
+m.mv(m)
+m.mv(a)
+m.dot(m)
+m.mv(torch.ones(3, dtype=torch.int64))
+b @ b
+torch.outer(m, a)
+torch.outer(a, m)
+m.view(7)
+m.view(-1, 4)
+m.view(-1, -1)
+m.view(-2, 3)
+m.view(0, -1)
+m.reshape(4)
+m.reshape(5, -1)
+m.reshape((2.0, 3))
+empty.view(-1, 0)
+m.t().view(-1)
+m.t().view(3, 2, 1).view(-1)
+m.expand(3)
+m.expand(3, 2, 2)
+m.expand(2, 3, 1)
+a.expand(-1, 2)
+m.permute(0)
+m.permute(0, 0)
+m.permute(0, 2)
+m.transpose(0, 2)
+c.t()
+a.mT
+m.squeeze(2)
+m.unsqueeze(3)
+m.unsqueeze(-4)
+m.repeat(2)
+m.repeat(-1, 1)
+m.flatten(1, 0)
+m.flatten(3)
+z.flatten(1)
+m.flip(2)
+m.flip(0, 0)
+m.select(0, 5)
+m.select(2, 0)
+z.select(0, 0)
+m.narrow(0, 1, 2)
+m.narrow(0, 3, 1)
+m.narrow(0, 0, -1)
+m.narrow(2, 0, 1)
+z.narrow(0, 0, 1)
+torch.cat([])
+torch.cat(a)
+torch.cat([a, 1])
+torch.cat([a, m])
+torch.cat([m, torch.ones(3, 4)])
+torch.cat([m, torch.ones(2, 4, 1)], 0)
+torch.cat([m, torch.ones(3, 3)], 1)
+torch.cat([z, z])
+torch.cat([a, a], 2)
+torch.stack([])
+torch.stack(a)
+torch.stack([a, m])
+torch.stack([a, torch.ones(3)])
+torch.stack([a, a], 3)
+"""
+
+REDUCTIONS_AND_INDEXING = """
+m.sum(2)
+m.sum(-3)
+m.sum((0, 0))
+m.mean(5)
+i.mean()
+b.mean(0)
+m.prod(2)
+m.max(2)
+m.min(-3)
+torch.ones(0).max()
+torch.ones(0).amin()
+torch.ones(0).argmax()
+empty.max(0)
+empty.amax(0)
+empty.argmin(0)
+b.argmax()
+m.size(2)
+z.size(0)
+len(z)
+list(z)
+for element in z: pass
+m[2]
+m[-3]
+m[0, 3]
+m[0, 0, 0]
+m[1.0]
+m[a]
+m['a']
+m[[0, 2]]
+m[:, [0, 7]]
+m[torch.tensor([0, 5])]
+m[torch.tensor([-3])]
+m[b, b]
+m[torch.tensor([True, False, True])]
+m[torch.tensor([[True]])]
+m[[0, 1], [0, 1, 2]]
+m[::-1]
+m[::0]
+m[0:1.5]
+z[0]
+z[-1]
+z[1]
+z[0, 0]
+z[:]
+z[[0]]
+empty[[0]]
+"""
+
+VALUES = """
+m.item()
+empty.item()
+float(m)
+int(m)
+bool(m)
+bool(empty)
+if m > 0: pass
+m and m
+not m
+a.numpy()
+np.asarray(a)
+np.asarray(y)
+[1, 2, 3][z]
+z.__index__()
+range(a[0])
+f"{a:.2f}"
+'a' in i
+None in i
+a + None
+a - [1]
+a * {}
+a / None
+a // None
+a % None
+a ** [1]
+a @ 2
+a @ [1]
+2 @ a
+[1] - a
+'a' - a
+None * a
+[1] / a
+[1] ** a
+a < None
+a >= [1]
+a & a
+a | b
+b ^ 1.0
+~a
+-b
++b
+b - b
+b - True
+True - b
+1 - b
+a - b
+b.relu()
+b.abs()
+b.floor()
+b.ceil()
+b.round()
+b.trunc()
+b ** b
+i ** -1
+i % 0
+i // 0
+i % torch.tensor([0, 1])
+i.div(0, rounding_mode='floor')
+i.div(2, rounding_mode='x')
+torch.sub(i, i, alpha=0.5)
+torch.add(i, i, alpha=0.5)
+m.clamp()
+a.mul([1])
+a.add(None)
+torch.mul(a, [1])
+torch.add(a, None)
+torch.maximum(a, 1)
+a.maximum(1.0)
+torch.exp(2.0)
+torch.sum([1.0])
+torch.mm(m, 2)
+torch.where(a, a, a)
+torch.equal(a, [1])
+torch.allclose(a, d)
+torch.isclose(a, i)
+a.pow('a')
+"""
+
+MAKING = """
+torch.tensor([[1, 2], [3]])
+torch.tensor([[1, 2], [3, 4], [5]])
+torch.tensor([[[1], [2]], [[3], [4, 5]]])
+torch.tensor([1, 'a'])
+torch.tensor('a')
+torch.tensor(None)
+torch.tensor([1, None])
+torch.tensor({1: 2})
+torch.tensor([1, [2]])
+torch.tensor([[1], 2])
+torch.tensor([300], dtype=torch.uint8)
+torch.tensor([float('nan')], dtype=torch.int64)
+torch.tensor([1], dtype='float32')
+torch.ones(2, dtype=np.float32)
+torch.ones(-1)
+torch.zeros(2, -3)
+torch.ones('a')
+torch.ones(None)
+torch.ones(2.5)
+torch.ones(2, 3.5)
+torch.ones((2, 3.0))
+torch.ones()
+torch.randn('a')
+torch.randn(-1)
+torch.full(2, 3)
+torch.full((2,), 'a')
+torch.eye(-1)
+torch.arange(5, 1)
+torch.arange(1, 5, 0)
+torch.linspace(0, 1, -1)
+torch.zeros_like([1, 2])
+torch.rand_like(i)
+torch.randn(2, dtype=torch.int64)
+torch.rand(2, dtype=torch.int64)
+torch.randint(5, 0, (2,))
+torch.randint(0, (2,))
+torch.randint(3, 5)
+torch.from_numpy([1, 2])
+torch.from_numpy(np.ones(4)[::-1])
+torch.Tensor(2.5)
+torch.Tensor('a')
+torch.set_default_dtype(torch.int64)
+torch.set_grad_enabled('a')
+"""
+
+GROUPS = (BACKWARD, LEAVES, IN_PLACE, SHAPES, REDUCTIONS_AND_INDEXING, VALUES, MAKING)
+
+
+def programs() -> list[str]:
+    found: list[str] = []
+    for line in "".join(GROUPS).strip().replace("\n\n", "\n").split("\n"):
+        if found and found[-1].startswith("with"):
+            found[-1] += "\n" + line  # what a block is followed by belongs to it
+        else:
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize("program", programs())
+def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(program: str) -> None:
+    expected = run(torch, GIVEN + program)
+
+    found = run(autodiff_kit, GIVEN + program)
+
+    assert expected.raised is not None, "PyTorch does not fail here"
+    assert found.raised == expected.raised
+    assert found.advice.startswith("-> ")
+    assert found.advice.endswith((".", ")"))
