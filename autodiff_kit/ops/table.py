@@ -21,7 +21,6 @@ from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import Node, Value, WideNode, next_number
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
-from autodiff_kit.errors import teach
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.tensor import INFERENCE, Tensor, note_view, share, version_cell, wrap
 
@@ -292,8 +291,9 @@ def op(
         PyTorch's name of the node; from the function's name if left out.
     **options
         ``view``: the output may share memory with ``x``. ``dtypes``: ``"promote"`` brings the
-        inputs to one type, ``"float"`` to one floating type, ``"any"`` leaves them alone; ``operands``: parameters that count as inputs for this,
-        ``keeps_type``: how many of the first inputs, masks, keep their type all the same.
+        inputs to one type, ``"float"`` to one floating type, ``"any"`` leaves them alone.
+        inputs to one type, ``"float"`` to one floating type, ``"any"`` leaves them alone.
+        ``operands``: parameters that count as inputs for this.
         ``whole``: checks the arrays when they are not all floats of one type, and raises what
         PyTorch raises.
         ``by_products``: names of further values that forward returns and rules may read.

@@ -155,6 +155,7 @@ class record(Observer):
     # -- what the core tells ---------------------------------------------------------------------
 
     def created(self, tensor: Tensor) -> None:
+        """Write down a new leaf, with the name it is given."""
         if self._outer is not None:
             self._outer.created(tensor)
         if self._is_full():
@@ -167,6 +168,7 @@ class record(Observer):
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
+        """Write down an op: its place, its inputs, its value and what its node saves."""
         if self._outer is not None:
             self._outer.applied(op, inputs, params, out, node)
         if self._is_full():
@@ -215,6 +217,7 @@ class record(Observer):
         self._event("op", node=number)
 
     def modified(self, tensor: Tensor, how: str) -> None:
+        """Write down a change in place; the tensor now holds the result of the last op."""
         if self._outer is not None:
             self._outer.modified(tensor, how)
         if self._is_full() or self._last_op < 0:
@@ -230,6 +233,7 @@ class record(Observer):
         )
 
     def branched(self, tensor: Tensor, taken: bool) -> None:
+        """Write down that Python looked at a tensor to choose its way."""
         if self._outer is not None:
             self._outer.branched(tensor, taken)
         if self._is_full():
@@ -238,14 +242,13 @@ class record(Observer):
         self._event("branch", node=self._number(tensor, ""), taken=taken, where=place.where)
 
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        """Write down where a backward pass starts, and with which gradients."""
         if self._outer is not None:
             self._outer.backward_started(roots)
         if self._is_full():
             return
         place = self._place()
-        self._backward_scope = self._scope(
-            "call", "backward", self._current_scope(), place.where
-        )
+        self._backward_scope = self._scope("call", "backward", self._current_scope(), place.where)
         self._event(
             "backward",
             roots=[self._node(node) for node, _ in roots],
@@ -254,6 +257,7 @@ class record(Observer):
         )
 
     def visited(self, node: Node, g: Any) -> None:
+        """Write down that the gradient of a node is complete."""
         if self._outer is not None:
             self._outer.visited(node, g)
         if self._is_full():
@@ -266,6 +270,7 @@ class record(Observer):
     def contributed(
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
+        """Write down one contribution, before and after broadcasting was undone."""
         if self._outer is not None:
             self._outer.contributed(node, index, edge, before, after, total)
         if self._is_full():
@@ -282,6 +287,7 @@ class record(Observer):
         )
 
     def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
+        """Write down what was added to a leaf's ``.grad``, and what it was before."""
         if self._outer is not None:
             self._outer.accumulated(node, tensor, g, grad)
         if self._is_full():
@@ -295,6 +301,7 @@ class record(Observer):
         )
 
     def released(self, node: Node) -> None:
+        """Write down that saved values were dropped."""
         if self._outer is not None:
             self._outer.released(node)
         if self._is_full():
@@ -305,6 +312,7 @@ class record(Observer):
             self._event("release", node=number, bytes=sum(entry["bytes"] for entry in saved))
 
     def backward_finished(self) -> None:
+        """Write down the end of a backward pass."""
         if self._outer is not None:
             self._outer.backward_finished()
         self._backward_scope = None
@@ -352,7 +360,11 @@ class record(Observer):
         number = len(self._recording.nodes)
         self._recording.nodes.append(_leaf(number, None, True, self._current_scope(), None))
         self._recording.nodes[number]["grad_fn"] = node.name()
-        self._recording.nodes[number]["value"] = {"shape": list(node.shape), "dtype": "", "data": []}
+        self._recording.nodes[number]["value"] = {
+            "shape": list(node.shape),
+            "dtype": "",
+            "data": [],
+        }
         self._nodes[node.number] = number
         self._event("leaf", node=number)
         return number
@@ -513,9 +525,7 @@ class record(Observer):
             running.values, running.last = values, at
         del call.loops[len(place.loops) :]
 
-    def _scope(
-        self, kind: str, name: str, parent: int | None, where: Any, index: int = 0
-    ) -> int:
+    def _scope(self, kind: str, name: str, parent: int | None, where: Any, index: int = 0) -> int:
         number = len(self._recording.scopes)
         self._recording.scopes.append(
             {

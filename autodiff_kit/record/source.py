@@ -197,7 +197,8 @@ class Sources:
         place.loops = tuple(
             loop
             for loop in source.loops
-            if loop.span[:2] <= span[:2] and span[2:] <= loop.span[2:]
+            if loop.span[:2] <= span[:2]
+            and span[2:] <= loop.span[2:]
             # only loops of the same function: a def between them starts afresh
             and code.co_firstlineno <= loop.span[0]
         )

@@ -22,9 +22,9 @@ __all__ = ["StepMagics", "load_ipython_extension"]
 class StepMagics(Magics):
     """Holds ``%%step``."""
 
-    @magic_arguments()
-    @argument("name", nargs="?", help="keep the recording in a variable of this name")
-    @cell_magic  # type: ignore[untyped-decorator]
+    @magic_arguments()  # type: ignore[untyped-decorator]
+    @argument("name", nargs="?", help="a variable that keeps the recording")  # type: ignore[untyped-decorator]
+    @cell_magic
     def step(self, line: str, cell: str) -> None:
         """Run the cell, record what its tensors do, and show it step by step.
 
@@ -35,16 +35,17 @@ class StepMagics(Magics):
         if name is not None and not name.isidentifier():
             print(f"%%step {name}: this is not a name for a variable. Write for example %%step rec")
             return
+        shell: Any = self.shell
         recorder = record()
         with recorder as recording:
             # run_cell shows the last value and the traceback, and returns instead of raising.
-            result = self.shell.run_cell(cell, store_history=False)
+            result = shell.run_cell(cell, store_history=False)
             if result.error_in_exec is not None:
                 recorder.failed(result.error_in_exec)
         if result.error_before_exec is not None:
             return  # a syntax error: IPython has shown it, and nothing ran
         if name is not None:
-            self.shell.user_ns[name] = recording
+            shell.user_ns[name] = recording
         if recording.nodes:
             display(Stepper(recording))
         else:

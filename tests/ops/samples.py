@@ -184,13 +184,34 @@ MORE: dict[str, list[Sample]] = {
     "unsqueeze": [Sample((numbers(),), {"dim": 0})],
     **{
         name: [Sample((signed(2, 3),))]
-        for name in "abs ceil cos exp expm1 floor max_all min_all neg reciprocal relu round sigmoid "
-        "sign sin square tan tanh trunc mean_all sum_all".split()
+        for name in (
+            "abs",
+            "ceil",
+            "cos",
+            "exp",
+            "expm1",
+            "floor",
+            "max_all",
+            "min_all",
+            "neg",
+            "reciprocal",
+            "relu",
+            "round",
+            "sigmoid",
+            "sign",
+            "sin",
+            "square",
+            "tan",
+            "tanh",
+            "trunc",
+            "mean_all",
+            "sum_all",
+        )
         if name in OPS
     },
     **{
         name: [Sample((signed(2, 3), signed(2, 3, seed=1)))]
-        for name in "add div maximum minimum mul sub".split()
+        for name in ["add", "div", "maximum", "minimum", "mul", "sub"]
     },
 }
 
