@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import teach, warn_of_scalar
 from autodiff_kit.methods import check_operand
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
@@ -138,12 +138,7 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
     advice = "A tensor is made of numbers, or of nested lists of numbers with rows of one length."
     if isinstance(data, Tensor | np.ndarray):
         if data.ndim == 0 and isinstance(data, Tensor) and data.requires_grad:
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
-                "behavior.\nConsider using tensor.detach() first.",
-                UserWarning,
-                stacklevel=_OUTSIDE + dim,
-            )
+            warn_of_scalar(stacklevel=_OUTSIDE + dim)
         yield from np.asarray(data._array if isinstance(data, Tensor) else data).flat
     elif isinstance(data, list | tuple | range):
         if dim == len(shape):
@@ -168,7 +163,7 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
         yield data
 
 
-_OUTSIDE = 4  # from a warning in ``_flattened`` up to the caller of ``tensor``
+_OUTSIDE = 5  # from a warning in ``_flattened`` up to the caller of ``tensor``
 
 
 def _inferred(kinds: set[Any]) -> Any:

@@ -7,7 +7,9 @@ after it says what to do. Read next: ``dtypes.py``.
 
 from __future__ import annotations
 
-__all__ = ["teach"]
+import warnings
+
+__all__ = ["teach", "warn_of_scalar"]
 
 
 def teach(message: str, advice: str) -> str:
@@ -31,3 +33,13 @@ def teach(message: str, advice: str) -> str:
     -> Use x.item() to get its number.
     """
     return f"{message}\n-> {advice}"
+
+
+def warn_of_scalar(stacklevel: int) -> None:
+    """Warn, in PyTorch's words, that a number has left the graph."""
+    warnings.warn(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first.",
+        UserWarning,
+        stacklevel,
+    )

@@ -108,6 +108,9 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
                 )
             )
         value = tensors.wrap(np.asarray(value)[()])
+    if key is Ellipsis:
+        change(tensor, "x[...] = ...", ops.copy_from, value)
+        return
     basic = ops.is_basic(key)
     if basic and local.mode.observer is None and not _any_recorded(tensor, value):
         # Nothing to record: write into the elements and leave the others alone.
@@ -157,7 +160,7 @@ def _watch(result: Tensor, cell: list[Any]) -> None:
     node = result._node
     assert node is not None
     gone = [*cell[:-1], Change(sys.maxsize)]
-    gone[-1].node_name = cell[-1].node_name
+    gone[-1].node_name = "" if node.edge1 is None else cell[-1].node_name
     if any(c is cell for c in node.cells):
         LastChange.number = next_number()  # so that backward looks
     new = {id(result._changes): cell, id(cell): gone}

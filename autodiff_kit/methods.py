@@ -260,13 +260,15 @@ class Methods:
 
     def copy_(self: Any, source: Any) -> Tensor:
         """Copy the elements of ``source`` into this tensor; shapes broadcast."""
+        if isinstance(source, _NUMBERS):
+            return self.fill_(source)  # type: ignore[no-any-return]
         check_operand("copy_", "other", 1, source, numbers=False)
         if source.ndim > self.ndim:
-            shape = np.broadcast_shapes(self.shape, source.shape)
+            whole = ops.add(self.detach(), source.detach())  # raises if they do not broadcast
             raise RuntimeError(
                 teach(
                     f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-                    f"{list(shape)}",
+                    f"{list(whole.shape)}",
                     "The tensor that is written to keeps its shape.",
                 )
             )
@@ -502,6 +504,15 @@ class Methods:
                     "Number of dimensions of repeat dims can not be smaller than number of "
                     "dimensions of tensor",
                     f"The tensor has {self.ndim} dimensions: give at least so many numbers.",
+                )
+            )
+        if any(n < 0 for n in counts):
+            own = (1,) * (len(counts) - self.ndim) + tuple(self.shape)
+            shape = [n * m for n, m in zip(counts, own, strict=True)]
+            raise RuntimeError(
+                teach(
+                    f"Trying to create tensor with negative dimension {min(shape)}: {shape}",
+                    "Repeat 0 times or more.",
                 )
             )
         return ops.repeat(self, repeats=counts)

@@ -82,7 +82,7 @@ def format_tensor(tensor: Tensor) -> str:
     return tensor_repr(
         tensor._array,
         requires_grad=tensor.requires_grad,
-        grad_fn=tensor.grad_fn.name() if tensor.grad_fn is not None else None,
+        grad_fn=None if tensor.grad_fn is None else tensor.grad_fn.name().split("::")[-1],
     )
 
 

@@ -20,7 +20,7 @@ from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import Hooks, RemovableHandle
 from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import teach, warn_of_scalar
 from autodiff_kit.methods import Methods, check_grad
 
 __all__ = ["INFERENCE", "Tensor", "version_cell", "wrap"]
@@ -175,7 +175,8 @@ class Tensor(Methods):
                 ".grad attribute won't be populated during autograd.backward(). If you indeed want "
                 "the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
                 "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
-                "access the leaf Tensor instead.",
+                "access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
+                "more information.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -342,6 +343,8 @@ class Tensor(Methods):
         return taken
 
     def __float__(self) -> float:
+        if self._node is not None:
+            warn_of_scalar(stacklevel=3)
         return float(self._scalar())
 
     def __int__(self) -> int:
@@ -372,7 +375,8 @@ class Tensor(Methods):
     def __add__(self, other: Any) -> Tensor:
         return ops.add(self, other)
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Tensor:
+        return ops.add(self, _plain(other, "+"))
 
     def __sub__(self, other: Any) -> Tensor:
         return ops.sub(self, other)
@@ -383,7 +387,8 @@ class Tensor(Methods):
     def __mul__(self, other: Any) -> Tensor:
         return ops.mul(self, other)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> Tensor:
+        return ops.mul(self, _plain(other, "*"))
 
     def __truediv__(self, other: Any) -> Tensor:
         return ops.div(self, other)
@@ -399,6 +404,9 @@ class Tensor(Methods):
 
     def __matmul__(self, other: Tensor) -> Tensor:
         return ops.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        raise TypeError(_refusal(type(other).__name__, "Tensor", "@"))
 
     def __mod__(self, other: Any) -> Tensor:
         return self.remainder(_operand(other, "%"))
@@ -478,6 +486,12 @@ class Tensor(Methods):
     def __itruediv__(self, other: Any) -> Tensor:
         return self.div_(other)  # type: ignore[no-any-return]
 
+    def __ifloordiv__(self, other: Any) -> Tensor:
+        return self.floor_divide_(other)  # type: ignore[no-any-return]
+
+    def __imod__(self, other: Any) -> Tensor:
+        return self.remainder_(other)  # type: ignore[no-any-return]
+
     def __ipow__(self, other: Any) -> Tensor:
         return self.pow_(other)  # type: ignore[no-any-return]
 
@@ -543,27 +557,24 @@ def _hooks(node: Node) -> Hooks:
 
 def _plain(value: Any, sign: str) -> Any:
     """Return a Python number; refuse anything else on the left of an operator."""
-    if isinstance(value, int | float):
+    if type(value) is float or type(value) is int:
+        return value
+    if isinstance(value, int | float | np.generic):
         return value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(
-        teach(
-            f"unsupported operand type(s) for {sign}: '{type(value).__name__}' and 'Tensor'",
-            "Make a tensor of it first: torch.tensor(...).",
-        )
-    )
+    raise TypeError(_refusal(type(value).__name__, "Tensor", sign))
 
 
 def _operand(value: Any, sign: str) -> Any:
     """Return a tensor or number; refuse anything else on the right of an operator."""
     if isinstance(value, Tensor | int | float | np.generic):
         return value
-    raise TypeError(
-        teach(
-            f"unsupported operand type(s) for {sign}: 'Tensor' and '{type(value).__name__}'",
-            "Make a tensor of it first: torch.tensor(...).",
-        )
+    raise TypeError(_refusal("Tensor", type(value).__name__, sign))
+
+
+def _refusal(left: str, right: str, sign: str) -> str:
+    return teach(
+        f"unsupported operand type(s) for {sign}: '{left}' and '{right}'",
+        "Make a tensor of it first: torch.tensor(...).",
     )
 
 

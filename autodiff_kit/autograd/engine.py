@@ -73,7 +73,8 @@ def run_backward(
     queue: list[tuple[int, Node]] = []  # creation numbers, negated: the heap gives the newest
     found: dict[Node, Value] = {}
     wanted = None if inputs is None else set(inputs)
-    useful = None if wanted is None else _leading_to(wanted, [node for node, _ in roots])
+    passing = set() if wanted is None else _leading_to(wanted, [node for node, _ in roots])
+    useful = None if wanted is None else wanted | passing
     observer = local.mode.observer
     accumulate_grad = nodes.ACCUMULATE
 
@@ -96,11 +97,15 @@ def run_backward(
                 last_change = LastChange.number
             if observer is not None:
                 observer.visited(node, g)
-            if wanted is not None and node in wanted:
-                found[node] = g
+            if wanted is not None:
+                if node in wanted:
+                    found[node] = g
+                if node not in passing:
+                    continue  # nothing that is wanted lies behind it
             if op is accumulate_grad:
-                if wanted is None:
-                    accumulate(node, g, create_graph)  # type: ignore[arg-type]
+                accumulate(node, g, create_graph)  # type: ignore[arg-type]
+                if node.hooks is not None:  # a hook may have changed the leaf
+                    last_change = LastChange.number
                 continue
             if node.number < last_change or node.out is RELEASED:
                 node.check_saved()
@@ -239,7 +244,7 @@ def _run_hooks(node: Node, g: Value) -> Value:
 
 
 def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
-    """Return the nodes on a path from a root to one of ``inputs``, both ends included."""
+    """Return the nodes that pass gradients on from a root to one of ``inputs``."""
     oldest = min(node.number for node in inputs)
     order: list[Node] = []
     seen = set(roots)
@@ -251,8 +256,10 @@ def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
             if edge is not None and edge not in seen and edge.number >= oldest:
                 seen.add(edge)
                 stack.append(edge)
+    passing: set[Node] = set()
     useful = set(inputs)
     for node in sorted(order, key=attrgetter("number")):  # inputs before their consumers
         if node.edge0 in useful or node.edge1 in useful or not useful.isdisjoint(node.more):
+            passing.add(node)
             useful.add(node)
-    return useful
+    return passing

@@ -129,7 +129,7 @@ class Node:
         return self.op.node_name
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"
 
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (name of the input, node that made it or None) for every tensor input."""
@@ -236,9 +236,6 @@ class AccumulateGrad(Node):
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (): nothing comes before a leaf."""
         return ()
-
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {id(self):#x}>"
 
 
 ACCUMULATE: Any = None  # the Op of AccumulateGrad nodes; set by ops/table.py

@@ -117,7 +117,12 @@ def _overwritten(x: Value, y: Value, positions: Any) -> Value:
     return out if x.ndim else out[()]
 
 
-@op("x with x[positions] = y", tex=r"x_{I \leftarrow y}", node="CopySlices", dtypes="any")
+@op(
+    "x with x[positions] = y",
+    tex=r"x_{I \leftarrow y}",
+    node="torch::autograd::CopySlices",
+    dtypes="any",
+)
 def put(x: Value, y: Value, *, positions: Any) -> Value:
     """Overwrite the elements of a view: what ``x[0] = y`` does to x."""
     return _overwritten(x, y, positions)
@@ -145,7 +150,7 @@ for _putting in (put, index_put):
         return pick(g, positions=positions)
 
 
-@op("y", tex=r"y", node="CopyBackwards", dtypes="any")
+@op("y", tex=r"y", node="torch::autograd::CopyBackwards", dtypes="any")
 def copy_from(x: Value, y: Value) -> Value:
     """Return y in the shape and dtype of x: what ``x.copy_(y)`` computes."""
     out = np.empty(x.shape, x.dtype)
@@ -220,9 +225,9 @@ def getitem(x: Value, key: Any) -> Value:
                 x = slice_dim(x, dim=dim, start=start, end=max(start, stop), step=step)
             dim += 1
         elif isinstance(k, int):
-            x = select(x, dim=dim, index=_checked(k, dim, x.shape[dim]))
+            x = select(x, dim=dim, index=_checked(k, i, x.shape[dim]))
         else:
-            for array in _index_arrays(k, dim, x.shape):
+            for array in _index_arrays(k, dim, x.shape, len(gather)):
                 gather[dim] = array
                 dim += 1
     if gather:
@@ -308,14 +313,14 @@ def _checked(k: int, dim: int, size: int) -> int:
     return k % size
 
 
-def _index_arrays(k: Any, dim: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+def _index_arrays(k: Any, dim: int, shape: tuple[int, ...], before: int) -> tuple[Any, ...]:
     """Return index arrays for dimension ``dim`` on: a mask becomes the places where it is True."""
     if k.dtype != bool:
         if k.size and shape[dim] == 0:
             message = "index is out of bounds for dimension with size 0"
             raise IndexError(teach(message, f"The tensor has shape {list(shape)}: no elements."))
         for extreme in (k.min(), k.max()) if k.size else ():
-            _checked(int(extreme), dim, shape[dim])
+            _checked(int(extreme), before, shape[dim])  # PyTorch counts the indices, not the dims
         return (k,)
     for i, size in enumerate(k.shape):
         if size != shape[dim + i]:

@@ -44,7 +44,7 @@ def shape_message(row: Op, arrays: tuple[Any, ...], **params: Any) -> str:
         sizes = [shape[-i] if i <= len(shape) else 1 for shape in shapes]
         different = [n for n in sizes if n != 1]
         if len(set(different)) > 1:
-            a, b = sizes[:2]
+            a, b = [*dict.fromkeys(different)][:2]
             return teach(
                 f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
                 f"non-singleton dimension {max(map(len, shapes)) - i}",

@@ -292,8 +292,8 @@ def op(
     **options
         ``view``: the output may share memory with ``x``. ``dtypes``: ``"promote"`` brings the
         inputs to one type, ``"float"`` to one floating type, ``"any"`` leaves them alone.
-        inputs to one type, ``"float"`` to one floating type, ``"any"`` leaves them alone.
-        ``operands``: parameters that count as inputs for this.
+        ``operands``: parameters that count as inputs for this,
+        ``keeps_type``: how many of the first inputs, masks, keep their type all the same.
         ``whole``: checks the arrays when they are not all floats of one type, and raises what
         PyTorch raises.
         ``by_products``: names of further values that forward returns and rules may read.

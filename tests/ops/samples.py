@@ -138,6 +138,12 @@ INSTEAD: dict[str, list[Sample]] = {
 }
 INSTEAD["index_put"] = INSTEAD["put"]
 
+ON_ALL_NUMBERS = (
+    *("abs", "ceil", "cos", "exp", "expm1", "floor", "max_all", "mean_all", "min_all", "neg"),
+    *("reciprocal", "relu", "round", "sigmoid", "sign", "sin", "sum_all", "tan", "tanh", "trunc"),
+)
+OF_TWO_NUMBERS = ("add", "div", "maximum", "minimum", "mul", "sub")
+
 ZERO_AMONG = np.array([[0.7, 0.0, 1.3], [0.0, 0.0, 0.9]])
 MORE: dict[str, list[Sample]] = {
     "amax": [
@@ -182,37 +188,8 @@ MORE: dict[str, list[Sample]] = {
     ],
     "transpose": [Sample((BATCH,), {"dim0": 2, "dim1": 0})],
     "unsqueeze": [Sample((numbers(),), {"dim": 0})],
-    **{
-        name: [Sample((signed(2, 3),))]
-        for name in (
-            "abs",
-            "ceil",
-            "cos",
-            "exp",
-            "expm1",
-            "floor",
-            "max_all",
-            "min_all",
-            "neg",
-            "reciprocal",
-            "relu",
-            "round",
-            "sigmoid",
-            "sign",
-            "sin",
-            "square",
-            "tan",
-            "tanh",
-            "trunc",
-            "mean_all",
-            "sum_all",
-        )
-        if name in OPS
-    },
-    **{
-        name: [Sample((signed(2, 3), signed(2, 3, seed=1)))]
-        for name in ["add", "div", "maximum", "minimum", "mul", "sub"]
-    },
+    **{name: [Sample((signed(2, 3),))] for name in ON_ALL_NUMBERS},
+    **{name: [Sample((signed(2, 3), signed(2, 3, seed=1)))] for name in OF_TWO_NUMBERS},
 }
 
 

@@ -203,7 +203,7 @@ def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
         again = leaves(op, Sample(tuple(values), sample.params))
         result = apply(op, again, sample.params)
         g = torch.autograd.grad(result, [again[i] for i in wanted], wrap(weights))
-        return sum(float((first * cotangent(first, 6)).sum()) for first in g)
+        return sum(float((first * cotangent(first, 6)).sum().item()) for first in g)
 
     point = [*sample.inputs, v.detach().numpy()]
     for index, second in zip([*wanted, len(point) - 1], seconds, strict=True):

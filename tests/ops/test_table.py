@@ -40,7 +40,7 @@ def test_a_declared_op_can_be_differentiated_any_number_of_times() -> None:
     for _ in range(3):
         derivatives += torch.autograd.grad(derivatives[-1], x, create_graph=True)
 
-    assert [float(d) for d in derivatives] == [8.0, 12.0, 12.0, 6.0]
+    assert [d.item() for d in derivatives] == [8.0, 12.0, 12.0, 6.0]
 
 
 def test_a_declared_op_works_on_arrays_too() -> None:

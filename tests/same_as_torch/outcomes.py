@@ -36,6 +36,8 @@ def run(torch: Any, program: str) -> Run:
     Run - with the kit's and PyTorch's module names made equal.
     """
     text, error = io.StringIO(), None
+    if not is_kit(torch):
+        torch.set_warn_always(True)  # not only the first time in a process
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(text):
         warnings.simplefilter("always")
         try:
@@ -45,7 +47,7 @@ def run(torch: Any, program: str) -> Run:
     first, _, rest = str(error).partition("\n")
     return Run(
         printed=_neutral(text.getvalue()),
-        warned=[(w.category.__name__, str(w.message).split("\n")[0]) for w in caught],
+        warned=[(w.category.__name__, _essence(str(w.message))) for w in caught],
         raised=None if error is None else (type(error).__name__, _neutral(first)),
         advice=rest,
     )
@@ -54,6 +56,11 @@ def run(torch: Any, program: str) -> Run:
 def _neutral(text: str) -> str:
     text = re.sub(r" at 0x[0-9a-f]+", " at 0x", text)
     return text.replace("autodiff_kit", "torch")
+
+
+def _essence(warning: str) -> str:
+    """Leave out where in PyTorch's C++ code a warning comes from."""
+    return warning.split("\n")[0].split(" (Triggered internally")[0]
 
 
 def tree(node: Any, depth: int = 4) -> Any:

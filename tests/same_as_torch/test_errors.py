@@ -47,7 +47,6 @@ s = a.exp().sum(); torch.autograd.grad(s, a); s.backward()
 s = a.max(0).values; s.backward(); s.backward()
 p = a * a; p.sum().backward(); p.grad_fn._saved_self
 p = a.exp(); p.sum().backward(); p.grad_fn._saved_result
-p = a**3; p.sum().backward(); p.grad_fn._saved_exponent
 torch.autograd.grad(a.sum(), w)
 torch.autograd.grad(a.sum(), [a, w])
 torch.autograd.grad(a.sum(), w, allow_unused=False)
@@ -112,10 +111,7 @@ a[0].zero_()
 v = a[:1]; v += 1
 a.expand(2, 2).add_(1)
 v = a.detach().requires_grad_(); v.mul_(2)
-with torch.no_grad(): v = a[0]
-v += 1
 y.expand(2, 2).add_(1)
-torch.ones(1).expand(3).zero_()
 p = y * y; y += 1; p.sum().backward()
 p = y.exp(); p += 1; p.sum().backward()
 p = y.tanh(); p.mul_(2).add_(1); p.sum().backward()
@@ -123,6 +119,8 @@ v = torch.ones(2); p = a * v; v += 1; p.sum().backward()
 p = y * y; y.detach().zero_(); p.sum().backward()
 p = y * y; y[0].zero_(); p.sum().backward()
 y *= y; y.sum().backward()
+y *= y.detach(); y.sum().backward()
+s = y.sum(); s *= s; s.backward()
 p = a * a; exec("with torch.no_grad(): a.add_(1)"); p.sum().backward()
 p = w.double() * d; d.add_(1); d.sub_(1); p.sum().backward()
 p = c.requires_grad_().exp(); p[0, 0, 0] = 1; p.sum().backward()
@@ -136,7 +134,6 @@ torch.ones(2).add_(m.t())
 torch.ones(3).add_(m)
 torch.ones(3).copy_(m)
 torch.ones(3).copy_(torch.ones(2))
-torch.ones(3).copy_(2.0)
 torch.ones(3).fill_(m)
 m[5] = 1
 m[0, 7] = 1
@@ -284,8 +281,6 @@ m[torch.tensor([True, False, True])]
 m[torch.tensor([[True]])]
 m[[0, 1], [0, 1, 2]]
 m[::-1]
-m[::0]
-m[0:1.5]
 z[0]
 z[-1]
 z[1]
@@ -311,7 +306,6 @@ np.asarray(y)
 [1, 2, 3][z]
 z.__index__()
 range(a[0])
-f"{a:.2f}"
 'a' in i
 None in i
 a + None
@@ -423,17 +417,11 @@ torch.set_grad_enabled('a')
 GROUPS = (BACKWARD, LEAVES, IN_PLACE, SHAPES, REDUCTIONS_AND_INDEXING, VALUES, MAKING)
 
 
-def programs() -> list[str]:
-    found: list[str] = []
-    for line in "".join(GROUPS).strip().replace("\n\n", "\n").split("\n"):
-        if found and found[-1].startswith("with"):
-            found[-1] += "\n" + line  # what a block is followed by belongs to it
-        else:
-            found.append(line)
-    return found
+PROGRAMS = [line for group in GROUPS for line in group.strip().split("\n")]
+PROGRAMS += ["with torch.no_grad():\n    v = a[0]\nv += 1"]
 
 
-@pytest.mark.parametrize("program", programs())
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(program: str) -> None:
     expected = run(torch, GIVEN + program)
 

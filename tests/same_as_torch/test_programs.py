@@ -1,0 +1,819 @@
+"""What programs rely on, run by both packages: the same output, the same warnings.
+
+The names of the programs say what PyTorch does; that it is so is seen by running it.
+"""
+
+import pytest
+
+import autodiff_kit
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+GIVEN = """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+w = torch.tensor([3.0, 4.0], requires_grad=True)
+d = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+i = torch.tensor([1, 2])
+m = torch.arange(6.0).reshape(2, 3)
+
+def tree(node, depth=6):
+    if node is None or depth == 0:
+        return None
+    return node.name(), [tree(n, depth - 1) for n, _ in node.next_functions]
+"""
+
+LEAVES = {
+    "leaves are what the learner made and what needs no gradient": """
+        for t in (a, i, a * 2, i * 2, a.detach(), a.clone(), a.data, torch.zeros(2)):
+            print(t.is_leaf, t.requires_grad, t.grad_fn is None)
+    """,
+    "only leaves get a gradient": """
+        y = a * 2
+        y.sum().backward()
+        print(a.grad, w.grad)
+    """,
+    "reading the gradient of a non-leaf warns": """
+        y = a * 2
+        print(y.grad)
+    """,
+    "retain_grad keeps the gradient of a non-leaf": """
+        y = a * 2
+        y.retain_grad()
+        y.retain_grad()
+        print(y.grad, y.retains_grad, a.retains_grad)
+        (y * y).sum().backward()
+        print(y.grad, a.grad)
+    """,
+    "retain_grad does nothing on leaves": """
+        a.retain_grad()
+        print(a.retains_grad)
+    """,
+    "retained gradients add up over backward calls": """
+        y = a * 2
+        y.retain_grad()
+        for _ in range(2):
+            y.sum().backward(retain_graph=True)
+        print(y.grad, a.grad)
+    """,
+    "requires_grad can be switched on leaves": """
+        a.requires_grad = False
+        print(a.requires_grad, a.is_leaf, (a * 2).requires_grad)
+        a.requires_grad_()
+        print(a, (a * 2).requires_grad, torch.ones(2).requires_grad_(False).requires_grad)
+    """,
+    "detach gives a leaf with the same memory": """
+        x = a.detach()
+        x[0] = 7
+        print(a, x, x.is_leaf, x.requires_grad, a._version, x._version)
+    """,
+    "detach_ cuts a tensor itself out of the graph": """
+        y = (a * 2).detach_()
+        print(y, y.is_leaf)
+    """,
+    "data is not watched": """
+        y = a.exp()
+        a.data.zero_()
+        y.data.zero_()
+        print(a, a._version, y._version)
+        y.sum().backward()
+        print(a.grad)
+    """,
+    "clone is part of the graph": """
+        x = a.clone()
+        x.sum().backward()
+        print(x, x.is_leaf, a.grad)
+    """,
+    "a constant of dtype int never needs a gradient": """
+        print((i * 2).requires_grad, (a * i).requires_grad, a.long().requires_grad)
+        print(a.argmax().requires_grad, (a > 1).requires_grad, a.bool().is_leaf)
+    """,
+}
+
+ACCUMULATION = {
+    "gradients add up in place": """
+        (a * 3).sum().backward()
+        kept = a.grad
+        (a * 2).sum().backward()
+        print(kept, kept is a.grad, kept._version)
+    """,
+    "a tensor used twice gets both contributions": """
+        (a * 3 + a * a).sum().backward()
+        print(a.grad)
+        (a + a).sum().backward()
+        print(a.grad)
+    """,
+    "gradients have the dtype of their leaf": """
+        (a * d).sum().backward()
+        print(a.grad.dtype, d.grad.dtype, a.grad, d.grad)
+        (a.double() * 2).sum().backward()
+        print(a.grad.dtype, a.grad)
+    """,
+    "grad can be assigned, cleared and deleted": """
+        a.grad = torch.ones(2)
+        (a * 2).sum().backward()
+        print(a.grad)
+        a.grad = None
+        print(a.grad)
+        a.sum().backward()
+        del a.grad
+        print(a.grad)
+    """,
+    "gradients of two leaves share no memory": """
+        (a + w).backward(torch.ones(2))
+        a.grad.zero_()
+        print(a.grad, w.grad)
+    """,
+    "the gradient that flows in stays as it is": """
+        g = torch.ones(2)
+        a.backward(g)
+        a.grad.zero_()
+        (w + 0).backward(g)
+        w.grad.add_(5)
+        print(g)
+    """,
+    "the gradient of a view of a leaf has the leaf's shape": """
+        a[0].backward()
+        print(a.grad)
+        x = torch.ones(2, 3, requires_grad=True)
+        x.t()[1].sum().backward()
+        print(x.grad, x.grad.stride())
+    """,
+    "inputs choose what is accumulated": """
+        y = a * 2
+        (y * w).sum().backward(inputs=[a])
+        print(a.grad, w.grad)
+        (a * w).sum().backward(inputs=w)
+        print(a.grad, w.grad)
+        y = a * 2
+        (y * w).sum().backward(inputs=[y, w])
+        print(y.grad, a.grad, w.grad)
+    """,
+    "several outputs go backward together": """
+        torch.autograd.backward([(a * 2).sum(), a * w], [None, torch.tensor([1.0, 10.0])])
+        print(a.grad, w.grad)
+    """,
+    "gradients of another dtype are converted on the way in": """
+        (a * 2).backward(torch.tensor([1.0, 2.0], dtype=torch.float64))
+        print(a.grad, a.grad.dtype)
+        (w * 2).backward(i)
+        print(w.grad)
+    """,
+    "with create_graph the sum is a new tensor": """
+        import warnings
+        warnings.simplefilter("ignore")
+        (a * a).sum().backward(create_graph=True)
+        kept = a.grad
+        print(kept)
+        (a * a).sum().backward(create_graph=True)
+        print(kept, a.grad, kept is a.grad)
+        (a * a).sum().backward()
+        print(a.grad)
+    """,
+}
+
+FREEING = {
+    "a graph that saved nothing can be used again": """
+        y = (a + 1).sum()
+        y.backward()
+        y.backward()
+        print(a.grad)
+    """,
+    "retain_graph keeps what was saved": """
+        y = (a * a).sum()
+        y.backward(retain_graph=True)
+        print(y.grad_fn.next_functions[0][0]._saved_self)
+        y.backward()
+        print(a.grad)
+    """,
+    "create_graph keeps what was saved": """
+        y = (a * a).sum()
+        g, = torch.autograd.grad(y, a, create_graph=True)
+        y.backward()
+        print(g, a.grad)
+    """,
+    "only the part that leads to the inputs is freed": """
+        y = a * a
+        z = w * w
+        s = (y + z).sum()
+        print(torch.autograd.grad(s, a))
+        print(z.grad_fn._saved_self)
+    """,
+    "what is saved can be looked at": """
+        y = a * w
+        print(y.grad_fn._saved_self is a, y.grad_fn._saved_other is w)
+        print((a * 2).grad_fn._saved_other, (a * 2).grad_fn._saved_self)
+        print(a.exp().grad_fn._saved_result)
+        print((a**3).grad_fn._saved_exponent, (a**3).grad_fn._saved_self)
+        print((2**a).grad_fn._saved_self, (2**a).grad_fn._saved_exponent)
+        print(a.sum().grad_fn._saved_self_sym_sizes)
+    """,
+}
+
+UNUSED = {
+    "unused inputs are None if allowed": """
+        print(torch.autograd.grad(a.sum(), [a, w], allow_unused=True))
+    """,
+    "unused inputs are zeros if wanted": """
+        print(torch.autograd.grad(a.sum(), [w, d], materialize_grads=True))
+    """,
+    "used inputs without influence get zeros": """
+        print(torch.autograd.grad((a * 0 + a.round()).sum(), a))
+    """,
+    "an input may be asked for twice": """
+        print(torch.autograd.grad((a * w).sum(), [a, a, w]))
+    """,
+    "grad works for tensors inside of the graph": """
+        y = a * 2
+        z = (y * y).sum()
+        print(torch.autograd.grad(z, [y, a]))
+        print(torch.autograd.grad(a, a, torch.ones(2)), a.grad)
+    """,
+    "grad takes several outputs": """
+        print(torch.autograd.grad([a.sum(), (a * w).sum()], [a, w]))
+        print(torch.autograd.grad([a * 2, w], [a, w], [torch.ones(2), torch.tensor([5.0, 6.0])]))
+    """,
+    "grad leaves the leaves alone": """
+        torch.autograd.grad((a * w).sum(), a)
+        print(a.grad, w.grad)
+    """,
+}
+
+HIGHER = {
+    "derivatives of any order": """
+        x = torch.tensor(2.0, requires_grad=True)
+        y = x**5
+        for _ in range(6):
+            (y,) = torch.autograd.grad(y, x, create_graph=True)
+            print(y.item())
+    """,
+    "mixed second derivatives are symmetric": """
+        x, y = (torch.tensor(v, requires_grad=True) for v in (0.5, 2.0))
+        f = (x * y).sin() + x.exp() * y**3
+        fx, fy = torch.autograd.grad(f, [x, y], create_graph=True)
+        print(torch.autograd.grad(fx, y, retain_graph=True), torch.autograd.grad(fy, x))
+    """,
+    "a gradient penalty reaches the parameters": """
+        x = torch.ones(3, 2, requires_grad=True)
+        y = torch.tanh(x @ a).sum()
+        (g,) = torch.autograd.grad(y, x, create_graph=True)
+        ((g.pow(2).sum(1).sqrt() - 1) ** 2).mean().backward()
+        print(a.grad, x.grad)
+    """,
+    "gradients without create_graph are constants": """
+        (g,) = torch.autograd.grad((a * a).sum(), a)
+        print(g.requires_grad, g)
+    """,
+    "the graph of a gradient": """
+        (g,) = torch.autograd.grad((a * a).sum(), a, create_graph=True)
+        print(g, tree(g.grad_fn))
+    """,
+    "Newton's method": """
+        x = torch.tensor(3.0, requires_grad=True)
+        for _ in range(4):
+            f = x**4 - 2 * x**2
+            (g,) = torch.autograd.grad(f, x, create_graph=True)
+            (h,) = torch.autograd.grad(g, x)
+            with torch.no_grad():
+                x -= g / h
+            print(x)
+    """,
+}
+
+BROADCASTING = {
+    "broadcast inputs get summed gradients": """
+        row = torch.ones(3, requires_grad=True)
+        column = torch.ones(2, 1, requires_grad=True)
+        number = torch.tensor(2.0, requires_grad=True)
+        (m * row + column * number).sum().backward()
+        print(row.grad, column.grad, number.grad)
+    """,
+    "expand and added dimensions are summed out": """
+        x = torch.ones(2, requires_grad=True)
+        (x.expand(3, 2) * m.reshape(3, 2)).sum().backward()
+        (x * torch.ones(4, 1, 2)).sum().backward()
+        print(x.grad)
+    """,
+}
+
+SINGULAR = {
+    "ties share evenly, unless there is an index": """
+        x = torch.tensor([2.0, 2.0, 1.0], requires_grad=True)
+        for y in (x.max(), x.amax(), x.max(0).values, torch.maximum(x, x.flip(0)).sum()):
+            print(torch.autograd.grad(y, x))
+    """,
+    "slopes at singular points": """
+        x = torch.tensor(0.0, requires_grad=True)
+        for f in ("x.abs()", "x.relu()", "x.sign()", "x.sqrt()", "x**0", "x**2", "x.clamp(0, 1)"):
+            print(f, *torch.autograd.grad(eval(f), x, allow_unused=True))
+        x = torch.tensor(1.0, requires_grad=True)
+        print(torch.autograd.grad(x.clamp(0, 1), x))
+    """,
+    "prod is right with zeros": """
+        for values in ([2.0, 0.0, 3.0], [0.0, 0.0, 3.0], [2.0, 3.0, 4.0]):
+            x = torch.tensor(values, requires_grad=True)
+            print(torch.autograd.grad(x.prod(), x), torch.autograd.grad(x.prod(0), x))
+    """,
+    "where lets a nan through from the branch that was not taken": """
+        x = torch.tensor([0.0, 1.0], requires_grad=True)
+        torch.where(x > 0.2, x.sqrt(), 0 * x).sum().backward()
+        print(x.grad)
+    """,
+}
+
+DTYPES = {
+    "categories decide about dtypes": """
+        b, h = torch.tensor([True]), torch.ones(2, dtype=torch.float16)
+        s = torch.tensor(1.0, dtype=torch.float64)
+        for t in (i + 0.5, i + True, i / 2, i * a, a + d, a + s, i + s, i + torch.tensor(1.0)):
+            print(t.dtype)
+        for t in (i.int() + i, torch.tensor(1).int() + 1, b + 1, h + a, h + 1.0, b * 2.5, b + b):
+            print(t.dtype)
+        for t in (b.sum(), i.int().sum(), i.prod(), i.max(), i.float().mean(), i > 1, i // 2, -i):
+            print(t.dtype)
+    """,
+    "integers divide to floats and count down": """
+        print(i / 2, i // 2, -i // 2, i % 2, -i % 3, i**2, 2**i, 7 // i, 7 % i, 3 - i, 1 / i)
+    """,
+    "the default dtype": """
+        print(torch.get_default_dtype(), torch.tensor(1.0).dtype, (i / 2).dtype)
+        torch.set_default_dtype(torch.float64)
+        print(torch.ones(2).dtype, torch.tensor([1.5]), torch.Tensor([1]).dtype, (i / 2).dtype)
+        torch.set_default_dtype(torch.float32)
+    """,
+    "names of dtypes": """
+        print(torch.float, torch.double, torch.int, torch.long, torch.bool, torch.uint8)
+        print(torch.float is torch.float32, torch.half, torch.float64.is_floating_point)
+        print(torch.int64.is_floating_point, torch.float32.itemsize, torch.bool.itemsize)
+    """,
+    "conversions": """
+        x = torch.tensor([1.7, -1.7, 0.0])
+        print(x.long(), x.int(), x.bool(), x.double(), x.half(), x.to(torch.int64), x.to(int))
+        print(x.float() is x, x.to("cpu") is x, x.to(x.double()).dtype, x.type_as(i).dtype)
+        print(x.to(torch.float32, copy=True) is x, x.to(dtype=torch.float64).dtype)
+    """,
+    "in-place operations keep the dtype": """
+        x = torch.tensor([1, 2])
+        x += True
+        x *= 3
+        y = torch.tensor([1.0, 2.0])
+        y += x
+        y += d.detach()
+        x[0] = 7.9
+        print(x, y)
+    """,
+    "python numbers": """
+        for x in (a[0], i[0], torch.tensor(True), torch.tensor([[2.5]])):
+            x = x.detach()
+            print(x.item(), type(x.item()), float(x), int(x), bool(x))
+        print([10, 20, 30][i[0]], list(range(i[1])), hex(torch.tensor(10)), f"{a[0]:.2f}")
+        print(f"{i[0]}", f"{a}", round(a[0].item(), 1), "%.1f" % a[1], max(i), min(a), sum(i))
+    """,
+}
+
+MODES = {
+    "no_grad nests and survives exceptions": """
+        with torch.no_grad():
+            print((a * 2).requires_grad, torch.is_grad_enabled())
+            with torch.enable_grad():
+                print((a * 2).requires_grad)
+            print((a * 2).requires_grad)
+        try:
+            with torch.no_grad():
+                raise ValueError
+        except ValueError:
+            print(torch.is_grad_enabled())
+    """,
+    "modes decorate functions": """
+        @torch.no_grad()
+        def f(x):
+            "Doc."
+            return (x * 2).requires_grad
+        @torch.no_grad
+        def g(x): return (x * 2).requires_grad
+        @torch.enable_grad()
+        def h(x): return (x * 2).requires_grad
+        print(f(a), g(a), f.__name__, f.__doc__)
+        with torch.no_grad():
+            print(h(a))
+    """,
+    "modes decorate generator functions": """
+        @torch.no_grad()
+        def numbers():
+            for k in range(3):
+                got = yield k, torch.is_grad_enabled()
+                print("got", got, torch.is_grad_enabled())
+            return "end"
+        generator = numbers()
+        print(next(generator), torch.is_grad_enabled())
+        print(generator.send("x"), torch.is_grad_enabled())
+        generator.close()
+        print(list(numbers()), torch.is_grad_enabled())
+    """,
+    "set_grad_enabled works at once, as context and as decorator": """
+        torch.set_grad_enabled(False)
+        print((a * 2).requires_grad)
+        torch.set_grad_enabled(True)
+        with torch.set_grad_enabled(False):
+            print(torch.is_grad_enabled())
+        print(torch.is_grad_enabled())
+        @torch.set_grad_enabled(False)
+        def f(): return torch.is_grad_enabled()
+        print(torch.is_grad_enabled(), f(), torch.is_grad_enabled())
+    """,
+    "factories ask for gradients under no_grad, too": """
+        with torch.no_grad():
+            x = torch.ones(2, requires_grad=True)
+            y = torch.tensor([1.0]).requires_grad_()
+        print(x.requires_grad, y.requires_grad, (x * 2).requires_grad)
+    """,
+    "modes belong to a thread": """
+        import threading
+        def report(): print(torch.is_grad_enabled())
+        with torch.no_grad():
+            thread = threading.Thread(target=report)
+            thread.start()
+            thread.join()
+            report()
+    """,
+    "leaves may be changed under no_grad": """
+        with torch.no_grad():
+            a.add_(1)
+            a[0] = 5
+            a -= torch.ones(2)
+        print(a, a._version, a.is_leaf)
+    """,
+    "inference tensors": """
+        with torch.inference_mode():
+            x = torch.ones(2)
+            y = a * 2
+            print(x.is_inference(), y.is_inference(), y.requires_grad, a.is_inference())
+            x.add_(1)
+            v = a.view(2)
+            print(v.is_inference(), torch.is_inference_mode_enabled())
+        print(x, x.view(2).is_inference(), x.clone().is_inference(), (x * 2).is_inference())
+        print(x + a, x[0].is_inference(), x.detach().is_inference())
+        with torch.inference_mode(False):
+            print(torch.is_inference_mode_enabled())
+    """,
+    "inference_mode decorates": """
+        @torch.inference_mode()
+        def f(): return torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+        @torch.inference_mode
+        def g(): return torch.is_inference_mode_enabled()
+        print(f(), g(), torch.is_inference_mode_enabled())
+    """,
+    "leaves made and changed in inference mode": """
+        with torch.inference_mode():
+            x = torch.ones(2, requires_grad=True)
+            x.add_(1)
+            print(x)
+            a.add_(1)
+        print(a, a._version)
+    """,
+}
+
+IN_PLACE = {
+    "versions count changes, and views share them": """
+        x = torch.zeros(2, 3)
+        v, t, u, n = x[0], x.t(), x.detach(), x.data
+        x.add_(1)
+        v.mul_(2)
+        t[0, 0] = 5
+        u.sub_(1)
+        print([y._version for y in (x, v, t, u, n)])
+        n.zero_()
+        print([y._version for y in (x, v, t, u, n)], x)
+    """,
+    "in-place operations on tensors inside of the graph": """
+        changes = "y.mul_(w) y.mul_(2) y.div_(w) y.add_(w,alpha=2) y.pow_(2) y.exp_() y.log_()"
+        changes += " y.sqrt_()"
+        changes += " y.tanh_() y.sigmoid_() y.relu_() y.sin_() y.cos_() y.neg_() y.abs_()"
+        changes += " y.square_()"
+        changes += " y.clamp_(0,1) y.reciprocal_() y.zero_() y.fill_(3) y.copy_(w)"
+        changes += " y.sub_(1).mul_(3)"
+        changes += " y.round_() y.rsqrt_() y.expm1_()"
+        for change in changes.split():
+            a.grad = w.grad = None
+            y = a * 1
+            kept = y
+            exec(change)
+            print(change, y, kept is y, y._version, tree(y.grad_fn))
+            (y * torch.tensor([1.0, 10.0])).sum().backward()
+            print(a.grad, w.grad)
+    """,
+    "augmented operators work in place": """
+        x = torch.ones(2)
+        z = x
+        x += 2; x -= 1; x *= 6; x /= 4; x **= 2; x //= 1; x %= 3
+        print(z, z is x, x._version)
+        y = a
+        y = y + 1
+        print(y is a, a)
+    """,
+    "assigning to elements": """
+        for change in (
+            "y[0] = w[1]", "y[0] = 5.0", "y[:1] = w[1:]", "y[[1, 0]] = w", "y[y > 1] = 0",
+            "y[...] = w", "y[None, 0] = w[0]", "y[-1] = w[0] * a[0]", "y[torch.tensor(1)] = 2",
+        ):
+            a.grad = w.grad = None
+            y = a * 1
+            exec(change)
+            print(change, y, tree(y.grad_fn))
+            (y * y).sum().backward()
+            print(a.grad, w.grad)
+    """,
+    "assigning to elements of constants": """
+        m[0, 1] = 9; m[1] = torch.tensor([7.0, 8.0, 9.0]); m[:, 0] = -1; m[m > 8] = 0
+        m[[0, 1], [1, 2]] = torch.tensor([0.5, 0.25]); m[..., 2] = m[..., 1]; m[:, :] = m * 2
+        print(m, m._version, m.requires_grad)
+        m[0] = a[0]
+        print(m, m.requires_grad)
+    """,
+    "filling a buffer in a loop": """
+        y = torch.zeros(3)
+        y[0] = a[0]
+        for k in range(1, 3):
+            y[k] = y[k - 1] * 2 + a[1]
+        y.sum().backward()
+        print(y, a.grad)
+    """,
+    "changing a view changes the history of its base": """
+        y = a * 1
+        v = y[0]
+        v.mul_(3)
+        print(y, v, v.grad_fn.name(), y.grad_fn.name())
+        (y * y).sum().backward()
+        print(a.grad)
+    """,
+    "changing a base changes the history of its views": """
+        y = a * 1
+        v, u = y[:1], y.view(2, 1)
+        y.mul_(3)
+        print(v, u, v.requires_grad)
+        (v * v).sum().backward(retain_graph=True)
+        u.sum().backward()
+        print(a.grad)
+    """,
+    "changing a view of a view": """
+        y = torch.zeros(2, 3)
+        v = y.t()[1:]
+        u = v[0]
+        v[0].copy_(a)
+        (y * torch.arange(6.0).reshape(2, 3)).sum().backward()
+        print(y, v, u, a.grad, y.requires_grad)
+    """,
+    "a view of a constant gets a history with its base": """
+        y = torch.zeros(2)
+        v = y[1]
+        y += a
+        print(v)
+        v.backward()
+        print(a.grad)
+    """,
+    "changes that nobody had saved are harmless": """
+        y = a * 1
+        u = y + 1
+        y.add_(5)
+        (u + y).sum().backward()
+        e = w * 1
+        f = e.exp()
+        e.zero_()
+        f.sum().backward()
+        print(a.grad, w.grad)
+    """,
+    "numbers can be changed in place": """
+        x = torch.tensor(1.0, requires_grad=True)
+        y = x * 2
+        y += 1
+        y *= 3
+        y.backward()
+        n = torch.tensor(3)
+        n += 1
+        n.zero_()
+        print(y, x.grad, n)
+    """,
+}
+
+VIEWS = {
+    "views share memory, copies do not": """
+        base = torch.zeros(2, 3)
+        forms = "view(6) t() detach() reshape(3,2) expand(2,2,3) unsqueeze(0) squeeze()"
+        forms += " transpose(0,1)"
+        forms += " permute(1,0) flatten() data T narrow(0,0,1) select(1,0) contiguous() ravel()"
+        forms += " t().reshape(6) clone() t().contiguous() repeat(1,1) flip(0) float() double() mT"
+        forms = [f"base.{form}" for form in forms.split()]
+        forms += ["base[0]", "base[:, 1:]", "base[None]", "base[...]", "base[[0, 1]]"]
+        forms += ["base[base == 0]"]
+        for form in forms:
+            base.zero_()
+            other = eval(form)
+            base.add_(1)
+            print(form, bool((other == 1).all()), other._base is base, other.is_contiguous())
+    """,
+    "numpy and from_numpy share memory": """
+        x = torch.zeros(2)
+        n = x.numpy()
+        n[0] = 1
+        x.add_(1)
+        print(x, n)
+        s = torch.tensor(3.0)
+        s.numpy()[...] = 4
+        print(s)
+        n = np.zeros(2)
+        t = torch.from_numpy(n)
+        c = torch.tensor(n)
+        n[1] = 5
+        t[0] = 7
+        print(t, n, c, torch.as_tensor(n).dtype)
+    """,
+    "a view of a number shares its memory": """
+        x = torch.tensor(1.0)
+        v = x.view(1)
+        v[0] = 5
+        x.add_(1)
+        print(x, v, x[None])
+    """,
+    "data can be exchanged": """
+        a.data = torch.tensor([5.0, 6.0, 7.0])
+        (a * a).sum().backward()
+        print(a, a.grad)
+    """,
+    "data_ptr tells who shares": """
+        print(a.data_ptr() == a.detach().data_ptr(), a.data_ptr() == a.clone().data_ptr())
+        print(a.data_ptr() == a.view(2, 1).data_ptr(), a[1:].data_ptr() - a.data_ptr())
+    """,
+}
+
+HOOKS = {
+    "hooks run in order, on the full gradient, and may replace it": """
+        y = a * 2
+        y.register_hook(lambda g: print("first", g))
+        y.register_hook(lambda g: g * 10)
+        y.retain_grad()
+        y.register_hook(lambda g: print("third", g))
+        (y * 3 + y * y).sum().backward()
+        print(y.grad, a.grad)
+    """,
+    "hooks of leaves run before accumulation": """
+        seen = []
+        handle = a.register_hook(lambda g: seen.append(g.clone()))
+        a.register_hook(lambda g: g * 2)
+        for _ in range(2):
+            (a * 2 + a * 3).sum().backward()
+        print(seen, a.grad)
+        handle.remove()
+        handle.remove()
+        (a * 1).sum().backward()
+        print(len(seen), a.grad)
+    """,
+    "hooks run in grad, too": """
+        a.register_hook(lambda g: g * 5)
+        y = a * 2
+        y.register_hook(lambda g: g + 1)
+        print(torch.autograd.grad(y.sum(), a), torch.autograd.grad(y.sum(), y))
+    """,
+    "post-accumulate hooks run after grad is set": """
+        handle = a.register_post_accumulate_grad_hook(lambda leaf: print(leaf is a, leaf.grad))
+        (a * 2).sum().backward()
+        torch.autograd.backward((a * 3).sum(), inputs=[a])
+        torch.autograd.grad((a * 2).sum(), a)
+        handle.remove()
+        (a * 2).sum().backward()
+    """,
+    "a hook may step an optimizer and clear the gradient": """
+        def step(leaf):
+            with torch.no_grad():
+                leaf -= 0.1 * leaf.grad
+            leaf.grad = None
+        a.register_post_accumulate_grad_hook(step)
+        (a * a).sum().backward()
+        print(a, a.grad)
+    """,
+    "hooks get tensors with a history under create_graph": """
+        y = a * a
+        y.register_hook(lambda g: g * g)
+        (g,) = torch.autograd.grad((y * y).sum(), a, create_graph=True)
+        print(g, torch.autograd.grad(g.sum(), a))
+    """,
+    "a handle is a context": """
+        with a.register_hook(lambda g: g * 2):
+            (a * 1).sum().backward()
+        (a * 1).sum().backward()
+        print(a.grad)
+    """,
+    "a hook may return a tensor that others hold": """
+        mine = torch.ones(2)
+        a.register_hook(lambda g: mine)
+        a.sum().backward()
+        a.grad.add_(1)
+        print(mine, a.grad)
+    """,
+}
+
+GRAPH = {
+    "nodes and their edges": """
+        y = (a * w + 1).sum()
+        n = y.grad_fn
+        print(n.name(), n.next_functions[0][0].name(), n.next_functions[0][1])
+        leaf = n.next_functions[0][0].next_functions[0][0].next_functions[0][0]
+        print(leaf.name(), leaf.variable is a, leaf.next_functions, a.grad_fn)
+        print(tree(n), n is y.grad_fn, n == y.grad_fn, str(n)[:12], y.output_nr)
+    """,
+    "what the layers of a network look like": """
+        weight, bias = torch.ones(2, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+        x = torch.ones(4, 2)
+        out = torch.relu(x @ weight + bias)
+        loss = ((out - 1) ** 2).mean()
+        print(loss, tree(loss.grad_fn))
+        loss.backward()
+        print(weight.grad, bias.grad)
+    """,
+    "iterating unbinds": """
+        for row in m.requires_grad_():
+            print(row)
+        p, q = a
+        (p * q).backward()
+        print(a.grad, p)
+    """,
+    "printing": """
+        print(a, a * 2, a.sum(), m, i, a.detach(), torch.zeros(0, 3), torch.tensor(True))
+        y = a * 1
+        y[0] = 1
+        print(y, a // 2, (a > 1), a.double() * 1, a.reshape(2, 1))
+        print(a.shape, a.size(), a.dtype, a.device, a.type(), repr(torch.device("cpu")))
+    """,
+}
+
+LONG = {
+    "a chain of 20,000 operations": """
+        x = torch.tensor(1.0, requires_grad=True)
+        y = x
+        for _ in range(10_000):
+            y = y * 0.9999 + 0.0001
+        y.backward()
+        print(y, x.grad)
+        del y
+    """,
+    "a tensor used 3,000 times": """
+        x = torch.tensor(1.0, requires_grad=True)
+        y = sum(x * k for k in range(3_000))
+        y.backward()
+        print(x.grad)
+    """,
+    "a lattice with more paths than atoms": """
+        x = torch.tensor(1.0, requires_grad=True)
+        y = x
+        for _ in range(100):
+            y = y * 0.5 + y * 0.5
+        y.backward()
+        print(y, x.grad)
+    """,
+}
+
+COPIES = {
+    "deep copies of leaves": """
+        import copy
+        a.grad = torch.ones(2)
+        x, y = copy.deepcopy([a, a])
+        print(x, x is y, x is a, x.grad)
+        x.grad.zero_()
+        with torch.no_grad():
+            x.zero_()
+        print(a, a.grad)
+    """,
+    "pickles of leaves": """
+        import pickle
+        print(pickle.loads(pickle.dumps([a, i, torch.tensor(2.5)])))
+    """,
+    "copy construction warns": """
+        print(torch.tensor(a))
+    """,
+    "a list of tensors that need gradients warns": """
+        print(torch.tensor([a[0], 2.0]))
+    """,
+}
+
+GROUPS = (LEAVES, ACCUMULATION, FREEING, UNUSED, HIGHER, BROADCASTING, SINGULAR, DTYPES, MODES)
+GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LONG, COPIES)
+PROGRAMS = {name: program for group in GROUPS for name, program in group.items()}
+
+
+def dedented(program: str) -> str:
+    lines = program.strip("\n").split("\n")
+    return "\n".join(line[8:] for line in lines)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_print_the_same(name: str) -> None:
+    program = GIVEN + dedented(PROGRAMS[name])
+    expected = run(torch, program)
+    assert expected.raised is None
+
+    found = run(autodiff_kit, program)
+
+    assert found.raised is None
+    assert found.printed == expected.printed
+    assert found.warned == expected.warned
