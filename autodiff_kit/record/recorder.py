@@ -390,15 +390,18 @@ class record(Observer):
             self._bound.setdefault(name, []).append(number)
 
     def _name_in_scope(self, tensor: Tensor) -> str | None:
+        frames = []
         frame = self._frame()
         while frame is not None:
+            frames.append(frame)
+            if frame is self._base or frame.f_code.co_name == "<module>":
+                break
+            frame = frame.f_back
+        for frame in reversed(frames):  # a caller's name for it is older than a parameter's
             for names in (frame.f_locals, frame.f_globals):
                 for name, value in list(names.items()):
                     if value is tensor and not name.startswith("_"):
                         return name
-            if frame is self._base:
-                break
-            frame = frame.f_back
         return None
 
     def _saved_by(self, op: Op, node: Node) -> list[dict[str, Any]]:
