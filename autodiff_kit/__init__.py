@@ -93,11 +93,6 @@ _LAZY_MODULES = ("cuda", "lessons", "record", "view", "widgets")
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name == "record":
-        from autodiff_kit.record import record
-
-        globals()["record"] = record
-        return record
     if name in _LAZY_MODULES:
         return importlib.import_module(f"autodiff_kit.{name}")
     raise AttributeError(

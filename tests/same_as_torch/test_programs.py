@@ -488,14 +488,10 @@ IN_PLACE = {
         print([y._version for y in (x, v, t, u, n)], x)
     """,
     "in-place operations on tensors inside of the graph": """
-        changes = "y.mul_(w) y.mul_(2) y.div_(w) y.add_(w,alpha=2) y.pow_(2) y.exp_() y.log_()"
-        changes += " y.sqrt_()"
-        changes += " y.tanh_() y.sigmoid_() y.relu_() y.sin_() y.cos_() y.neg_() y.abs_()"
-        changes += " y.square_()"
-        changes += " y.clamp_(0,1) y.reciprocal_() y.zero_() y.fill_(3) y.copy_(w)"
-        changes += " y.sub_(1).mul_(3)"
-        changes += " y.round_() y.rsqrt_() y.expm1_()"
-        for change in changes.split():
+        changes = "mul_(w) mul_(2) div_(w) add_(w,alpha=2) pow_(2) exp_() log_() sqrt_() tanh_()"
+        changes += " sigmoid_() relu_() sin_() cos_() neg_() abs_() square_() clamp_(0,1) zero_()"
+        changes += " reciprocal_() fill_(3) copy_(w) sub_(1).mul_(3) round_() rsqrt_() expm1_()"
+        for change in [f"y.{change}" for change in changes.split()]:
             a.grad = w.grad = None
             y = a * 1
             kept = y
@@ -601,8 +597,8 @@ VIEWS = {
     "views share memory, copies do not": """
         base = torch.zeros(2, 3)
         forms = "view(6) t() detach() reshape(3,2) expand(2,2,3) unsqueeze(0) squeeze()"
-        forms += " transpose(0,1)"
-        forms += " permute(1,0) flatten() data T narrow(0,0,1) select(1,0) contiguous() ravel()"
+        forms += " transpose(0,1) permute(1,0) flatten() data T narrow(0,0,1) select(1,0) ravel()"
+        forms += " contiguous()"
         forms += " t().reshape(6) clone() t().contiguous() repeat(1,1) flip(0) float() double() mT"
         forms = [f"base.{form}" for form in forms.split()]
         forms += ["base[0]", "base[:, 1:]", "base[None]", "base[...]", "base[[0, 1]]"]
