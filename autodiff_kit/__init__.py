@@ -38,6 +38,7 @@ from autodiff_kit.dtypes import (
     set_default_dtype,
     uint8,
 )
+from autodiff_kit.errors import absent
 from autodiff_kit.functions import *
 from autodiff_kit.functions import __all__ as _functions
 from autodiff_kit.printing import set_printoptions
@@ -95,10 +96,7 @@ def __getattr__(name: str) -> Any:
 
     if name in _LAZY_MODULES:
         return importlib.import_module(f"autodiff_kit.{name}")
-    raise AttributeError(
-        f"module 'autodiff_kit' has no attribute '{name}'\n"
-        f"-> If PyTorch has torch.{name}: it is not part of the kit; PyTorch has it."
-    )
+    raise absent("autodiff_kit", name)
 
 
 def load_ipython_extension(ip: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
         inferred = natural if plain.size else None
         wanted = _numpy_type(name, dtype, inferred)
         if wanted.kind == "f":
-            return plain.astype(wanted)
+            return _quietly(plain.astype, wanted)
         if dtype is None:
             return plain
     shape = _shape_of(data)
@@ -97,9 +97,13 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
     wanted = _numpy_type(name, dtype, _inferred(kinds))
     if wanted.kind in "iu":
         _check_range(items, wanted)
-    return (
-        np.array(items, dtype=None if wanted.kind in "iu" else wanted).astype(wanted).reshape(shape)
-    )
+    array = np.array(items, dtype=None if wanted.kind in "iu" else wanted)
+    return _quietly(array.astype, wanted).reshape(shape)
+
+
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a NumPy function without warnings: what is too large for float32 is inf."""
+    return local.mode.quiet.run(function, *args)
 
 
 def _plain_array(data: Any) -> Any:
@@ -352,7 +356,7 @@ def full(
         raise TypeError(teach(message, "For example full((2, 3), 7.0)."))
     value = _from_data("full", fill_value, None)
     return _made(
-        np.full(_shape("full", (size,)), value, _numpy_type("full", dtype, value.dtype)),
+        _quietly(np.full, _shape("full", (size,)), value, _numpy_type("full", dtype, value.dtype)),
         requires_grad,
     )
 

@@ -205,7 +205,8 @@ class device:
     Parameters
     ----------
     type : str or device
-        ``"cpu"``; anything else is refused with RuntimeError.
+        ``"cpu"``; anything else is refused: ``"cuda"`` with AssertionError, as PyTorch without
+        CUDA does when it is used, the rest with RuntimeError.
     """
 
     __slots__ = ("index", "type")
@@ -215,13 +216,11 @@ class device:
 
     def __init__(self, type: Any = "cpu") -> None:
         name = type.type if isinstance(type, device) else str(type)
+        advice = "The kit computes with NumPy on the CPU; use torch.device('cpu')."
+        if name.split(":")[0] == "cuda":
+            raise AssertionError(teach("Torch not compiled with CUDA enabled", advice))
         if name not in ("cpu", "cpu:0"):
-            raise RuntimeError(
-                teach(
-                    f"Expected the device cpu, got: {name}",
-                    "The kit computes with NumPy on the CPU; use torch.device('cpu').",
-                )
-            )
+            raise RuntimeError(teach(f"Invalid device string: '{name}'", advice))
         self.type = "cpu"
         self.index = None
 

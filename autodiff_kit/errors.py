@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 
-__all__ = ["teach", "warn_of_scalar"]
+__all__ = ["absent", "teach", "warn_of_scalar"]
 
 
 def teach(message: str, advice: str) -> str:
@@ -33,6 +33,24 @@ def teach(message: str, advice: str) -> str:
     -> Use x.item() to get its number.
     """
     return f"{message}\n-> {advice}"
+
+
+def absent(module: str, name: str) -> AttributeError:
+    """Return the error for a name that a module of the kit does not have.
+
+    Parameters
+    ----------
+    module : str
+        For example ``"autodiff_kit.autograd"``.
+    name : str
+    """
+    theirs = module.replace("autodiff_kit", "torch", 1)
+    return AttributeError(
+        teach(
+            f"module '{module}' has no attribute '{name}'",
+            f"If PyTorch has {theirs}.{name}: it is not part of the kit; PyTorch has it.",
+        )
+    )
 
 
 def warn_of_scalar(stacklevel: int) -> None:

@@ -19,7 +19,7 @@ from autodiff_kit.autograd.grad_mode import (
     set_grad_enabled,
 )
 from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import absent, teach
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = [
@@ -258,3 +258,7 @@ def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:
             )
         )
     return [tensor._node for tensor in tensors if tensor._node is not None]
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("autodiff_kit.autograd", name)

@@ -1,0 +1,204 @@
+"""Functions at the top of the namespace, and methods with more than one form."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.functions import _METHODS as METHODS
+from autodiff_kit.tensor import Tensor
+
+MATRIX = torch.tensor([[1.5, -2.0, 0.5], [3.0, 0.25, -1.0]])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_function_refuses_what_is_no_tensor(name: str) -> None:
+    with pytest.raises(
+        TypeError, match=rf"^{name}\(\): argument 'input' \(position 1\) must be Tensor"
+    ):
+        getattr(torch, name)([1.0], 1)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_function_has_a_name_and_a_docstring(name: str) -> None:
+    function = getattr(torch, name)
+
+    assert function.__name__ == name
+    assert function.__doc__.strip().endswith(".")
+
+
+@pytest.mark.parametrize("name", ["exp", "sum", "relu", "t", "amax", "flatten", "sign", "argmax"])
+def test_a_function_is_the_method_by_another_name(name: str) -> None:
+    assert torch.equal(getattr(torch, name)(MATRIX), getattr(MATRIX, name)())
+
+
+def test_reductions_take_one_or_several_dimensions() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4)
+
+    assert x.sum(1).shape == (2, 4)
+    assert x.sum((0, 2)).shape == (3,)
+    assert x.sum([-1, 0], keepdim=True).shape == (1, 3, 1)
+    assert x.mean(dim=(1, 2)).tolist() == [5.5, 17.5]
+    assert x.sum(()).item() == 276.0
+
+
+def test_max_gives_values_and_places_along_a_dimension() -> None:
+    result = MATRIX.max(1)
+
+    assert result.values.tolist() == [1.5, 3.0]
+    assert result.indices.tolist() == [0, 0]
+    values, indices = torch.min(MATRIX, 0)
+    assert (values.tolist(), indices.tolist()) == ([1.5, -2.0, -1.0], [0, 0, 1])
+
+
+def test_max_of_two_tensors_is_the_larger_one() -> None:
+    assert torch.max(MATRIX, torch.tensor(1.0)).tolist() == [[1.5, 1.0, 1.0], [3.0, 1.0, 1.0]]
+
+
+def test_add_and_sub_scale_their_second_operand() -> None:
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0])
+
+    assert torch.add(x, y, alpha=0.5).tolist() == [6.0, 12.0]
+    assert x.sub(y, alpha=2).tolist() == [-19.0, -38.0]
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("floor", [-2, 1]), ("trunc", [-1, 1])])
+def test_division_rounds_down_or_towards_zero(mode: str, expected: list[int]) -> None:
+    x = torch.tensor([-3, 3])
+
+    assert x.div(2, rounding_mode=mode).tolist() == expected
+    assert x.float().div(2, rounding_mode=mode).tolist() == expected
+
+
+def test_clamp_takes_numbers_and_tensors() -> None:
+    x = torch.tensor([-2.0, 0.5, 2.0])
+
+    assert x.clamp(-1, 1).tolist() == [-1.0, 0.5, 1.0]
+    assert x.clamp(min=torch.tensor([0.0, 1.0, 0.0])).tolist() == [0.0, 1.0, 2.0]
+    assert torch.tensor([1, 5]).clamp(max=torch.tensor(3)).tolist() == [1, 3]
+    assert x.clamp_min(0).tolist() == [0.0, 0.5, 2.0]
+
+
+def test_where_chooses_or_finds() -> None:
+    x = torch.tensor([1.0, -2.0])
+
+    assert torch.where(x > 0, x, 0.0).tolist() == [1.0, 0.0]
+    assert torch.where(x > 0, 1, 2).dtype is torch.int64
+    (places,) = torch.where(x > 0)
+    assert places.tolist() == [0]
+
+
+def test_where_sends_an_exact_zero_into_the_other_branch() -> None:
+    x = torch.tensor([0.0, 4.0], requires_grad=True)
+
+    torch.where(x > 0, x.sqrt(), x * 3).sum().backward()
+
+    # at 0 the slope of sqrt is inf, and 0 * inf is nan: so it is in PyTorch
+    assert x.grad is not None
+    assert x.grad.tolist()[1] == 0.25
+    assert np.isnan(x.grad.tolist()[0])
+
+
+def test_joining() -> None:
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([3])
+
+    assert torch.cat([x, y]).tolist() == [1.0, 2.0, 3.0]
+    assert torch.stack([x, x + 1], dim=1).tolist() == [[1.0, 2.0], [2.0, 3.0]]
+
+
+def test_a_size_of_minus_one_is_worked_out() -> None:
+    x = torch.arange(6)
+
+    assert x.view(2, -1).shape == (2, 3)
+    assert x.reshape(-1, 1).shape == (6, 1)
+    assert x.reshape((3, -1)).shape == (3, 2)
+
+
+def test_reshape_copies_only_if_it_must() -> None:
+    x = torch.arange(6).reshape(2, 3)
+
+    assert x.reshape(6).data_ptr() == x.data_ptr()
+    assert x.t().reshape(6).data_ptr() != x.data_ptr()
+
+
+@pytest.mark.parametrize(
+    ("shapes", "result"),
+    [
+        (((3,), (3,)), ()),
+        (((2, 3), (3,)), (2,)),
+        (((3,), (3, 4)), (4,)),
+        (((2, 3), (3, 4)), (2, 4)),
+        (((5, 2, 3), (3,)), (5, 2)),
+        (((5, 2, 3), (3, 4)), (5, 2, 4)),
+        (((3,), (5, 3, 4)), (5, 4)),
+        (((2, 3), (5, 3, 4)), (5, 2, 4)),
+        (((6, 1, 2, 3), (5, 3, 4)), (6, 5, 2, 4)),
+    ],
+    ids=str,
+)
+def test_matrix_products_of_all_ranks(shapes: Any, result: tuple[int, ...]) -> None:
+    a, b = (np.random.default_rng(k).normal(size=shape) for k, shape in enumerate(shapes))
+    x, y = (torch.tensor(v, requires_grad=True) for v in (a, b))
+
+    z = x @ y
+
+    assert z.shape == result
+    np.testing.assert_allclose(z.detach().numpy(), a @ b)
+    z.sum().backward()
+    assert x.grad is not None
+    assert y.grad is not None
+    # the derivative by x in direction u is the product of u and y
+    np.testing.assert_allclose((x.grad.numpy() * a).sum(), (a @ b).sum())
+    np.testing.assert_allclose((y.grad.numpy() * b).sum(), (a @ b).sum())
+
+
+def test_products_of_vectors_by_name() -> None:
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+
+    assert torch.dot(x, y).item() == 11.0
+    assert torch.outer(x, y).tolist() == [[3.0, 4.0], [6.0, 8.0]]
+
+
+INDICES = [
+    "0", "-1", "1:", ":-1", "::2", "None", "...", "0, 1", ":, 0", "..., 0", "None, 0",
+    "0, ..., None", "[1, 0]", ":, [0, 2]", "[0, 1], [2, 0]", "x > 0", "x[:, 0] > 2",
+    "1, [2, 2, 0]", "[0, 1], 1:",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_indexing_is_numpys(index: str) -> None:
+    array = MATRIX.numpy()
+
+    found: Tensor = eval(f"x[{index}]", {"x": MATRIX})
+
+    np.testing.assert_array_equal(found.numpy(), eval(f"x[{index}]", {"x": array}))
+
+
+def test_indices_far_apart_keep_numbers_out_of_the_way() -> None:
+    x = torch.arange(24).reshape(2, 3, 4)
+
+    # PyTorch selects by the number first: the list indexes what is left. NumPy would move axes.
+    assert x[[0, 1], :, 0].shape == (2, 3)
+    assert torch.equal(x[[0, 1], :, 0], x[:, :, 0])
+
+
+def test_what_is_taken_twice_gets_both_gradients() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+    x[[0, 0, 2]].sum().backward()
+
+    assert x.grad is not None
+    assert x.grad.tolist() == [2.0, 0.0, 1.0]
+
+
+def test_comparing_whole_tensors() -> None:
+    x = torch.tensor([1.0, 2.0])
+
+    assert torch.equal(x, x.clone())
+    assert not torch.equal(x, x.reshape(2, 1))
+    assert torch.allclose(x, x + 1e-9)
+    assert torch.isclose(x, torch.tensor([1.0, 2.1])).tolist() == [True, False]
+    assert torch.is_tensor(x)
+    assert not torch.is_tensor([1.0])
