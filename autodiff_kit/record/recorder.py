@@ -2,58 +2,41 @@
 
 After reading this file you know how a learner's run becomes a recording: every op with its place
 in the source, its names, values and saved values, and every single contribution of the backward
-pass. It holds tensors weakly and nodes by number, so that it keeps no graph alive. Read next:
-``source.py`` or, for what becomes of a recording, ``view/frames.py``.
+pass. It knows nodes by number and other tensors weakly, so that it keeps no graph alive; and what
+goes wrong in it never reaches the learner's code. Read next: ``source.py`` or, for what becomes of
+a recording, ``view/frames.py``.
 """
 
 from __future__ import annotations
 
-import os
+import re
 import sys
 import weakref
-from collections.abc import Sequence
-from operator import is_not
-from types import CodeType, FrameType
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from inspect import CO_OPTIMIZED
+from operator import and_
+from types import FrameType, ModuleType
 from typing import Any
 
-import autodiff_kit
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Observer
 from autodiff_kit.ops.table import Op
+from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.source import Loop, Place, Sources
-from autodiff_kit.record.values import Snapshot, snapshot
+from autodiff_kit.record.scopes import Scopes, look, look_up
+from autodiff_kit.record.source import Place, Sources, is_foreign
+from autodiff_kit.record.values import parameter, summary
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["record"]
 
-_KIT = os.path.dirname(autodiff_kit.__file__) + os.sep
-_NOWHERE = Place()
+_WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
+_OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
 
 
-class _Iteration:
-    """A loop that is running in a frame."""
-
-    __slots__ = ("count", "last", "loop", "scope", "scope_of_loop", "values")
-
-    def __init__(self, loop: Loop, scope_of_loop: int) -> None:
-        self.loop, self.scope_of_loop = loop, scope_of_loop
-        self.count, self.last, self.scope = -1, -1, -1
-        self.values: tuple[Any, ...] = ()
-
-
-class _Call:
-    """A frame of the learner's code that is running, with its loops, outermost first."""
-
-    __slots__ = ("frame", "loops", "scope")
-
-    def __init__(self, frame: FrameType, scope: int) -> None:
-        self.frame, self.scope = frame, scope
-        self.loops: list[_Iteration] = []
-
-
-class record(Observer):
+class record:
     """Record everything that tensors do inside a ``with`` block.
 
     Parameters
@@ -64,7 +47,7 @@ class record(Observer):
 
     Returns
     -------
-    Recording - given to ``as``; complete when the block ends. If the block raises, it holds
+    Recording - given to ``as``; it is filled when the block ends. If the block raises, it holds
     everything up to there and the error, and the exception goes on.
 
     Examples
@@ -82,504 +65,516 @@ class record(Observer):
     def __init__(self, *, limit: int = 100_000) -> None:
         self.limit = limit
 
-    # -- the block -------------------------------------------------------------------------------
-
     def __enter__(self) -> Recording:
+        base: FrameType | None = sys._getframe(1)
+        while base is not None and is_foreign(base.f_code.co_filename):
+            base = base.f_back
+        self._recorder = _Recorder(self.limit, base)
         mode = local.mode
-        self._outer = mode.observer  # an outer recorder hears everything, too
-        self._recording = Recording()
-        self._events = self._recording.events
-        self._sources = Sources()
-        self._inside: dict[int, tuple[bool, CodeType]] = {}  # id(code) -> whether the kit's
-        self._globals: dict[str, Any] | None = None  # of the learner's cell or module
-        self._tensors: dict[int, tuple[weakref.ref[Tensor], int]] = {}  # id -> (it, our number)
-        self._nodes: dict[int, int] = {}  # Node.number -> our number
-        self._saves: dict[Any, list[tuple[str, list[str], str]]] = {}  # what nodes of an op save
-        self._entries: dict[Any, list[dict[str, Any]]] = {}
-        self._bound: dict[str, list[int]] = {}  # name -> our numbers, in order
-        self._named: set[int] = set()
-        self._calls: list[_Call] = []
-        self._base: FrameType | None = self._frame()
-        self._last_op = -1
-        self._backward_scope: int | None = None
-        self._grad_before: Any = None  # the .grad of the leaf that is being visited
-        self._scope("root", "", None, None)
-        mode.observer = self
-        return self._recording
+        self._outer = mode.observer
+        mode.observer = self._recorder
+        if self._outer is not None:
+            mode.observer = _Both(self._outer, self._recorder)
+        return self._recorder.recording
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         local.mode.observer = self._outer
         if error is not None:
             self.failed(error)
-        self._finish()
+        self._recorder.finish()
+        del self._recorder, self._outer  # it knows frames, and they know tensors
 
     def failed(self, error: BaseException) -> None:
         """Note the exception that ended the run, with the learner's line that raised it."""
-        self._recording.error = {
-            "type": type(error).__name__,
-            "message": str(error),
-            "where": self._where_raised(error.__traceback__),
-        }
-        self._events.append({"kind": "error"})
+        self._recorder.failed(error)
 
-    def _finish(self) -> None:
-        """Turn snapshots into plain data, number repeated names, and let go of the run."""
-        recording = self._recording
-        self._name_results()
-        for name, numbers in self._bound.items():
-            for count, number in enumerate(numbers, 1):
-                many = len(numbers) > 1
-                recording.nodes[number]["name"] = f"{name}{count}" if many else name
-        for entry in (*recording.nodes, *recording.events):
-            for key, value in entry.items():
-                if type(value) is Snapshot:
-                    entry[key] = value.plain()
-                elif key == "seed":
-                    entry[key] = [v.plain() if type(v) is Snapshot else v for v in value]
-        recording.sources = self._sources.plain()
-        for attribute in ("_base", "_globals", "_calls", "_tensors", "_nodes", "_outer"):
-            delattr(self, attribute)
 
-    def _name_results(self) -> None:
-        """Name what a call has returned, ``z = f(x)``, by the variable that holds it now."""
-        spaces = [self._globals or {}]
-        if self._base is not None and self._base.f_code.co_name != "<module>":
-            spaces.insert(0, self._base.f_locals)
-        for space in spaces:
-            for name, value in list(space.items()):
-                if isinstance(value, Tensor) and not name.startswith("_"):
-                    known = self._tensors.get(id(value))
-                    if known is not None and known[0]() is value and known[1] not in self._named:
-                        self._bind(known[1], name)
+def _guarded(method: Callable[..., None]) -> Callable[..., None]:
+    """Let nothing that goes wrong in the recorder reach the learner's code; keep to the limit.
+
+    The recording then ends there and says so; the run goes on as without it.
+    """
+
+    @wraps(method)
+    def guarded(self: _Recorder, *what: Any) -> None:
+        if self.recording.note is not None:
+            return
+        try:
+            method(self, *what)
+        except BaseException as error:  # one more event could be half of one: so none
+            self.recording.note = _failure(error)
+            if not isinstance(error, Exception):
+                raise  # the learner pressed Ctrl-C
+        if len(self._events) > self._limit:
+            del self._events[self._limit :]
+            events = f"{self._limit:,} event{'s' * (self._limit != 1)}"
+            self.recording.note = (
+                f"Recording stopped after {events}; the run itself went on. "
+                "Record less of it, or give record(limit=...) a larger number."
+            )
+
+    return guarded
+
+
+class _Both(Observer):
+    """Tells two observers everything: a recorder inside of another one's block."""
+
+    def __init__(self, first: Observer, second: Observer) -> None:
+        for name in vars(Observer):
+            if not name.startswith("_"):
+                setattr(self, name, _in_turn(getattr(first, name), getattr(second, name)))
+
+
+def _in_turn(first: Callable[..., None], second: Callable[..., None]) -> Callable[..., None]:
+    def tell(*what: Any) -> None:
+        first(*what)
+        second(*what)
+
+    return tell
+
+
+class _Draft:
+    """What the entries of one op at one place have in common.
+
+    Attributes
+    ----------
+    args : sequence of str
+        What the op calls its inputs.
+    entry : dict
+        To be copied and completed.
+    """
+
+    __slots__ = ("_kept", "_saved", "args", "entry")
+
+    def __init__(self, op: Op, node: Node | None, place: Place, count: int) -> None:
+        self.entry = _entry("op", place.text, None if node is None else op.node_name, place.where)
+        self.entry["op"] = op.name
+        self.entry["recorded"] = self.entry["requires_grad"] = node is not None
+        self.args: Sequence[str] = op.inputs
+        if op.is_variadic:
+            self.args = [f"{op.inputs[0]}[{i}]" for i in range(count)]
+        # What the node saves: the name, the inputs whose rules read it, the slot of the node.
+        self._kept: list[tuple[str, list[str], str]] = []
+        self._saved: dict[tuple[int, ...], list[dict[str, Any]]] = {}
+        if node is not None:
+            slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
+            wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
+            for name in node.saved():
+                readers = [w for w in wanted if name in op.rules[w].reads]
+                self._kept.append((name, readers, slots.get(name, "")))
+
+    def saved(self, node: Node) -> list[dict[str, Any]]:
+        """Return what a node saves; equal answers are one object, as loops give thousands."""
+        sizes: tuple[int, ...] = ()
+        for name, _, slot in self._kept:  # asking the node for names takes four times as long
+            value = getattr(node, slot) if slot else node.saved()[name]
+            sizes += (0 if type(value) is float else getattr(value, "nbytes", 0),)
+        found = self._saved.get(sizes)
+        if found is None:
+            found = self._saved[sizes] = [
+                {"name": name, "for": readers, "bytes": size}
+                for (name, readers, _), size in zip(self._kept, sizes, strict=True)
+            ]
+        return found
+
+
+class _Recorder(Observer):
+    def __init__(self, limit: int, base: FrameType | None) -> None:
+        self.recording = Recording()
+        self._limit = limit
+        self._nodes, self._events = self.recording.nodes, self.recording.events
+        self._sources = Sources()
+        self._is_learners = self._sources.is_learners
+        self._scopes = Scopes(self._sources, base)
+        self._passes: set[int] = set()  # scopes of backward passes
+        self._numbers: dict[int, int] = {}  # Node.number -> what it is called here
+        self._tensors: dict[int, tuple[weakref.ref[Tensor], int]] = {}  # without a node: by id
+        self._promoted: dict[int, int] = {}
+        self._copied: tuple[Any, Any] = (_nothing, _nothing)  # the latest copy, and of what
+        self._last_op = -1
+        self._names: dict[int, str] = {}
+        self._grads: dict[int, Any] = {}  # leaf -> its .grad when the backward pass came to it
 
     # -- what the core tells ---------------------------------------------------------------------
 
+    @_guarded
     def created(self, tensor: Tensor) -> None:
-        """Write down a new leaf, with the name it is given."""
-        if self._outer is not None:
-            self._outer.created(tensor)
-        if self._is_full():
-            return
-        place = self._place()
-        number = self._add_leaf(tensor, place, place.where)
-        self._bind(number, place.name)
-        self._event("leaf", node=number)
+        place, scope, _ = self._where()
+        number = self._add_leaf(tensor, scope, place)
+        if scope not in self._passes and (place.name is not None or place.returned):
+            self._name_result(number, place, scope)
 
+    @_guarded
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
-        """Write down an op: its place, its inputs, its value and what its node saves."""
-        if self._outer is not None:
-            self._outer.applied(op, inputs, params, out, node)
-        if self._is_full():
-            return
-        place = self._place()
-        operands = place.operands
-        sources = []
-        names = op.inputs
-        if op.is_variadic:
-            names = tuple(f"{op.inputs[0]}[{i}]" for i in range(len(inputs)))
-        for i, (arg, value) in enumerate(zip(names, inputs, strict=True)):
+        place, scope, frame = self._where()
+        numbers, names = self._numbers, self._names
+        key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
+        draft = place.drafts.get(key)
+        if draft is None or len(inputs) > 2 or op.is_variadic:  # nor does the key tell all of it
+            draft = place.drafts[key] = _Draft(op, node, place, len(inputs))
+            if op.name not in self.recording.ops:
+                self.recording.ops[op.name] = dict(_describe(op))
+        sources: list[dict[str, Any]] = []
+        nameless = False
+        args = draft.args
+        for i, value in enumerate(inputs):
             if isinstance(value, Tensor):
-                text = operands[i] if i < len(operands) else ""
-                sources.append({"arg": arg, "node": self._number(value, text)})
+                maker = value._node
+                source = None if maker is None else numbers.get(maker.number)
+                if source is None:
+                    if op.name in _OVERWRITING and self._known(value) is None:
+                        continue
+                    source = self._number(value, scope)
+                if self._promoted:
+                    source = self._promoted.pop(source, source)
+                nameless = nameless or source not in names
+                sources.append({"arg": args[i], "node": source})
             elif value is not None:
-                sources.append({"arg": arg, "value": _plain(value)})
-        number = len(self._recording.nodes)
-        saved: list[dict[str, Any]] = []
-        if node is not None:
-            self._nodes[node.number] = number
-            saved = self._saved_by(op, node)
-        array = out._array
-        self._recording.nodes.append(
-            {
-                "id": number,
-                "kind": "op",
-                "op": op.name,
-                "grad_fn": None if node is None else op.node_name,
-                "recorded": node is not None,
-                "name": None,
-                "text": place.text,
-                "inputs": sources,
-                "params": {n: _plain(v) for n, v in params.items()} if params else {},
-                "value": snapshot(array),
-                "requires_grad": node is not None,
-                "scope": self._current_scope(),
-                "where": place.where,
-                "saved": saved,
-            }
-        )
-        if op.name not in self._recording.ops:
-            self._recording.ops[op.name] = _describe(op)
-        self._remember(out, number)
-        self._last_op = number
-        self._bind(number, place.name)
-        self._event("op", node=number)
+                sources.append({"arg": args[i], "value": parameter(value)})
+        is_own = scope not in self._passes  # the learner's code at work, not a backward pass
+        if nameless and is_own and place.operands:
+            self._name_operands(place, inputs, frame)
+        number = self._last_op = len(self._nodes)
+        if op.name == "promote":  # what comes next names its input still as it was before
+            self._promoted[sources[0]["node"]] = number
+        elif self._promoted:
+            self._promoted.clear()
+        entry = draft.entry.copy()
+        entry["id"], entry["inputs"], entry["scope"] = number, sources, scope
+        entry["value"] = summary(out._array)
+        if params:
+            entry["params"] = {name: parameter(value) for name, value in params.items()}
+        if node is None:
+            self._tensors[id(out)] = (weakref.ref(out), number)
+        else:
+            numbers[node.number] = number
+            entry["saved"] = draft.saved(node)
+        if not is_own:
+            entry["text"] = ""  # y.backward() is not what this op computes
+        elif place.name is not None or place.returned:
+            self._name_result(number, place, scope)
+        self._nodes.append(entry)
+        self._events.append({"kind": "op", "node": number})
 
+    @_guarded
+    def copied(self, tensor: Tensor, copy: Tensor) -> None:
+        self._copied = weakref.ref(copy), weakref.ref(tensor)
+
+    @_guarded
     def modified(self, tensor: Tensor, how: str) -> None:
-        """Write down a change in place; the tensor now holds the result of the last op."""
-        if self._outer is not None:
-            self._outer.modified(tensor, how)
-        if self._is_full() or self._last_op < 0:
+        if self._last_op < 0:
             return
-        # The result of the op just recorded now lives in this tensor.
-        self._remember(tensor, self._last_op)
-        self._event(
-            "modified",
-            node=self._last_op,
-            how=how,
-            value=snapshot(tensor._array),
-            where=self._place().where,
-        )
+        place, scope, _ = self._where()
+        if how.endswith(".step"):  # an optimizer's: no op has computed the new value
+            self._tell_change(self._number(tensor, scope), how, tensor, place)
+            return
+        known = self._tensors.get(id(tensor))
+        before = known[1] if known is not None and known[0]() is tensor else None
+        # The op that was just recorded computed the new value; a leaf stays itself all the same.
+        number = self._last_op if tensor._node is None else self._number(tensor, scope)
+        if number != self._last_op:
+            self._names.pop(self._last_op, None)
+        elif before is not None and before in self._names:
+            self._names[number] = self._names[before]
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        if scope in self._passes:
+            return  # a .grad that gets a graph of its own: nothing the learner has changed
+        self._tell_change(number, how, tensor, place)
+        base = tensor._base
+        if tensor._node is None and base is not None:
+            self._tell_change(self._number(base, scope), how, base, place)
 
+    def _tell_change(self, number: int, how: str, tensor: Tensor, place: Place) -> None:
+        value = summary(tensor._array)
+        self._tell("modified", node=number, how=how, value=value, where=place.where)
+
+    @_guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:
-        """Write down that Python looked at a tensor to choose its way."""
-        if self._outer is not None:
-            self._outer.branched(tensor, taken)
-        if self._is_full():
-            return
-        place = self._place()
-        self._event("branch", node=self._number(tensor, ""), taken=taken, where=place.where)
+        place, scope, _ = self._where()
+        self._tell("branch", node=self._number(tensor, scope), taken=taken, where=place.where)
 
+    @_guarded
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
-        """Write down where a backward pass starts, and with which gradients."""
-        if self._outer is not None:
-            self._outer.backward_started(roots)
-        if self._is_full():
-            return
-        place = self._place()
-        self._backward_scope = self._scope("call", "backward", self._current_scope(), place.where)
-        self._event(
-            "backward",
-            roots=[self._node(node) for node, _ in roots],
-            seed=[snapshot(_raw(g)) for _, g in roots],
-            where=place.where,
-        )
+        place, _, frame = self._where()
+        if frame is not None:
+            self._passes.add(self._scopes.begin_backward(frame, place))
+        numbers = [self._node(node) for node, _ in roots]
+        seed = [_value(g) for _, g in roots]
+        self._tell("backward", roots=numbers, seed=seed, where=place.where)
 
+    @_guarded
     def visited(self, node: Node, g: Any) -> None:
-        """Write down that the gradient of a node is complete."""
-        if self._outer is not None:
-            self._outer.visited(node, g)
-        if self._is_full():
-            return
+        number = self._node(node)
         if isinstance(node, AccumulateGrad):
             grad = None if node.leaf is None else node.leaf._grad
-            self._grad_before = None if grad is None else snapshot(grad._array)
-        self._event("visit", node=self._node(node), g=snapshot(_raw(g)))
+            self._grads[number] = None if grad is None else _value(grad)
+        self._tell("visit", node=number, g=_value(g))
 
+    @_guarded
     def contributed(
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
-        """Write down one contribution, before and after broadcasting was undone."""
-        if self._outer is not None:
-            self._outer.contributed(node, index, edge, before, after, total)
-        if self._is_full():
-            return
-        before, after, total = _raw(before), _raw(after), _raw(total)
-        self._event(
+        op = node.op
+        self._tell(
             "contribution",
             node=self._node(node),
-            arg=node.edges()[index][0],
+            arg=f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
             to=self._node(edge),
-            before=None if before.shape == after.shape else snapshot(before),
-            after=snapshot(after),
-            total=None if total is after else snapshot(total),
+            before=None if before.shape == after.shape else _value(before),
+            after=_value(after),
+            total=None if total is after else _value(total),
         )
 
+    @_guarded
     def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
-        """Write down what was added to a leaf's ``.grad``, and what it was before."""
-        if self._outer is not None:
-            self._outer.accumulated(node, tensor, g, grad)
-        if self._is_full():
-            return
-        self._event(
-            "accumulate",
-            node=self._node(node),
-            g=snapshot(_raw(g)),
-            before=self._grad_before,
-            grad=snapshot(_raw(g if grad is None else grad)),
-        )
-
-    def released(self, node: Node) -> None:
-        """Write down that saved values were dropped."""
-        if self._outer is not None:
-            self._outer.released(node)
-        if self._is_full():
-            return
         number = self._node(node)
-        saved = self._recording.nodes[number]["saved"]
+        # backward(inputs=...) accumulates when the pass is over, which is nothing to tell.
+        is_over = self._events[-1]["kind"] == "finish"
+        self._tell(
+            "accumulate",
+            node=number,
+            g=_value(g),
+            before=self._grads.pop(number, None),
+            grad=_value(g if grad is None else grad),
+        )
+        if is_over:
+            self._events[-2:] = self._events[:-3:-1]
+
+    @_guarded
+    def released(self, node: Node) -> None:
+        number = self._node(node)
+        saved = self._nodes[number]["saved"]
         if saved:
-            self._event("release", node=number, bytes=sum(entry["bytes"] for entry in saved))
+            self._tell("release", node=number, bytes=sum(entry["bytes"] for entry in saved))
 
+    @_guarded
     def backward_finished(self) -> None:
-        """Write down the end of a backward pass."""
-        if self._outer is not None:
-            self._outer.backward_finished()
-        self._backward_scope = None
-        if not self._is_full():
-            self._event("finish")
+        self._scopes.end_backward()
+        self._tell("finish")
 
-    # -- events and numbers ----------------------------------------------------------------------
+    def failed(self, error: BaseException) -> None:
+        """Note the exception that ended the run, with the learner's line that raised it."""
+        self.recording.error = {"type": type(error).__name__, "message": str(error), "where": None}
+        try:
+            self.recording.error["where"] = self._line_of(error)
+        except Exception as own:
+            self.recording.note = _failure(own)
 
-    def _event(self, kind: str, **fields: Any) -> None:
+    def _line_of(self, error: BaseException) -> Any:
+        traceback = error.__traceback__
+        where = None
+        while traceback is not None:  # the learner's innermost line
+            code = traceback.tb_frame.f_code
+            if self._is_learners[code.co_filename]:
+                where = code, traceback.tb_lasti, traceback.tb_lineno
+            traceback = traceback.tb_next
+        return None if where is None else self._sources.at(*where).where
+
+    def _tell(self, kind: str, **fields: Any) -> None:
         self._events.append({"kind": kind, **fields})
 
-    def _is_full(self) -> bool:
-        if len(self._events) < self.limit:
-            return False
-        self._recording.note = (
-            f"Recording stopped after {self.limit:,} events; the run itself went on. "
-            "Record less of it, or give record(limit=...) a larger number."
-        )
-        return True
+    # -- which tensor, which node ----------------------------------------------------------------
 
-    def _remember(self, tensor: Tensor, number: int) -> None:
-        key = id(tensor)
-        self._tensors[key] = (weakref.ref(tensor), number)
-
-    def _number(self, tensor: Tensor, text: str) -> int:
-        """Return our number of a tensor; one that is older than the recording becomes a leaf."""
-        known = self._tensors.get(id(tensor))
-        if known is not None and known[0]() is tensor:
-            return known[1]
+    def _known(self, tensor: Tensor) -> int | None:
+        """Return our number of a tensor, if it has one."""
+        if self._copied[0]() is tensor:
+            tensor = self._copied[1]()
         node = tensor._node
-        if node is not None and node.number in self._nodes:
-            return self._nodes[node.number]
-        number = self._add_leaf(tensor, _NOWHERE, None)
-        self._bind(number, self._name_in_scope(tensor) or text or None)
-        self._event("leaf", node=number)
+        if node is not None and node.number in self._numbers:
+            return self._numbers[node.number]
+        reference, number = self._tensors.get(id(tensor), (_nothing, -1))
+        return number if reference() is tensor else None  # None: another one at its address
+
+    def _number(self, tensor: Tensor, scope: int) -> int:
+        """Return our number of a tensor; one that is older than the recording becomes a leaf."""
+        if self._copied[0]() is tensor:
+            tensor = self._copied[1]()
+        number, node = self._known(tensor), tensor._node
+        if number is not None and (node is None or node.number in self._numbers):
+            return number
+        if number is not None and self._is_leaf(number) and node is not None:
+            # requires_grad_() came after it was made
+            self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
+            self._numbers[node.number] = number
+            return number
+        if number is not None:
+            self._names.pop(number, None)  # a result was made a leaf: that has the name now
+        number = self._add_leaf(tensor, scope, None)
+        for frame in self._scopes.frames():
+            for space in (look(frame), frame.f_globals):
+                for name, value in list(space.items()):
+                    if value is tensor and not name.startswith("_"):
+                        self._names[number] = name
+                        return number
         return number
 
     def _node(self, node: Node) -> int:
         """Return our number of a node; one that is older than the recording becomes a leaf."""
-        number = self._nodes.get(node.number)
+        number = self._numbers.get(node.number)
         if number is not None:
             return number
         if isinstance(node, AccumulateGrad):
-            return self._number(node.variable, "")
-        number = len(self._recording.nodes)
-        self._recording.nodes.append(_leaf(number, None, True, self._current_scope(), None))
-        self._recording.nodes[number]["grad_fn"] = node.name()
-        self._recording.nodes[number]["value"] = {
-            "shape": list(node.shape),
-            "dtype": "",
-            "data": [],
-        }
-        self._nodes[node.number] = number
-        self._event("leaf", node=number)
-        return number
+            return self._number(node.variable, 0)
+        value = {"shape": list(node.shape), "dtype": "", "data": []}
+        return self._tell_leaf(node, node.name(), value, 0, None)
 
-    def _add_leaf(self, tensor: Tensor, place: Place, where: Any) -> int:
-        number = len(self._recording.nodes)
-        node = tensor._node
-        if node is not None:
-            self._nodes[node.number] = number
-        leaf = _leaf(
-            number, snapshot(tensor._array), node is not None, self._current_scope(), where
-        )
-        leaf["text"] = place.text
+    def _is_leaf(self, number: int) -> bool:
+        return bool(self._nodes[number]["kind"] == "leaf")
+
+    def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn
-        leaf["grad_fn"] = None if grad_fn is None else grad_fn.name()
-        self._recording.nodes.append(leaf)
-        self._remember(tensor, number)
+        name = None if grad_fn is None else grad_fn.name()
+        number = self._tell_leaf(tensor._node, name, summary(tensor._array), scope, place)
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         return number
 
-    def _bind(self, number: int, name: str | None) -> None:
-        if name is not None and number not in self._named:
-            self._named.add(number)
-            self._bound.setdefault(name, []).append(number)
+    def _tell_leaf(
+        self, node: Node | None, grad_fn: str | None, value: Any, scope: int, place: Place | None
+    ) -> int:
+        number = len(self._nodes)
+        if node is not None:
+            self._numbers[node.number] = number
+        text, where = ("", None) if place is None else (place.text, place.where)
+        entry = _entry("leaf", text, grad_fn, where)
+        entry["recorded"] = entry["requires_grad"] = node is not None
+        entry["id"], entry["value"], entry["scope"] = number, value, scope
+        self._nodes.append(entry)
+        self._events.append({"kind": "leaf", "node": number})
+        return number
 
-    def _name_in_scope(self, tensor: Tensor) -> str | None:
-        frames = []
-        frame = self._frame()
-        while frame is not None:
-            frames.append(frame)
-            if frame is self._base or frame.f_code.co_name == "<module>":
-                break
-            frame = frame.f_back
-        for frame in reversed(frames):  # a caller's name for it is older than a parameter's
-            for names in (frame.f_locals, frame.f_globals):
-                for name, value in list(names.items()):
-                    if value is tensor and not name.startswith("_"):
-                        return name
-        return None
+    # -- names -----------------------------------------------------------------------------------
 
-    def _saved_by(self, op: Op, node: Node) -> list[dict[str, Any]]:
-        # What is saved depends on the op and on which inputs want a gradient; the slots of the
-        # node are read directly, because asking it for names takes four times as long.
-        key = (op, node.edge0 is None, node.edge1 is None)
-        entries = self._saves.get(key)
-        if entries is None or node.more:
-            wanted = [name for name, edge in node.edges() if edge is not None]
-            slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
-            entries = self._saves[key] = [
-                (name, [w for w in wanted if w in op.rules and name in op.rules[w].reads], slot)
-                for name in node.saved()
-                for slot in [slots.get(name, "")]
-            ]
-        sizes = [
-            getattr(getattr(node, slot) if slot else node.saved()[name], "nbytes", 8)
-            for name, _, slot in entries
-        ]
-        # Equal entries are one object: a loop of 10,000 ops saves the same kind of thing each time.
-        shared = self._entries.get((key, *sizes))
-        if shared is None:
-            shared = self._entries[(key, *sizes)] = [
-                {"name": name, "for": readers, "bytes": size}
-                for (name, readers, _), size in zip(entries, sizes, strict=True)
-            ]
-        return shared
+    def _name_result(self, number: int, place: Place, scope: int) -> None:
+        """Give a result the name it is assigned to; of several ops there, the last one has it."""
+        if place.name is None:
+            found = self._scopes.returns_to()
+            if found is None:
+                return
+            place, scope = found
+        name = place.name
+        if place.scope == scope and self._names.get(place.number) == name:
+            del self._names[place.number]
+        place.scope, place.number = scope, number
+        self._names[number] = name or ""
 
-    # -- places, calls and loops -----------------------------------------------------------------
-
-    def _frame(self) -> FrameType | None:
-        """Return the innermost frame that is not the kit's own."""
-        frame: FrameType | None = sys._getframe(1)
-        inside = self._inside
-        while frame is not None:
-            code = frame.f_code
-            known = inside.get(id(code))  # by id: hashing a code object looks at all of it
-            if known is None:
-                known = inside[id(code)] = (code.co_filename.startswith(_KIT), code)
-            if not known[0]:
-                return frame
-            frame = frame.f_back
-        return None
-
-    def _place(self) -> Place:
-        frame = self._frame()
-        if frame is None:
-            return _NOWHERE
-        place = self._sources.place(frame)
-        self._enter(frame, place)
-        return place
-
-    def _current_scope(self) -> int:
-        if self._backward_scope is not None:
-            return self._backward_scope
-        if not self._calls:
-            return 0
-        call = self._calls[-1]
-        return call.loops[-1].scope if call.loops else call.scope
-
-    def _enter(self, frame: FrameType, place: Place) -> None:
-        """Bring the tree of calls and loop iterations to where the run is now."""
-        calls = self._calls
-        if calls and calls[-1].frame is frame:
-            if place.loops or calls[-1].loops:
-                self._iterate(calls[-1], place, True)
-            return
-        chain: list[FrameType] = []
-        at: FrameType | None = frame
-        while at is not None:
-            if not at.f_code.co_filename.startswith(_KIT):
-                chain.append(at)
-            if at is self._base or at.f_code.co_name == "<module>":
-                break  # above a cell's module there is only what runs the cell
-            at = at.f_back
-        chain.reverse()
-        if self._globals is None:
-            self._globals = chain[0].f_globals
-        same = 0
-        while same < min(len(calls), len(chain)) and calls[same].frame is chain[same]:
-            same += 1
-        del calls[same:]
-        for depth, at in enumerate(chain):
-            own = place if at is frame else self._sources.place(at)
-            if depth >= same:
-                scope = 0
-                if calls:
-                    outer = self._current_scope()
-                    where = self._sources.place(chain[depth - 1]).where
-                    scope = self._scope("call", _call_name(at), outer, where)
-                calls.append(_Call(at, scope))
-            if depth >= same - 1 and (own.loops or calls[depth].loops):
-                self._iterate(calls[depth], own, at is frame or depth >= same - 1)
-
-    def _iterate(self, call: _Call, place: Place, moved: bool) -> None:
-        """Compare the loops around ``place`` with those that were running in this call."""
-        frame, at = call.frame, call.frame.f_lasti
-        names: dict[str, Any] | None = None
-        for depth, loop in enumerate(place.loops):
-            if depth < len(call.loops) and call.loops[depth].loop is loop:
-                running = call.loops[depth]
-            else:
-                del call.loops[depth:]
-                outer = call.loops[-1].scope if call.loops else call.scope
-                running = _Iteration(loop, self._scope("loop", loop.name, outer, loop.where))
-                call.loops.append(running)
-            values: tuple[Any, ...] = ()
-            if loop.targets:
-                if names is None:
-                    names = frame.f_locals
-                values = tuple(map(names.get, loop.targets))
-            innermost = depth == len(place.loops) - 1
-            turned = running.count < 0 or any(map(is_not, running.values, values))
-            if not turned and innermost:
-                # The loop's names did not change (a while loop, or equal items in a row): the
-                # run has gone back to an earlier instruction, or to the same one.
-                turned = at < running.last or (at == running.last and not loop.targets)
-            if turned:
-                del call.loops[depth + 1 :]
-                running.count += 1
-                running.scope = self._scope(
-                    "iteration", loop.name, running.scope_of_loop, loop.where, running.count
+    def _name_operands(self, place: Place, inputs: Sequence[Any], frame: Any) -> None:
+        """Name what has no name yet by what the learner writes for it here: ``params[0]``."""
+        texts = place.operands
+        numbers = [self._known(x) if isinstance(x, Tensor) else None for x in inputs]
+        nameless = [n is not None and n not in self._names for n in numbers]
+        if not any(map(and_, map(bool, texts), nameless)):
+            return  # such as the inner product of x * 2 + b: nothing is written for it
+        words = [word for text in texts for word in _WORD.findall(text)]
+        known = {
+            word: frame.f_globals.get(word) if value is None else value
+            for word, value in zip(words, look_up(frame, words), strict=True)
+        }
+        if isinstance(known.get(texts[0]), ModuleType):
+            texts = texts[1:]  # torch.exp(x)
+            place.operands = texts if any(texts) else ()
+        for text, tensor, number in zip(texts, inputs, numbers, strict=False):
+            if not text or number is None or number in self._names:
+                continue
+            is_leaf = self._is_leaf(number)
+            if text.isidentifier():
+                if known[text] is tensor and (
+                    is_leaf or self._scopes.has_seen(self._nodes[number]["scope"])
+                ):
+                    self._names[number] = text
+            elif is_leaf:  # params[i] is called params[0]
+                self._names[number] = _INDEX.sub(
+                    lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text
                 )
-            running.values, running.last = values, at
-        del call.loops[len(place.loops) :]
 
-    def _scope(self, kind: str, name: str, parent: int | None, where: Any, index: int = 0) -> int:
-        number = len(self._recording.scopes)
-        self._recording.scopes.append(
-            {
-                "id": number,
-                "parent": parent,
-                "kind": kind,
-                "name": name,
-                "index": index,
-                "where": where,
-            }
-        )
-        return number
+    def _name_results(self) -> None:
+        """Name what a call has returned, ``z = f(x)``, by the variable that holds it now."""
+        frames = self._scopes.frames()
+        for frame in frames:
+            if frame is frames[0] or not frame.f_code.co_flags & CO_OPTIMIZED:
+                for name, value in look(frame).items():
+                    if isinstance(value, Tensor) and not name.startswith("_"):
+                        number = self._known(value)
+                        if number is not None:
+                            self._names.setdefault(number, name)
 
-    def _where_raised(self, traceback: Any) -> Any:
-        """Return the place of the learner's line that raised: the innermost outside the kit."""
-        where = None
-        while traceback is not None:
-            frame = traceback.tb_frame
-            if not frame.f_code.co_filename.startswith(_KIT):
-                found = self._sources.at(frame.f_code, traceback.tb_lasti, traceback.tb_lineno)
-                if found.where is not None and self._is_learners(frame):
-                    where = found.where
-            traceback = traceback.tb_next
-        return where
+    def _number_names(self) -> None:
+        """Give numbers to names that were given several times: ``h1``, ``h2`` ..."""
+        by_name: dict[str, list[int]] = {}
+        for number, name in sorted(self._names.items()):
+            if number < len(self._nodes):
+                by_name.setdefault(name, []).append(number)
+        for name, numbers in by_name.items():
+            count = 0
+            for number in numbers:
+                numbered = name
+                while len(numbers) > 1 and numbered in by_name:
+                    count += 1  # a number that makes a name the learner has is left out
+                    numbered = f"{name}{count}"
+                self._nodes[number]["name"] = numbered
 
-    def _is_learners(self, frame: FrameType) -> bool:
-        known = {call.frame.f_code.co_filename for call in self._calls}
-        if self._base is not None:
-            known.add(self._base.f_code.co_filename)
-        return frame.f_code.co_filename in known
+    # -- where -----------------------------------------------------------------------------------
+
+    def _where(self) -> tuple[Place, int, FrameType | None]:
+        """Return the learner's present place, its scope and its frame."""
+        frame: FrameType | None = sys._getframe(3)  # below are this, the method and its guard
+        entry = None
+        is_learners = self._is_learners
+        while frame is not None and not is_learners[frame.f_code.co_filename]:
+            entry, frame = frame, frame.f_back
+        if frame is None:
+            return self._sources.nowhere, 0, None
+        place, scope = self._scopes.enter(frame, entry)
+        return place, scope, frame
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Complete the recording; if that fails, nothing of it can be shown."""
+        try:
+            self._complete()
+        except Exception as error:
+            self.recording.note = _failure(error)
+            for part in (self._nodes, self._events, self.recording.scopes):
+                part.clear()
+            if self.recording.error is not None:
+                self.recording.error["where"] = None
+
+    def _complete(self) -> None:
+        """Add the names, the scopes and the sources."""
+        recording = self.recording
+        told = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
+        del self._nodes[told[-1] + 1 if told else 0 :]  # what the limit has cut off
+        self._name_results()
+        self._number_names()
+        if recording.error is not None:
+            self._tell("error")
+        recording.scopes = self._scopes.plain
+        recording.sources = self._sources.plain()
 
 
-def _leaf(number: int, value: Any, recorded: bool, scope: int, where: Any) -> dict[str, Any]:
+def _entry(kind: str, text: str, grad_fn: str | None, where: Any) -> dict[str, Any]:
+    """Return the entry of a node, to be completed."""
     return {
-        "id": number,
-        "kind": "leaf",
+        "id": -1,
+        "kind": kind,
         "op": None,
-        "grad_fn": None,
-        "recorded": recorded,
+        "grad_fn": grad_fn,
+        "recorded": False,
         "name": None,
-        "text": "",
+        "text": text,
         "inputs": [],
         "params": {},
-        "value": value,
-        "requires_grad": recorded,
-        "scope": scope,
+        "value": None,
+        "requires_grad": False,
+        "scope": 0,
         "where": where,
         "saved": [],
     }
 
 
+@cache
 def _describe(op: Op) -> dict[str, Any]:
     """Return what pictures need to know of an op."""
     return {
@@ -590,31 +585,30 @@ def _describe(op: Op) -> dict[str, Any]:
         "inputs": list(op.inputs),
         "rules": {
             name: {
-                "text": rule.text,
+                "text": expression_of(rule),
                 "tex": rule.tex,
                 "reads": list(rule.reads),
-                "source": rule.source,
+                "source": source_of(rule),
             }
             for name, rule in op.rules.items()
         },
     }
 
 
-def _raw(value: Any) -> Any:
-    return value._array if isinstance(value, Tensor) else value
+def _nothing() -> None:
+    """Return what a weak reference returns when its object is gone."""
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it."""
-    if type(value) in (int, bool, str, type(None)):
-        return value
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if value - value == 0 else str(value)
-    return str(value)
+def _value(g: Any) -> dict[str, Any]:
+    return summary(getattr(g, "_array", g))  # of Tensors, and of a Function's several outputs
 
 
-def _call_name(frame: FrameType) -> str:
-    name = frame.f_code.co_name
-    return {"<lambda>": "lambda", "<listcomp>": "list comprehension"}.get(name, name.strip("<>"))
+def _failure(error: BaseException) -> str:
+    """Say that recording ended early because of an error of the recorder, or an interrupt."""
+    if not isinstance(error, Exception):
+        return f"The recording ends here: it was interrupted ({type(error).__name__})."
+    what = str(error).split("\n")[0][:100]
+    return (
+        f"The recording ends here because the recorder itself failed ({type(error).__name__}: "
+        f"{what}). Your code is not to blame, and it ran on; what is shown so far is right."
+    )

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
+import shutil
 from pathlib import Path
 from typing import Any
 
 import autodiff_kit  # the front door, which finds `view` for `to_html`: no layer below does
+from autodiff_kit.record.damage import find_damage
 
 __all__ = ["Recording", "RecordingError"]
 
 FORMAT, VERSION = "autodiff_kit recording", 1
-_PARTS: dict[str, type] = {
-    "sources": list,
-    "ops": dict,
-    "scopes": list,
-    "nodes": list,
-    "events": list,
-}
+_PARTS = ("sources", "ops", "scopes", "nodes", "events")
 
 
 class RecordingError(ValueError):
@@ -87,7 +83,8 @@ class Recording:
         Raises
         ------
         RecordingError
-            If ``data`` is no recording, is of a newer version, or lacks a part.
+            If ``data`` is no recording, is of a newer version, or is damaged: the message says
+            where.
         """
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise RecordingError(
@@ -99,28 +96,31 @@ class Recording:
                 f"{name} is a recording of version {data.get('version')}; this autodiff_kit reads "
                 f"version {VERSION}.\n-> Upgrade autodiff_kit to read it. The file is as it was."
             )
+        damage = find_damage(data)
+        if damage is not None:
+            raise RecordingError(
+                f"{name} is damaged: {damage}.\n"
+                "-> Record the run again and save it. The file is as it was."
+            )
         recording = cls()
-        for part, kind in _PARTS.items():
-            if not isinstance(data.get(part), kind):
-                raise RecordingError(
-                    f"{name} is damaged: its part {part!r} is missing or of the wrong kind.\n"
-                    "-> Record the run again and save it. The file is as it was."
-                )
+        for part in _PARTS:
             setattr(recording, part, data[part])
         recording.error, recording.note = data.get("error"), data.get("note")
         return recording
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording as JSON; a file of that name stays whole until the new one is."""
-        target = Path(path)
+        target = Path(os.path.realpath(path))
         text = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
-        handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+        temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
+            with open(temporary, "x", encoding="utf-8") as file:
                 file.write(text)
+            if target.exists():
+                shutil.copymode(target, temporary)
             os.replace(temporary, target)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> None:
@@ -144,14 +144,14 @@ class Recording:
         Raises
         ------
         RecordingError
-            If the file was cut short, is no recording, or is of a newer version.
+            If the file was cut short, is damaged, is no recording, or is of a newer version.
         OSError
             If there is no such file, or it cannot be read.
         """
         name = Path(path).name
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise RecordingError(
                 f"{name} cannot be read as a recording: {error}.\n"
                 "-> The file was cut short or is something else. Save the recording again; the "

@@ -1,9 +1,8 @@
-"""Where in the learner's code something happens: exact sub-expressions, names, loops.
+"""From a running instruction to the learner's source: which characters, which name, which loops.
 
-After reading this file you know how one instruction of a running frame is traced back to the
-characters ``x * w`` that it came from. Python 3.11 keeps line and columns of every instruction
-(``co_positions``); the syntax tree of the same text says what name the result is given, what the
-operands are called, and which loops are around. Read next: ``recorder.py``.
+After reading this file you know how ``2 * x`` lights up: Python knows the columns of every
+instruction (``co_positions``); the syntax tree of the same text says what name the result is given,
+what the operands are called, and which loops are around. Read next: ``scopes.py``.
 """
 
 from __future__ import annotations
@@ -11,30 +10,101 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sysconfig
+from bisect import bisect_right
+from dis import opmap
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["Loop", "Place", "Sources"]
+import autodiff_kit
+
+__all__ = ["Loop", "Place", "Sources", "is_foreign"]
 
 Where = list[int]  # source, line, column, end line, end column; columns count characters
 Span = tuple[int, int, int, int]  # line, column, end line, end column; columns count bytes
 
+_FOREIGN = tuple(
+    os.path.join(folder, "")
+    for folder in (os.path.dirname(autodiff_kit.__file__), sysconfig.get_path("stdlib"))
+)
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+_COMPREHENSIONS = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+_FOR_ITER, _CACHE = opmap["FOR_ITER"], 0
+_UNPACK = (opmap["UNPACK_SEQUENCE"], opmap["UNPACK_EX"])
+# Functions that run code of others several times while Python stays at one instruction.
+_CALL_BACK = (
+    *("all", "any", "dict", "filter", "list", "map", "max", "min"),
+    *("reduce", "set", "sorted", "sum", "tuple", "zip"),
+)
+
+
+def is_foreign(filename: str) -> bool:
+    """Return whether a file is not the learner's: the kit's own, Python's, or a package's."""
+    return filename.startswith((*_FOREIGN, "<frozen ")) or any(p in filename for p in _PACKAGES)
+
 
 class Loop:
-    """A ``for`` or ``while`` statement.
+    """A ``for`` or ``while`` statement, or a ``for`` of a comprehension.
 
     Attributes
     ----------
     name : str
         Its head, for example ``for i in range(3)``.
     targets : tuple of str
-        The names it assigns.
+        The names by which rounds can be told apart: the loop assigns them, its body does not.
+    assigns : tuple of str
+        The names that its body assigns.
+    counts : bool
+        Whether the targets differ from one round to the next in any case, as in ``range``.
+    frame : str
+        For a comprehension, the name of its own frame, such as ``"<genexpr>"``.
+    where : list
+        Where its head stands.
     """
 
-    __slots__ = ("name", "span", "targets", "where")
+    __slots__ = (
+        *("assigns", "counts", "frame", "head", "hole"),
+        *("name", "span", "steps", "targets", "where"),
+    )
 
-    def __init__(self, name: str, targets: tuple[str, ...], span: Span, where: Where) -> None:
-        self.name, self.targets, self.span, self.where = name, targets, span, where
+    def __init__(self, node: Any, part: Any, source: _Source) -> None:
+        self.frame = _COMPREHENSIONS.get(type(node), "")
+        self.span = _span(node)  # what runs in every round is in here ...
+        self.hole: Span = (0, 0, 0, 0)  # ... and not in here: it runs before the first one
+        self.steps: tuple[Span, ...] = ()  # where Python says that it takes the next item
+        self.targets: tuple[str, ...] = ()
+        self.counts = False
+        self.assigns = tuple(sorted(_bound_in(getattr(node, "body", []))))
+        if isinstance(node, ast.While):
+            self.head = _span(node.test)
+            self.name = f"while {ast.unparse(node.test)}"
+        else:
+            self.head = _span(part.iter)
+            self.name = f"for {ast.unparse(part.target)} in {ast.unparse(part.iter)}"
+            start = part.target if part is node else node.generators[0].target
+            self.hole = (*_span(start)[:2], *self.head[2:])
+            self.steps = (self.span, self.head)
+            bound = [n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)]
+            self.targets = tuple(name for name in bound if name not in self.assigns)
+            function = getattr(part.iter, "func", None)
+            counter = getattr(function, "id", "") in ("range", "enumerate")
+            self.counts = counter and bound[:1] == list(self.targets[:1])
+        if self.frame:
+            self.where = source.where(self.span)
+        else:
+            self.where = source.where((*self.span[:2], *self.head[2:]))
+            self.span = (*self.span[:2], *_span(node.body[-1])[2:])  # its else runs once
+
+    def surrounds(self, span: Span) -> bool:
+        """Return whether what stands at ``span`` runs in every round."""
+        return _within(span, self.span) and span != self.span and not _within(span, self.hole)
 
 
 class Place:
@@ -51,10 +121,39 @@ class Place:
     operands : tuple of str
         The operands' text, as far as they are names: ``x``, ``self.w``, ``params[0]``.
     loops : tuple of Loop
-        The loops around it within its function, outermost first.
+        The loops around it within its frame, outermost first.
+    begins_round, is_test : bool
+        Whether it takes the next item for the innermost of them; whether it is a while's test.
+    order : int
+        How many statements of the source begin before it.
+    calls_back : bool
+        Whether it may do the same thing several times before it is over, as ``sum(x)`` does.
+    returned : bool
+        Whether the function of it returns the result.
+    counters : tuple of str
+        If all of its loops count, and none begins a round here: their counters.
+    scope, number : int
+        The recorder's note to itself: where this place last gave its name, and to which node.
+    drafts : dict
+        Likewise: what the entries of the ops that run here have in common.
     """
 
-    __slots__ = ("loops", "name", "operands", "text", "where")
+    __slots__ = (
+        "begins_round",
+        "calls_back",
+        "counters",
+        "drafts",
+        "is_test",
+        "loops",
+        "name",
+        "number",
+        "operands",
+        "order",
+        "returned",
+        "scope",
+        "text",
+        "where",
+    )
 
     def __init__(self) -> None:
         self.where: Where | None = None
@@ -62,26 +161,40 @@ class Place:
         self.name: str | None = None
         self.operands: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
+        self.begins_round = self.is_test = self.calls_back = self.returned = False
+        self.order = 0
+        self.counters: tuple[str, ...] = ()
+        self.scope = self.number = -1
+        self.drafts: dict[Any, Any] = {}
 
 
 class _Source:
     """One cell or file with what its syntax tree tells."""
 
-    def __init__(self, index: int, filename: str) -> None:
-        self.index = index
-        self.lines = linecache.getlines(filename)
+    def __init__(self, index: int, lines: tuple[str, ...]) -> None:
+        self.index, self.lines = index, lines
         self.names: dict[Span, str] = {}
         self.operands: dict[Span, tuple[str, ...]] = {}
-        self.loops: list[Loop] = []
+        self.whole: dict[Span, Span] = {}  # what Python gives as `.exp()` is `x\n.exp()`
+        self.calls_back: set[Span] = set()
+        self.returned: set[Span] = set()
+        self.nests: dict[tuple[Loop, ...], tuple[Loop, ...]] = {}  # equal ones are one object
+        self.statements: list[tuple[int, int]] = []  # where they begin, in order
+        self.regions: list[Loop | Span] = []  # loops, and bodies of functions; outer before inner
         try:
-            tree = ast.parse("".join(self.lines))
+            tree = ast.parse("".join(lines))
         except (SyntaxError, ValueError):
             return  # such as a file with a magic in it; lines are still known
-        for node in ast.walk(tree):
+        waiting: list[Any] = [tree]
+        while waiting:
+            node = waiting.pop()
             self._look(node)
-        self.loops.sort(key=lambda loop: loop.span)
+            waiting += ast.iter_child_nodes(node)
+            if isinstance(node, ast.stmt):
+                self.statements.append((node.lineno, node.col_offset))
+        self.statements.sort()
 
-    def _look(self, node: ast.AST) -> None:
+    def _look(self, node: Any) -> None:
         if isinstance(node, ast.Assign):
             self._bind(node.targets[0], node.value)
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
@@ -89,37 +202,87 @@ class _Source:
         elif isinstance(node, ast.AugAssign):
             if _is_name(node.target):
                 self.names[_span(node)] = ast.unparse(node.target)
-            self.operands[_span(node)] = _texts([node.target, node.value])
+            self._operate(node, node.target, node.value)
         elif isinstance(node, ast.BinOp):
-            self.operands[_span(node)] = _texts([node.left, node.right])
+            # `2 * x` runs as x.__rmul__(2)
+            reverse = isinstance(node.left, ast.Constant)
+            self._operate(node, *((node.right,) if reverse else (node.left, node.right)))
         elif isinstance(node, ast.UnaryOp):
-            self.operands[_span(node)] = _texts([node.operand])
+            self._operate(node, node.operand)
         elif isinstance(node, ast.Call):
             of = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-            self.operands[_span(node)] = _texts([*of, *node.args])
-        elif isinstance(node, ast.For | ast.While):
-            head = "while " + ast.unparse(node.test) if isinstance(node, ast.While) else ""
-            targets: tuple[str, ...] = ()
-            if isinstance(node, ast.For):
-                head = f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}"
-                names = [n for n in ast.walk(node.target) if isinstance(n, ast.Name)]
-                targets = tuple(name.id for name in names)
-            first = node.body[0]
-            start = (node.lineno, node.col_offset, first.lineno, first.col_offset)
-            where = self.where((node.lineno, node.col_offset, *_end(node)))
-            head_end = len(self.lines[node.lineno - 1].rstrip("\n"))
-            if first.lineno > node.lineno:
-                where = [where[0], where[1], where[2], where[1], head_end]
-            last = node.body[-1]
-            span = (start[0], start[1], last.end_lineno or 0, last.end_col_offset or 0)
-            self.loops.append(Loop(head, targets, span, where))
+            self._operate(node, *of, *node.args)
+            name = "reduce" if getattr(node.func, "attr", "") == "reduce" else node.func
+            if getattr(name, "id", name) in _CALL_BACK:
+                self.calls_back.add(_span(node))
+            self._shorten(node.func, node)
+        elif isinstance(node, ast.Compare):
+            self._operate(node, node.left, *node.comparators)
+        elif isinstance(node, ast.Subscript):
+            self._operate(node, node.value)
+        elif isinstance(node, ast.Attribute):
+            self._operate(node, node.value)
+            self._shorten(node, node)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            self.regions.append(Loop(node, node, self))
+        elif type(node) in _COMPREHENSIONS:
+            self.regions += [Loop(node, part, self) for part in node.generators]
+        elif isinstance(node, ast.Return):
+            self._return(node.value)
+        elif isinstance(node, _FUNCTIONS):
+            if isinstance(node, ast.Lambda):
+                self._return(node.body)
+            body = node.body if isinstance(node.body, list) else [node.body]
+            self.regions.append((*_span(body[0])[:2], *_span(body[-1])[2:]))
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             for part, item in zip(target.elts, value.elts, strict=False):
+                if isinstance(part, ast.Starred) or isinstance(item, ast.Starred):
+                    break
                 self._bind(part, item)
-        elif _is_name(target):
+        elif isinstance(value, ast.IfExp):
+            self._bind(target, value.body)
+            self._bind(target, value.orelse)
+        elif _is_name(target) and getattr(target, "id", "") != "_" and not _varies(target):
             self.names[_span(value)] = ast.unparse(target)
+
+    def _return(self, value: ast.expr | None) -> None:
+        if isinstance(value, ast.IfExp):
+            self._return(value.body)
+            self._return(value.orelse)
+        elif value is not None:
+            self.returned.add(_span(value))
+
+    def _operate(self, node: ast.AST, *operands: ast.expr) -> None:
+        texts = tuple(ast.unparse(part) if _is_name(part) else "" for part in operands)
+        if any(texts):
+            self.operands[_span(node)] = texts
+
+    def _shorten(self, attribute: ast.expr, node: ast.expr) -> None:
+        if isinstance(attribute, ast.Attribute) and attribute.end_lineno != node.lineno:
+            line, column = attribute.end_lineno or 0, attribute.end_col_offset or 0
+            start = (line, column - len(attribute.attr))
+            self.whole[(*start, *_span(node)[2:])] = _span(node)
+
+    def loops(self, span: Span, code: CodeType, steps: bool) -> tuple[tuple[Loop, ...], bool]:
+        """Return the loops around ``span`` in the frame of ``code``; whether a round begins."""
+        found: list[Loop] = []
+        begins = False
+        for region in self.regions:
+            if not isinstance(region, Loop):
+                if _within(span, region):
+                    found.clear()
+            elif steps and span in region.steps:
+                found.append(region)
+                begins = True
+            elif region.surrounds(span):
+                found.append(region)
+        own = [loop.span for loop in found if loop.frame == code.co_name]
+        if own:  # a comprehension has a frame of its own: loops around it are not in there
+            found = [loop for loop in found if _within(loop.span, own[-1])]
+        nest = tuple(found)
+        return self.nests.setdefault(nest, nest), begins
 
     def where(self, span: Span) -> Where:
         """Turn byte columns into characters."""
@@ -134,94 +297,145 @@ class _Source:
 
     def _characters(self, line: int, column: int) -> int:
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        return len(text.encode()[:column].decode(errors="ignore"))
+        return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
     def text(self, where: Where) -> str:
         """Return the characters at ``where``, on one line."""
         _, line, column, end_line, end_column = where
-        lines = [self.lines[i - 1] for i in range(line, end_line + 1) if i <= len(self.lines)]
-        if not lines:
-            return ""
+        lines = list(self.lines[line - 1 : end_line])
         lines[-1] = lines[-1][:end_column]
         lines[0] = lines[0][column:]
         return " ".join(" ".join(lines).split())
 
 
+@lru_cache(maxsize=32)
+def _source(index: int, lines: tuple[str, ...]) -> _Source:
+    """Read a source; at once if it was read for another recording, as a file often is."""
+    return _Source(index, lines)
+
+
+class _Code:
+    """A code object, kept alive so that its id stays its own, and what is known of it."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code, self.opcodes = code, code.co_code
+        self.positions = list(code.co_positions())
+        self.places: dict[int, Place] = {}
+
+
+class _Files(dict[str, bool]):
+    def __missing__(self, filename: str) -> bool:
+        found = self[filename] = not is_foreign(filename) and bool(_lines(filename))
+        return found
+
+
 class Sources:
-    """All sources of a recording, and what is known of their instructions, cached."""
+    """All sources of a recording, and what is known of their instructions, cached.
+
+    Attributes
+    ----------
+    is_learners : dict from str to bool
+        Whether a file is the learner's and can be shown; it knows every file.
+    nowhere : Place
+        Where things happen that happen in none of them.
+    """
 
     def __init__(self) -> None:
+        self.is_learners = _Files()
+        self.nowhere = Place()
         self._sources: dict[str, _Source] = {}
-        # By id, with the code object kept alive: its hash would look at all of its constants.
-        self._codes: dict[int, tuple[CodeType, list[Any], dict[int, Place]]] = {}
-        self._names: list[str] = []
-        self._cells = 0
+        # By id, because the hash of a code object would look at all of its constants.
+        self._codes: dict[int, _Code] = {}
+
+    def places(self, code: CodeType) -> dict[int, Place]:
+        """Return what is known so far of the instructions of some code."""
+        if id(code) not in self._codes:
+            self._codes[id(code)] = _Code(code)
+        return self._codes[id(code)].places
 
     def place(self, frame: FrameType) -> Place:
         """Return what is known of the instruction at which ``frame`` is."""
-        known = self._codes.get(id(frame.f_code))
-        place = known and known[2].get(frame.f_lasti)
-        return place or self.at(frame.f_code, frame.f_lasti, frame.f_lineno)
+        found = self.places(frame.f_code).get(frame.f_lasti)
+        return found or self.at(frame.f_code, frame.f_lasti, frame.f_lineno)
 
     def at(self, code: CodeType, instruction: int, line: int | None) -> Place:
         """Return what is known of one instruction of some code."""
-        if id(code) not in self._codes:
-            self._codes[id(code)] = (code, list(code.co_positions()), {})
-        _, positions, places = self._codes[id(code)]
-        place = places[instruction] = self._find(code, positions[instruction // 2], line)
+        places = self.places(code)
+        about = self._codes[id(code)]
+        start = instruction
+        while start > 0 and about.opcodes[start] == _CACHE:
+            start -= 2
+        position = about.positions[instruction // 2]
+        place = places[instruction] = self._find(code, position, line, about.opcodes[start])
         return place
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the sources as plain data."""
-        return [
-            {"name": name, "text": "".join(source.lines), "first_line": 1}
-            for name, source in zip(self._names, self._sources.values(), strict=True)
-        ]
+        cells = 0
+        found = []
+        for filename, source in self._sources.items():
+            name = os.path.basename(filename)
+            if not os.path.exists(filename) or "ipykernel" in filename:
+                cells += 1  # a cell: its file name has a number that changes from run to run
+                name = f"cell {cells}"
+            found.append({"name": name, "text": "".join(source.lines), "first_line": 1})
+        return found
 
-    def _find(self, code: CodeType, position: Any, line_number: int | None) -> Place:
+    def _find(self, code: CodeType, position: Any, line_number: int | None, opcode: int) -> Place:
         line, end_line, column, end_column = position
         source = self._source(code.co_filename)
         place = Place()
         line = line or line_number
-        if line is None or line > len(source.lines):
+        if line is None or not 0 < line <= len(source.lines):
             return place
         if end_line is None or column is None or end_column is None:  # python -X no_debug_ranges
             content = source.lines[line - 1].rstrip("\n").encode()
             span = (line, len(content) - len(content.lstrip()), line, len(content))
         else:
             span = (line, column, end_line, end_column)
-            place.name = source.names.get(span)
-            place.operands = source.operands.get(span, ())
+            span = source.whole.get(span, span)
+        place.order = bisect_right(source.statements, span[:2])
+        place.loops, place.begins_round = source.loops(span, code, opcode == _FOR_ITER)
+        if place.begins_round:
+            loop = place.loops[-1]
+            place.where = source.where(loop.head)
+            place.name = loop.targets[0] if len(loop.targets) == 1 else None
+            return place
+        place.is_test = bool(place.loops) and _within(span, place.loops[-1].head)
+        place.name = source.names.get(span)
+        place.operands = source.operands.get(span, ())
+        place.calls_back = span in source.calls_back
+        place.returned = span in source.returned
+        if all(loop.counts for loop in place.loops):
+            place.counters = tuple(loop.targets[0] for loop in place.loops)
         place.where = source.where(span)
-        place.text = source.text(place.where)
-        place.loops = tuple(
-            loop
-            for loop in source.loops
-            if loop.span[:2] <= span[:2]
-            and span[2:] <= loop.span[2:]
-            # only loops of the same function: a def between them starts afresh
-            and code.co_firstlineno <= loop.span[0]
-        )
+        place.text = "" if opcode in _UNPACK else source.text(place.where)  # `a, b = x`
         return place
 
     def _source(self, filename: str) -> _Source:
         source = self._sources.get(filename)
         if source is None:
-            source = self._sources[filename] = _Source(len(self._sources), filename)
-            if os.path.exists(filename) and "ipykernel" not in filename:
-                self._names.append(os.path.basename(filename))
-            else:  # a cell: its file name has a number that changes from run to run
-                self._cells += 1
-                self._names.append(f"cell {self._cells}")
+            source = _source(len(self._sources), tuple(_lines(filename)))
+            self._sources[filename] = source
         return source
+
+
+def _lines(filename: str) -> list[str]:
+    linecache.checkcache(filename)  # a file may have been edited since
+    return linecache.getlines(filename)
 
 
 def _span(node: Any) -> Span:
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
-def _end(node: Any) -> tuple[int, int]:
-    return (node.end_lineno, node.end_col_offset)
+def _bound_in(body: list[ast.stmt]) -> set[str]:
+    names = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)]
+    return {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _is_name(node: ast.expr) -> bool:
@@ -233,5 +447,6 @@ def _is_name(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _texts(nodes: list[ast.expr]) -> tuple[str, ...]:
-    return tuple(ast.unparse(node) if _is_name(node) else "" for node in nodes)
+def _varies(node: ast.expr) -> bool:
+    """Return whether a name stands for others at other times: ``params[i]``."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name)
