@@ -7,17 +7,22 @@ selection), and why a notebook that is read without Python still shows the graph
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 import anywidget
 import traitlets
+from IPython.display import display
 
 from autodiff_kit.view.page import deflate, static
 
 __all__ = ["KitWidget"]
 
 REPR_WIDTH = 90
+_PLAIN = " !$&'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted url of a style sheet as it is
 
 
 class KitWidget(anywidget.AnyWidget):
@@ -67,6 +72,14 @@ class KitWidget(anywidget.AnyWidget):
         """Name what is shown: the same words for the same recording, without any address."""
         return f"{type(self).__name__}({self._words})"
 
+    def _ipython_display_(self) -> None:
+        """Show the widget, and have the still picture ready where it cannot come back."""
+        display({"text/html": _stand_in(self.still())}, raw=True)  # type: ignore[no-untyped-call]
+        bundle = self._repr_mimebundle_()
+        if bundle is not None:
+            data, metadata = bundle
+            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Add the still picture: nbval compares it, and pages without Python show it."""
         bundle = super()._repr_mimebundle_(**kwargs)
@@ -74,6 +87,38 @@ class KitWidget(anywidget.AnyWidget):
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata
+
+
+def _stand_in(still: str) -> str:
+    """Return a style sheet by which JupyterLab shows the picture instead of "model not found".
+
+    JupyterLab saves a notebook without its widgets unless told otherwise. Opened again, it says
+    that the widget is missing and passes over the picture stored beside it; an output of its own,
+    ahead of the widget's, is read all the same. Where the widget is alive, and outside Jupyter,
+    these rules match nothing but the output that holds them, which takes no room.
+    """
+    mark = f"adk-{sha256(still.encode()).hexdigest()[:12]}"
+    size = re.search(r' width="([\d.]+)" height="([\d.]+)"', still)
+    width, height = size.groups() if size else ("600", "300")
+    # A widget that was given up is words in a node, and no element.
+    return f"""<style class="{mark}">
+.jp-OutputArea-child:has(style.{mark}) {{
+  display: none;
+  & + * > .jupyter-widgets:not(:has(*)) {{
+    font-size: 0;
+    &::before {{
+      content: ""; display: block; width: {width}px; max-width: 100%;
+      aspect-ratio: {width} / {height}; color-scheme: light;
+      background: url("data:image/svg+xml,{quote(still, safe=_PLAIN)}") left / contain no-repeat;
+    }}
+    [data-jp-theme-light="false"] &::before {{ color-scheme: dark; }}
+    &::after {{
+      content: "To step through it, run the notebook again.";
+      font-size: var(--jp-ui-font-size1, 13px);
+    }}
+  }}
+}}
+</style>"""
 
 
 def _words(payload: Mapping[str, Any]) -> str:

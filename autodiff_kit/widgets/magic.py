@@ -1,18 +1,22 @@
 """The cell magic ``%%step``: run a cell and step through what it did.
 
 After reading this file you know that the magic only records the cell and shows a ``Stepper``
-below it. Read next: ``stepper.py``.
+below it; and how a cell that fails below the magic is a failed cell to the notebook, too. Read
+next: ``stepper.py``.
 """
 
 from __future__ import annotations
 
+import builtins
+from inspect import getdoc
+from keyword import iskeyword
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
-from autodiff_kit.record import record
+from autodiff_kit.record import Recording, record
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepMagics", "load_ipython_extension"]
@@ -22,39 +26,94 @@ __all__ = ["StepMagics", "load_ipython_extension"]
 class StepMagics(Magics):
     """Holds ``%%step``."""
 
-    @magic_arguments()  # type: ignore[untyped-decorator]
-    @argument("name", nargs="?", help="a variable that keeps the recording")  # type: ignore[untyped-decorator]
+    shell: Any
+
     @cell_magic
     def step(self, line: str, cell: str) -> None:
         """Run the cell, record what its tensors do, and show it step by step.
 
+        %%step           on top of a cell: the Stepper stands below it
+        %%step rec       the same, and the variable rec keeps the recording
+        %%step --help    show this text; nothing runs
+
         The cell runs as always: its variables are there afterwards, its last value is shown, and
-        an error is an error. Below it stands the Stepper, up to the error if there was one.
+        an error is an error; the Stepper then shows all up to there. rec.to_html("steps.html")
+        writes the steps as a page for any browser. A variable of yours is never overwritten by a
+        recording, except by a new one.
         """
-        name = parse_argstring(self.step, line).name
-        if name is not None and not name.isidentifier():
-            print(f"%%step {name}: this is not a name for a variable. Write for example %%step rec")
+        words = line.split()
+        if words in (["-h"], ["--help"]):
+            print(getdoc(StepMagics.step))
             return
-        shell: Any = self.shell
+        self._check(words)
+        # Of the whole cell, magic and all: the kernel looks here for whether the cell failed.
+        outer = self.shell.displayhook.exec_result
         recorder = record()
         with recorder as recording:
             # run_cell shows the last value and the traceback, and returns instead of raising.
-            result = shell.run_cell(cell, store_history=False)
+            result = self.shell.run_cell(cell, store_history=False)
             if result.error_in_exec is not None:
                 recorder.failed(result.error_in_exec)
+        if outer is not None:
+            # Raising once more would show a second traceback; without this, Run All would go on.
+            outer.error_before_exec = result.error_before_exec
+            outer.error_in_exec = result.error_in_exec
         if result.error_before_exec is not None:
             return  # a syntax error: IPython has shown it, and nothing ran
-        if name is not None:
-            shell.user_ns[name] = recording
+        for name in words:
+            if self._is_taken(name):
+                print(
+                    f"%%step {name}: the cell has made a variable {name} of its own. That one was "
+                    "kept, and the recording was not: choose another name for it."
+                )
+            else:
+                self.shell.user_ns[name] = recording
         if recording.nodes:
-            display(Stepper(recording))
-        else:
+            display(Stepper(recording))  # type: ignore[no-untyped-call]
+        elif result.success:
             print(
                 "Nothing was recorded: no tensor was made or used in this cell.\n"
                 "Try: x = torch.tensor(2., requires_grad=True); y = x * x"
             )
 
+    def _check(self, words: list[str]) -> None:
+        """Refuse what is not one free name or none, before anything runs.
+
+        Raises
+        ------
+        UsageError
+            IPython shows it in one line without a traceback, and the cell counts as failed.
+        """
+        said = " ".join(["%%step", *words])
+        if len(words) > 1 or "".join(words).startswith("-"):
+            raise UsageError(
+                f"{said}: write one name or none after %%step, for example %%step rec. "
+                "More: %%step --help"
+            )
+        for name in words:
+            if not name.isidentifier() or iskeyword(name):
+                raise UsageError(
+                    f"{said}: {name} is not a name for a variable. Write for example %%step rec"
+                )
+            if self._is_taken(name):
+                raise UsageError(
+                    f"{said}: {name} has another meaning already, and the recording would take "
+                    "its place. Nothing ran. Write another name, for example %%step rec"
+                )
+
+    def _is_taken(self, name: str) -> bool:
+        """Return whether a variable or a builtin has this name; a recording may be replaced."""
+        known = self.shell.user_ns
+        return not isinstance(known[name], Recording) if name in known else hasattr(builtins, name)
+
+
+def _with_body(lines: list[str]) -> list[str]:
+    """Let ``%%step --help`` stand alone: IPython refuses any cell magic without a body."""
+    return [*lines, "\n"] if len(lines) == 1 and lines[0].split()[:1] == ["%%step"] else lines
+
 
 def load_ipython_extension(ip: Any) -> None:
     """Register the magic; what ``%load_ext autodiff_kit`` calls."""
     ip.register_magics(StepMagics)
+    if _with_body not in ip.input_transformers_cleanup:
+        ip.input_transformers_cleanup.append(_with_body)

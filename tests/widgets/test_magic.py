@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -21,21 +23,21 @@ def shell():
     InteractiveShell.clear_instance()
 
 
-def run(shell: InteractiveShell, cell: str):
+def run(shell: InteractiveShell, cell: str) -> SimpleNamespace:
     with capture_output() as captured:
-        shell.run_cell(cell)
+        result = shell.run_cell(cell)
     steppers = [out.data["text/plain"] for out in captured.outputs if "image/svg+xml" in out.data]
-    return captured.stdout, captured.stderr, steppers
+    said = captured.stdout + captured.stderr
+    return SimpleNamespace(said=said, steppers=steppers, result=result)
 
 
 def test_a_cell_runs_as_always_and_is_shown(shell) -> None:
-    _, _, steppers = run(
-        shell, "%%step\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()"
-    )
+    ran = run(shell, "%%step\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()")
 
+    assert ran.result.success
     assert shell.user_ns["x"].grad.item() == 4.0
-    assert len(steppers) == 1
-    assert steppers[0].startswith("Stepper(2 nodes")
+    assert len(ran.steppers) == 1
+    assert ran.steppers[0].startswith("Stepper(2 nodes")
 
 
 def test_a_name_keeps_the_recording(shell) -> None:
@@ -45,40 +47,135 @@ def test_a_name_keeps_the_recording(shell) -> None:
     assert shell.user_ns["run"].nodes[1]["where"][1] == 2  # lines count from the cell's body
 
 
-def test_a_syntax_error_is_shown_once_and_nothing_else(shell) -> None:
-    stdout, stderr, steppers = run(shell, "%%step\nx = (2")
+def test_a_recording_is_replaced_by_a_new_one_of_the_same_name(shell) -> None:
+    run(shell, "%%step run\nx = torch.tensor(2.0)\ny = x * 3")
+    run(shell, "%%step run\nz = y * y * y")
 
-    assert (stdout + stderr).count("SyntaxError") == 1
-    assert steppers == []
-    assert "recorded" not in stdout
+    assert shell.user_ns["run"].nodes[-1]["name"] == "z"
+
+
+def test_a_syntax_error_is_shown_once_and_nothing_is_lost(shell) -> None:
+    run(shell, "%%step run\nx = torch.tensor(2.0)")
+    before = shell.user_ns["run"]
+
+    ran = run(shell, "%%step run\nx = (2")
+
+    assert isinstance(ran.result.error_before_exec, SyntaxError)
+    assert ran.said.count("SyntaxError") == 1
+    assert ran.steppers == []
+    assert "recorded" not in ran.said
+    assert shell.user_ns["run"] is before
 
 
 def test_a_cell_without_tensors_gets_a_friendly_sentence(shell) -> None:
-    stdout, _, steppers = run(shell, "%%step\na = 1 + 1")
+    ran = run(shell, "%%step\na = 1 + 1")
 
-    assert "Nothing was recorded: no tensor was made or used in this cell." in stdout
-    assert steppers == []
+    assert ran.result.success
+    assert "Nothing was recorded: no tensor was made or used in this cell." in ran.said
+    assert ran.steppers == []
+    assert shell.user_ns["a"] == 2
 
 
 @pytest.mark.parametrize("error", ["ValueError('oh')", "KeyboardInterrupt"])
 def test_code_that_stops_half_way_is_shown_up_to_there(shell, error) -> None:
-    stdout, stderr, steppers = run(
+    ran = run(
         shell,
         f"%%step run\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\nraise {error}\nz = 1",
     )
 
     kind = error.split("(")[0]
-    assert (stdout + stderr).count(f"{kind}") >= 1
-    assert (stdout + stderr).count("Traceback (most recent call last)") <= 1
-    assert len(steppers) == 1
+    assert ran.said.count(f"{kind}") >= 1
+    assert ran.said.count("Traceback (most recent call last)") <= 1
+    assert len(ran.steppers) == 1
     assert shell.user_ns["run"].error["type"] == kind
     assert shell.user_ns["run"].error["where"][1] == 3
     assert "z" not in shell.user_ns
 
 
-def test_a_wrong_name_is_refused_before_anything_runs(shell) -> None:
-    stdout, _, steppers = run(shell, "%%step 2x\nx = torch.tensor(2.0)")
+def test_an_error_below_the_magic_is_the_error_of_the_whole_cell(shell) -> None:
+    ran = run(shell, "%%step\nx = torch.tensor(2.0)\n1 / 0")
 
-    assert "this is not a name for a variable" in stdout
+    assert isinstance(ran.result.error_in_exec, ZeroDivisionError)
+
+
+def test_an_error_before_the_first_op_says_nothing_of_recording(shell) -> None:
+    ran = run(shell, "%%step\nraise ValueError('oh')\nx = torch.tensor(2.0)")
+
+    assert "recorded" not in ran.said
+    assert ran.steppers == []
+    assert isinstance(ran.result.error_in_exec, ValueError)
+
+
+@pytest.mark.parametrize("line", ["--help", "-h", " --help "])
+@pytest.mark.parametrize("body", ["", "\nx = torch.tensor(2.0)"])
+def test_help_is_shown_and_nothing_runs(shell, line, body) -> None:
+    ran = run(shell, f"%%step {line}{body}")
+
+    assert ran.result.success
+    assert "%%step rec " in ran.said
+    assert "--help" in ran.said
     assert "x" not in shell.user_ns
-    assert steppers == []
+
+
+def test_the_question_mark_shows_the_same_help(shell) -> None:
+    assert "%%step rec " in run(shell, "%%step?").said
+
+
+def test_the_magic_alone_says_what_to_write(shell) -> None:
+    ran = run(shell, "%%step")
+
+    assert "Nothing was recorded" in ran.said
+    assert "Error" not in ran.said
+
+
+@pytest.mark.parametrize("line", ["--all", "-n", "rec -v", "one two"])
+def test_what_is_not_one_name_is_refused_in_one_line(shell, line) -> None:
+    ran = run(shell, f"%%step {line}\nx = torch.tensor(2.0)")
+
+    assert ran.said.strip() == (
+        f"UsageError: %%step {line}: write one name or none after %%step, for example %%step rec. "
+        "More: %%step --help"
+    )
+    assert not ran.result.success
+    assert "x" not in shell.user_ns
+
+
+@pytest.mark.parametrize("name", ["2x", "for", "None", "a.b", "a,b"])
+def test_a_name_that_python_forbids_is_refused_before_anything_runs(shell, name) -> None:
+    ran = run(shell, f"%%step {name}\nx = torch.tensor(2.0)")
+
+    assert f"%%step {name}: {name} is not a name for a variable." in ran.said
+    assert "Traceback" not in ran.said
+    assert not ran.result.success
+    assert "x" not in shell.user_ns
+    assert ran.steppers == []
+
+
+@pytest.mark.parametrize("name", ["x", "torch", "print"])
+def test_a_name_that_means_something_is_not_overwritten(shell, name) -> None:
+    shell.run_cell("x = torch.tensor(2.0)")
+    before = shell.user_ns["x"], shell.user_ns["torch"]
+
+    ran = run(shell, f"%%step {name}\nz = x * x")
+
+    assert f"%%step {name}: {name} has another meaning already" in ran.said
+    assert not ran.result.success
+    assert "z" not in shell.user_ns
+    assert "print" not in shell.user_ns
+    assert (shell.user_ns["x"], shell.user_ns["torch"]) == before
+
+
+def test_a_variable_that_the_cell_makes_is_not_overwritten_either(shell) -> None:
+    ran = run(shell, "%%step x\nx = torch.tensor(2.0)")
+
+    assert shell.user_ns["x"].item() == 2.0
+    assert "%%step x: the cell has made a variable x of its own." in ran.said
+    assert len(ran.steppers) == 1
+
+
+def test_loading_twice_changes_nothing(shell) -> None:
+    before = list(shell.input_transformers_cleanup)
+
+    shell.run_cell("%reload_ext autodiff_kit\nimport autodiff_kit.widgets")
+
+    assert shell.input_transformers_cleanup == before

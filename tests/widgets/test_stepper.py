@@ -1,11 +1,15 @@
 """The Stepper without a browser: what it sends, what it says of itself, what it refuses."""
 
 import json
+import re
 import zlib
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 import traitlets
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 import autodiff_kit as ak
 from autodiff_kit.record import Recording, record
@@ -133,6 +137,44 @@ def test_the_picture_shows_the_end_unless_a_step_is_asked_for(recording: Recordi
 
     assert ">6.</text>" in end  # x.grad = 2 * 3
     assert ">6.</text>" not in start
+
+
+def displayed(widget: Stepper) -> list[dict[str, Any]]:
+    """Return what a notebook stores when a cell ends with the widget."""
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(user_ns={"widget": widget})
+    with capture_output() as captured:
+        shell.run_cell("widget")
+    InteractiveShell.clear_instance()
+    return [output.data for output in captured.outputs]
+
+
+def test_ahead_of_the_widget_stands_a_style_sheet_that_holds_the_same_picture(
+    recording: Recording,
+) -> None:
+    stepper = Stepper(recording)
+
+    sheet, shown = displayed(stepper)
+
+    assert sheet.keys() == {"text/html"}
+    [url] = re.findall(r'url\("data:image/svg\+xml,([^"]*)"\)', sheet["text/html"])
+    assert unquote(url) == stepper.still()
+    assert shown == bundle(stepper)
+
+
+def test_the_style_sheet_is_nothing_but_a_style_sheet(recording: Recording) -> None:
+    sheet, _ = displayed(Stepper(recording))
+
+    assert re.fullmatch(r'<style class="adk-[0-9a-f]{12}">[^<]*</style>', sheet["text/html"])
+
+
+def test_each_picture_has_a_style_sheet_of_its_own_and_the_same_one_every_time(
+    recording: Recording,
+) -> None:
+    first, again, other = (displayed(Stepper(recording, step=s))[0] for s in (0, 0, -1))
+
+    assert first == again
+    assert first["text/html"].split(">")[0] != other["text/html"].split(">")[0]
 
 
 def test_walking_does_not_change_the_picture(recording: Recording) -> None:

@@ -1,0 +1,99 @@
+"""A notebook saved by a Jupyter of the learner's own, which keeps no widgets, and opened again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.browser
+
+MANAGER = "@jupyter-widgets/jupyterlab-manager/plugin"
+CELLS = [
+    "import autodiff_kit as ak\nfrom autodiff_kit.widgets import Stepper\n%load_ext autodiff_kit",
+    "%%step rec\nx = ak.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()",
+    "Stepper(rec, step=0)",
+]
+SAVE_AND_END = """async () => {
+  const app = window.jupyterapp;
+  await app.commands.execute('docmanager:save');
+  const panel = [...app.shell.widgets('main')].find((widget) => widget.sessionContext);
+  await panel.sessionContext.shutdown();
+}"""
+# All that is seen of the outputs of a cell: text, and the pictures that rules bring in.
+SEEN = """area => [...area.querySelectorAll('.jp-OutputArea-child')]
+  .filter((child) => child.getBoundingClientRect().height > 0)
+  .map((child) => {
+    const node = child.querySelector('.jp-OutputArea-output');
+    const [before, after] = ['::before', '::after'].map((part) => getComputedStyle(node, part));
+    const { width, height } = node.getBoundingClientRect();
+    return {
+      words: parseFloat(getComputedStyle(node).fontSize) > 0 ? node.innerText : '',
+      picture: before.backgroundImage, width: before.width, height: before.height,
+      scheme: before.colorScheme, note: after.content, live: !!node.querySelector('.adk-root'),
+    };
+  })"""
+# Loads the picture as a page of its own would, and says how large it is: 0 if it is not valid.
+LOAD = """async (url) => {
+  const image = new Image();
+  image.src = url.slice(5, -2).replaceAll('\\\\"', '"');
+  await image.decode();
+  return [image.naturalWidth, image.naturalHeight];
+}"""
+
+
+@pytest.fixture
+def plain(jupyter: Any) -> Any:
+    """Let the server keep no widgets in notebooks, as a plain JupyterLab does."""
+    file = jupyter.settings / f"{MANAGER}.jupyterlab-settings"
+    jupyter.set(MANAGER, {"saveState": False})
+    yield
+    file.unlink()
+
+
+@pytest.mark.parametrize("app", ["lab", "notebooks"])
+def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_again(
+    app: str, jupyter: Any, plain: Any, notebook: Any, board: Any, desk: Any
+) -> None:
+    path = Path(jupyter.folder / f"reopened_in_{app}.ipynb")
+    book = nbformat.v4.new_notebook(
+        cells=list(map(nbformat.v4.new_code_cell, CELLS)),
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(book, path)
+    page = notebook(path, app=app)
+    board(page, 0)
+    board(page, 1)
+    areas = page.locator(".jp-Cell-outputArea")
+    for number in (1, 2):  # alive: the widget and nothing else, from the top of the output on
+        [seen] = areas.nth(number).evaluate(SEEN)
+        assert seen["live"]
+        assert seen["picture"] == "none"
+        assert seen["note"] == "none"
+        top = areas.nth(number).bounding_box()["y"]
+        assert page.locator(".adk-root").nth(number - 1).bounding_box()["y"] - top < 20
+    page.evaluate(SAVE_AND_END)
+    page.context.close()
+    assert "widgets" not in nbformat.read(path, 4).metadata
+
+    again = desk()
+    address = "lab/tree" if app == "lab" else "notebooks"
+    again.page.goto(f"{jupyter.url}/{address}/{path.name}{'?reset' if app == 'lab' else ''}")
+    given_up = again.page.locator(".jp-OutputArea-output.jupyter-widgets", has_text="not found")
+    given_up.nth(1).wait_for(state="attached")
+
+    shown = [
+        again.page.locator(".jp-Cell-outputArea").nth(number).evaluate(SEEN) for number in (1, 2)
+    ]
+    for [seen] in shown:
+        assert seen["words"] == ""  # not "Error displaying widget: model not found"
+        assert "run the notebook again" in seen["note"]
+        natural = again.page.evaluate(LOAD, seen["picture"])
+        assert [f"{side}px" for side in natural] == [seen["width"], seen["height"]]
+    assert ">6.%3C/text>" in shown[0][0]["picture"]  # x.grad = 2 * 3
+    assert shown[0][0]["picture"] != shown[1][0]["picture"]  # each its own
+    assert shown[0][0]["scheme"] == "light"  # as JupyterLab's theme
+    # JupyterLab says in the console that it has given up; nothing else may have gone wrong.
+    again.problems[:] = [p for p in again.problems if "widget model not found" not in p]
