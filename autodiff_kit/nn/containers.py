@@ -1,0 +1,233 @@
+"""Modules made of modules: ``Sequential``, and lists and dictionaries that are walked over.
+
+After reading this file you know why a plain list will not do: a module finds what belongs to it
+only in attributes and in these containers. Read next: ``module.py``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
+
+from autodiff_kit.errors import error
+from autodiff_kit.nn.module import Module
+from autodiff_kit.nn.parameter import Parameter
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
+
+
+def _place(index: Any, count: int) -> int:
+    """Return an index that counts from 0; IndexError if it leads outside."""
+    number: int = operator.index(index)
+    if not -count <= number < count:
+        raise error("nn.index", index=number, count=count)
+    return number % count
+
+
+class _Row(Module):
+    """Modules in a row, numbered or named."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self._part(list(self._modules.items())[index])
+        return self._modules[self._name(index)]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, self._name(index), module)
+
+    def __delitem__(self, index: Any) -> None:
+        modules = list(self)
+        del modules[index if isinstance(index, slice) else _place(index, len(self))]
+        self._renumber(modules)
+
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
+
+    def _part(self, items: list[tuple[str, Any]]) -> Any:
+        raise NotImplementedError
+
+    def _name(self, index: int) -> str:
+        return list(self._modules)[_place(index, len(self))]
+
+    def _renumber(self, modules: Iterable[Any]) -> None:
+        self._modules.clear()
+        self._modules.update({str(i): module for i, module in enumerate(modules)})
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Add a module before the one with this index."""
+        if not isinstance(module, Module):
+            raise error("nn.not_a_module", kind=type(module).__name__)
+        modules = list(self)
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+
+class Sequential(_Row):
+    """Modules that are called one after the other, each with the output of the one before.
+
+    Parameters
+    ----------
+    *modules : Module, or one OrderedDict of name -> Module
+
+    Examples
+    --------
+    >>> from autodiff_kit import nn
+    >>> nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    Sequential(
+      (0): Linear(in_features=2, out_features=3, bias=True)
+      (1): ReLU()
+    )
+    """
+
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], OrderedDict):
+            for name, module in modules[0].items():
+                self.add_module(name, module)
+        else:
+            self.extend(modules)
+
+    def _part(self, items: list[tuple[str, Any]]) -> Sequential:
+        return type(self)(OrderedDict(items))
+
+    def forward(self, input: Any) -> Any:
+        """Call one module after the other."""
+        for module in self._modules.values():
+            input = module(input)  # type: ignore[misc]
+        return input
+
+
+class ModuleList(_Row):
+    """A list of modules that belong to the module which it is an attribute of."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def _part(self, items: list[tuple[str, Any]]) -> ModuleList:
+        return type(self)([module for _, module in items])
+
+    def _child_lines(self) -> list[str]:
+        """Return a line for each module; equal ones in a row share one."""
+        runs: list[list[Any]] = []
+        for i, text in enumerate(map(repr, self)):
+            if not runs or runs[-1][2] != text:
+                runs.append([i, i, text])
+            runs[-1][1] = i
+        return [
+            f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}"
+            for a, b, text in runs
+        ]
+
+
+def _of_dict(name: str) -> Any:
+    """Make a method of the dictionary of modules one of the module."""
+
+    def method(self: Module, *args: Any) -> Any:
+        return getattr(self._modules, name)(*args)
+
+    method.__name__, method.__doc__ = name, f"See ``dict.{name}``."
+    return method
+
+
+class ModuleDict(Module):
+    """A dictionary, or pairs, of modules that belong to the module which it is an attribute of."""
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        self.update(modules or {})
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    __getitem__, __delitem__, __len__ = map(_of_dict, ("__getitem__", "__delitem__", "__len__"))
+    __iter__, __contains__ = map(_of_dict, ("__iter__", "__contains__"))
+    keys, values, items, pop, clear = map(_of_dict, ("keys", "values", "items", "pop", "clear"))
+
+    def update(self, modules: Any) -> None:
+        """Add modules, or replace those of the same names."""
+        if not isinstance(modules, Iterable):
+            raise error("nn.pairs", kind=type(modules).__name__)
+        pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, Iterable):
+                raise error("nn.pair", index=i, kind=type(pair).__name__)
+            self[next(iter(pair))] = list(pair)[1]
+
+
+class ParameterList(Module):
+    """A list of parameters: tensors become some, other things are kept as they are."""
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self._size = 0
+        self.extend(() if values is None else values)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)([self[i] for i in range(*index.indices(len(self)))])
+        return getattr(self, str(_place(index, len(self))))
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if isinstance(value, Tensor) and not isinstance(value, Parameter):
+            value = Parameter(value)
+        setattr(self, str(_place(index, len(self))), value)
+
+    def __iadd__(self, values: Iterable[Any]) -> Self:
+        return self.extend(values)
+
+    def append(self, value: Any) -> Self:
+        """Add a value at the end."""
+        self._size += 1
+        self[-1] = value
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Add values at the end."""
+        if not isinstance(values, Iterable) or isinstance(values, Tensor):
+            raise error("nn.parameters", kind=type(values).__name__)
+        for value in values:
+            self.append(value)
+        return self
+
+    def extra_repr(self) -> str:
+        """Return a line for each value."""
+        lines = []
+        for i, value in enumerate(self):
+            text = f"Object of type: {type(value).__name__}"
+            if isinstance(value, Tensor):
+                size = "x".join(map(str, value.shape))
+                text = f"Parameter containing: [{value.dtype} of size {size}]"
+            lines.append(f"  ({i}): {text}")
+        return "\n".join(lines)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: there is nothing to compute."""
+        raise error("nn.parameter_list_called")

@@ -1,0 +1,312 @@
+"""The losses of ``nn.functional``: how wrong a prediction is, as one number to be made small.
+
+After reading this file you know what a loss may be asked for, and what PyTorch says to a target of
+the wrong shape or type. Read next: ``../ops/losses.py``, where they are computed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import ops
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.errors import error
+from autodiff_kit.methods import check_operand
+from autodiff_kit.tensor import Tensor, wrap
+
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy"]
+__all__ += ["huber_loss", "l1_loss", "mse_loss", "nll_loss"]
+
+_CLASS_TYPES = (np.dtype("int64"), np.dtype("uint8"))
+
+
+def _reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    if size_average is not None or reduce is not None:  # what came before ``reduction``
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        words = "size_average and reduce args will be deprecated, please use "
+        warnings.warn(f"{words}reduction='{reduction}' instead.", UserWarning, stacklevel=3)
+    if reduction not in ("mean", "sum", "none"):
+        raise error("functional.reduction", reduction=reduction)
+    return reduction
+
+
+def constant(function: str, argument: str, tensor: Tensor | None) -> Any:
+    """Return weights that must not require grad; 1 if there are none."""
+    if tensor is None:
+        return 1
+    if tensor.requires_grad and local.mode.grad_enabled:
+        raise error("functional.not_differentiable", function=function, argument=argument)
+    return tensor
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return how surprised a prediction is by the true classes: ``nll_loss`` of ``log_softmax``.
+
+    Parameters
+    ----------
+    input : Tensor, shape (c,), (n, c) or (n, c, *size)
+        One number per class; softmax makes probabilities of them.
+    target : Tensor
+        Classes as whole numbers, of shape (), (n,) or (n, *size); or probabilities of classes, of
+        the shape of input.
+    weight : Tensor, shape (c,), optional
+        How much each class counts.
+    ignore_index : int
+        Targets of this value do not count.
+    reduction : {"mean", "sum", "none"}
+        With weights, the mean is a weighted one.
+    label_smoothing : float in [0, 1]
+        Part of the target that is spread evenly over all classes.
+
+    Raises
+    ------
+    IndexError
+        If a target is no class.
+    RuntimeError, ValueError
+        If shapes or dtypes do not fit, or the reduction is unknown.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    check_operand("cross_entropy_loss", "input", 1, input, numbers=False)
+    check_operand("cross_entropy_loss", "target", 2, target, numbers=False)
+    shape = input._array.shape
+    dim = 1 if len(shape) > 1 else 0
+    if not 0 <= label_smoothing <= 1:
+        raise error("functional.label_smoothing", got=label_smoothing)
+    if target._array.shape == shape:
+        return _cross_entropy_of_shares(
+            input, target, weight, ignore_index, reduction, label_smoothing
+        )
+    log_share = ops.log_softmax(input, dim=dim)
+    loss = _nll_loss(log_share, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return loss
+    counted = target._array != ignore_index
+    smooth = log_share if weight is None else log_share * _by_class(weight, shape)
+    smooth = ops.masked(-smooth.sum(dim), wrap(counted))
+    if reduction != "none":
+        smooth = smooth.sum()
+    if reduction == "mean":
+        chosen = target._array[counted]
+        smooth = smooth / (chosen.size if weight is None else weight[wrap(chosen)].sum())
+    mixed: Tensor = loss * (1 - label_smoothing) + smooth * (label_smoothing / shape[dim])
+    return mixed
+
+
+def _by_class(weight: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return weight.reshape(-1, *[1] * (len(shape) - 2))
+
+
+def _cross_entropy_of_shares(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Tensor:
+    shape = input._array.shape
+    if not target.is_floating_point():
+        raise error("functional.class_probabilities", kind=tensor_type(target._array.dtype))
+    if ignore_index >= 0:
+        raise error("functional.ignore_index")
+    dim = 1 if len(shape) > 1 else 0
+    if weight is not None and weight.shape != shape[dim : dim + 1]:
+        name = "cross_entropy: "
+        raise error("functional.weight", name=name, count=shape[dim], shape=list(weight.shape))
+    log_share = ops.log_softmax(input, dim=dim)
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / shape[dim]
+    products = log_share * target
+    if weight is not None:
+        products = products * _by_class(weight, shape)
+    if reduction == "none":
+        return -products.sum(dim)
+    total = -products.sum()
+    return total if reduction == "sum" else ops.div_by_count(total, y=input.numel() / shape[dim])
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Pick the log-probability of each target, change its sign and average; see cross_entropy."""
+    reduction = _reduction(reduction, size_average, reduce)
+    check_operand("nll_loss_nd", "input", 1, input, numbers=False)
+    check_operand("nll_loss_nd", "target", 2, target, numbers=False)
+    return _nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def _nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> Tensor:
+    shape, wanted = input._array.shape, target._array.shape
+    if shape[:1] + shape[2:] != wanted or len(shape) < 2:
+        target = _fitting_target(shape, target)
+    if target._array.dtype not in _CLASS_TYPES:
+        raise error("functional.target_type", kind=tensor_type(target._array.dtype))
+    if weight is not None:
+        classes = shape[:2][-1]
+        if weight.shape != (classes,):
+            raise error("functional.weight", name="", count=classes, shape=list(weight.shape))
+        if weight.dtype is not input.dtype:
+            kinds = [tensor_type(t._array.dtype) for t in (input, weight)]
+            raise error("functional.weight_type", wanted=kinds[0], found=kinds[1])
+    name = "nll_loss" if len(shape) < 3 else "nll_loss2d"
+    constant(f"{name}_forward", "weight", weight)
+    loss: Tensor = getattr(ops, name)(
+        input,
+        target=target._array,
+        weight=None if weight is None else weight._array,
+        ignore_index=ignore_index,
+        reduction=reduction,
+    )
+    return loss
+
+
+def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
+    """Return the target of one sample as a 0-d tensor; raise an error for all that do not fit."""
+    own = target._array.shape
+    if not shape:
+        raise error("functional.nll_of_0d")
+    if len(own) > 1 and len(shape) < 3:
+        raise error("functional.multi_target")
+    if len(shape) == 1 and own not in ((), (1,)):
+        raise error("functional.one_target", count=own[0])
+    if len(shape) > 1 and own[:1] != shape[:1]:
+        raise error("functional.batch_size", n=shape[0], m=own[0] if own else 0)
+    if len(shape) > 2:
+        wanted = [shape[0], *shape[2:]]
+        raise error("functional.target_size", wanted=wanted, got=list(own))
+    return target.reshape(())
+
+
+def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Return both in one shape; warn if that takes broadcasting."""
+    if target.size() == input.size():
+        return input, target
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input size "
+        f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size.",
+        UserWarning,
+        stacklevel=3,
+    )
+    shape = (input.detach() - target.detach()).shape
+    return input.expand(shape), target.expand(shape)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the squares of the differences, reduced."""
+    reduction = _reduction(reduction, size_average, reduce)
+    return ops.mse_loss(*_same_size(input, target), reduction=reduction)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the sizes of the differences, reduced; the slope at a difference of 0 is 0."""
+    reduction = _reduction(reduction, size_average, reduce)
+    input, target = _same_size(input, target)
+    sizes = (input - target).abs()
+    result: Tensor = sizes if reduction == "none" else getattr(sizes, reduction)()
+    return result
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """Return half the squares of differences up to delta, and a straight line beyond, reduced."""
+    reduction = _reduction(reduction, None, None)
+    if delta <= 0:
+        raise error("functional.huber_delta")
+    return ops.huber_loss(*_same_size(input, target), delta=delta, reduction=reduction)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return how surprised probabilities of yes are by the truth; at most 100 per element.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+    RuntimeError
+        If the dtypes differ, or an element is not between 0 and 1.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise error("functional.bce_size", target=target.size(), input=input.size())
+    counts = constant("binary_cross_entropy", "weight", weight)
+    kind = input._array.dtype
+    for tensor in (target, weight):
+        if tensor is not None and tensor._array.dtype != kind:
+            found = tensor_type(tensor._array.dtype)
+            raise error("functional.bce_type", found=found, wanted=tensor_type(kind))
+    for name, tensor in (("input", input), ("target", target)):
+        if not np.all((tensor._array >= 0) & (tensor._array <= 1)):
+            raise error("functional.bce_range", name=name)
+    return ops.binary_cross_entropy(input, target, counts, reduction=reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Return ``binary_cross_entropy(sigmoid(input), target)``, exact for any size of input.
+
+    Parameters
+    ----------
+    input, target : Tensor of one shape
+    weight, pos_weight : Tensor, broadcast to that shape, optional
+        How much each element, and each yes, counts.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise error("functional.logits_size", target=target.size(), input=input.size())
+    name = "binary_cross_entropy_with_logits"
+    counts = [constant(name, "weight", weight), constant(name, "pos_weight", pos_weight)]
+    if input.is_floating_point() and not target.is_floating_point():
+        if target._array.dtype == bool:
+            raise error("functional.logits_bool")
+        kinds = [tensor_type(t._array.dtype) for t in (input, target)]
+        raise error("functional.logits_type", input=kinds[0], target=kinds[1])
+    return ops.binary_cross_entropy_with_logits(input, target, *counts, reduction=reduction)

@@ -1,0 +1,123 @@
+"""Backward hooks of modules: gradients are watched where they enter and where they leave.
+
+After reading this file you know how a module can learn of gradients although only tensors have
+them: its inputs and its outputs pass through a function that changes nothing and tells, on the way
+back, what comes by. Read next: ``module.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from autodiff_kit.autograd.function import Function, FunctionCtx
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.errors import error
+from autodiff_kit.tensor import Tensor
+
+if TYPE_CHECKING:
+    from autodiff_kit.nn.module import Module
+
+__all__ = ["BackwardWatch"]
+
+Gradients = tuple[Tensor | None, ...]
+
+
+class BackwardHookFunction(Function):
+    """Hands tensors through, and their gradients to ``passing``, which returns them."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, passing: Any, zeros: bool, *tensors: Tensor) -> Any:
+        """Return the tensors; ``zeros``: stand for gradients that do not arrive."""
+        ctx.set_materialize_grads(zeros)
+        ctx.mark_non_differentiable(*(x for x in tensors if not x.requires_grad))
+        ctx.passing = passing  # type: ignore[attr-defined]
+        return tensors
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *gradients: Any) -> Any:
+        """Return what ``passing`` makes of the gradients."""
+        return None, None, *ctx.passing(gradients)  # type: ignore[attr-defined]
+
+
+class BackwardWatch:
+    """One call of a module, whose hooks wait for the gradients."""
+
+    def __init__(self, module: Module, hooks: tuple[Callable[..., Any], ...]) -> None:
+        self._module, self._hooks = module, hooks
+        self._grad_output: Gradients | None = None
+        self._count, self._inputs_watched = 0, False
+
+    def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments of ``forward``, with tensors that are watched."""
+        self._count = len(args)
+        watched = _watched(args, self._at_inputs, zeros=True)
+        self._inputs_watched = watched is not args
+        return watched
+
+    def outputs(self, out: Any) -> Any:
+        """Return the output with tensors that are watched."""
+        if isinstance(out, Tensor):
+            return _watched((out,), self._at_outputs)[0]
+        if isinstance(out, tuple):
+            return _watched(out, self._at_outputs)
+        warnings.warn(
+            "For backward hooks to be called, module output should be a Tensor or a tuple of "
+            f"Tensors but received {type(out)}",
+            stacklevel=4,
+        )
+        return out
+
+    def _at_outputs(self, gradients: Gradients) -> None:
+        self._grad_output = gradients
+        if self._inputs_watched:
+            return
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module "
+            "outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/"
+            "generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more "
+            "details.",
+            stacklevel=5,
+        )
+        for hook in self._hooks:
+            replaced = hook(self._module, (None,) * self._count, gradients)
+            if replaced is not None and any(g is not None for g in replaced):
+                raise error("nn.backward_hook_without_input")
+        self._grad_output = None
+
+    def _at_inputs(self, gradients: Gradients) -> Gradients:
+        if self._grad_output is None:  # the gradient has not come through the output
+            return gradients
+        for hook in self._hooks:
+            replaced = hook(self._module, gradients, self._grad_output)
+            if replaced is None:
+                continue
+            if len(replaced) != len(gradients):
+                raise error("nn.backward_hook_count", got=len(replaced), expected=len(gradients))
+            gradients = tuple(replaced)
+        self._grad_output = None
+        return gradients
+
+
+def _watched(
+    values: tuple[Any, ...], tell: Callable[[Gradients], Any], zeros: bool = False
+) -> tuple[Any, ...]:
+    """Return the values with tensors passed through; ``values`` itself if none has a gradient."""
+    places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+    tensors = [values[i] for i in places]
+    if not local.mode.grad_enabled or not any(x.requires_grad for x in tensors):
+        return values
+
+    def passing(gradients: Gradients) -> Gradients:
+        whole: list[Tensor | None] = [None] * len(values)
+        for place, gradient in zip(places, gradients, strict=True):
+            whole[place] = gradient
+        replaced = tell(tuple(whole))
+        return gradients if replaced is None else tuple(replaced[place] for place in places)
+
+    watched = list(values)
+    passed = BackwardHookFunction.apply(passing, zeros, *tensors)
+    for place, tensor in zip(places, passed, strict=True):
+        watched[place] = tensor
+    return tuple(watched)

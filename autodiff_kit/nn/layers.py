@@ -1,0 +1,435 @@
+"""The layers: a function of ``functional.py`` together with what it needs.
+
+After reading this file you know that a layer holds its parameters and options and hands them on,
+nothing more. Read next: ``functional.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autodiff_kit.autograd.observer import installed
+from autodiff_kit.creation import empty, tensor
+from autodiff_kit.errors import error
+from autodiff_kit.nn import functional as F
+from autodiff_kit.nn import init
+from autodiff_kit.nn.module import Module
+from autodiff_kit.nn.options import REQUIRED, reader
+from autodiff_kit.nn.parameter import Parameter
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Conv1d", "Conv2d", "Dropout", "Embedding"]
+__all__ += ["GELU", "Flatten", "Identity", "LayerNorm", "LeakyReLU", "Linear"]
+__all__ += ["LogSoftmax", "MaxPool2d", "ReLU", "Sigmoid", "Softmax", "Softplus", "Tanh"]
+
+# -- functions with options -----------------------------------------------------------------------
+
+
+class FunctionLayer(Module):
+    """A layer that is one function with fixed options.
+
+    The class statement of such a layer names the function, the options with their default values,
+    and those that are printed: ``inplace`` is, where it is true.
+    """
+
+    _calls: Callable[..., Any]
+    _read: Callable[..., dict[str, Any]]
+    _options: tuple[str, ...]
+    _shows: tuple[str, ...]
+
+    def __init_subclass__(cls, calls: Any = None, shows: str = "", **options: Any) -> None:
+        super().__init_subclass__()
+        if calls is None:
+            return
+        cls._calls, cls._shows, cls._options = staticmethod(calls), (*shows.split(),), (*options,)
+        cls._read = reader(cls, options)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        for name, value in self._read(*args, **kwargs).items():
+            if name in ("weight", "pos_weight"):
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        options = {name: getattr(self, name) for name in self._options}
+        return self._calls(*args, **kwargs, **options)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        shows = self._shows
+        if "inplace" in self._options and "inplace" not in shows and self.inplace:
+            shows = (*shows, "inplace")
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shows)
+
+
+class ReLU(FunctionLayer, calls=F.relu, inplace=False):
+    """Keep what is positive; the rest becomes 0."""
+
+
+class LeakyReLU(
+    FunctionLayer, calls=F.leaky_relu, shows="negative_slope", negative_slope=0.01, inplace=False
+):
+    """Keep what is positive; multiply the rest by a small slope."""
+
+
+class Tanh(FunctionLayer, calls=F.tanh):
+    """Squeeze into the range from -1 to 1."""
+
+
+class Sigmoid(FunctionLayer, calls=F.sigmoid):
+    """Squeeze into the range from 0 to 1."""
+
+
+class GELU(FunctionLayer, calls=F.gelu, shows="approximate", approximate="none"):
+    """Multiply by the share of a normal distribution below."""
+
+
+class Softplus(FunctionLayer, calls=F.softplus, shows="beta threshold", beta=1.0, threshold=20.0):
+    """A smooth ``ReLU``."""
+
+
+class Softmax(FunctionLayer, calls=F.softmax, shows="dim", dim=None):
+    """Turn numbers along a dimension into shares that add up to 1."""
+
+
+class LogSoftmax(FunctionLayer, calls=F.log_softmax, shows="dim", dim=None):
+    """The logarithm of ``Softmax``."""
+
+
+class Flatten(
+    FunctionLayer, calls=Tensor.flatten, shows="start_dim end_dim", start_dim=1, end_dim=-1
+):
+    """Join dimensions into one: all but the first, which counts the samples."""
+
+
+class _Pool(FunctionLayer):
+    """A layer of windows, which lie side by side unless there is a stride."""
+
+    kernel_size: Any
+    stride: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stride = self.kernel_size if self.stride is None else self.stride
+
+
+class MaxPool2d(
+    _Pool, calls=F.max_pool2d, shows="kernel_size stride padding dilation ceil_mode",
+    kernel_size=REQUIRED, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False,
+):  # fmt: skip
+    """Take the largest element of every window of an image."""
+
+
+class AvgPool2d(
+    _Pool, calls=F.avg_pool2d, shows="kernel_size stride padding", kernel_size=REQUIRED,
+    stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None,
+):  # fmt: skip
+    """Average every window of an image."""
+
+
+class Identity(Module):
+    """Return the input; takes any arguments and ignores them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input."""
+        return input
+
+
+class Dropout(FunctionLayer, calls=F.dropout, shows="p inplace", p=0.5, inplace=False):
+    """In training, set elements to 0 with probability p and divide the others by ``1 - p``."""
+
+    p: float
+    inplace: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not 0 <= self.p <= 1:
+            raise error("functional.dropout_probability", p=self.p)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Drop elements; not in evaluation."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+# -- layers with parameters -----------------------------------------------------------------------
+
+
+class _Weighted(Module):
+    """A layer with parameters called ``weight`` and ``bias``; there may be none of either."""
+
+    weight: Any
+    bias: Any
+
+    def _add(self, kind: dict[str, Any], **shapes: tuple[int, ...] | None) -> None:
+        """Make parameters, of a ``dtype`` in ``kind``, and give them their first values."""
+        for unknown in kind.keys() - {"device", "dtype"}:
+            words = f"{type(self).__name__}.__init__() got an unexpected keyword argument"
+            raise TypeError(f"{words} '{unknown}'")
+        with installed(None):  # whoever watches the learner's code sees the finished layer only
+            for name, shape in shapes.items():
+                made = None if shape is None else Parameter(empty(shape, **kind))
+                self.register_parameter(name, made)
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw first values that keep the scatter of what passes through."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        inputs = init.fans(self.weight)[0]
+        if self.bias is not None and inputs:
+            init.uniform_(self.bias, -1 / math.sqrt(inputs), 1 / math.sqrt(inputs))
+
+
+class Linear(_Weighted):
+    """Return ``input @ weight.T + bias``.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+        n and m: weight has shape (m, n), bias (m,).
+    bias : bool
+        Whether there is one.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> torch.nn.Linear(3, 2)(torch.ones(5, 3)).shape
+    torch.Size([5, 2])
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, **kind: Any) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        shape = out_features, in_features
+        self._add(kind, weight=shape, bias=shape[:1] if bias else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return ``input @ weight.T + bias``, shape (*, out_features)."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
+
+
+class _Conv(_Weighted):
+    """A convolution over as many dimensions as ``_rank`` says."""
+
+    _rank: int
+    _convolve: Callable[..., Tensor]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        **kind: Any,
+    ) -> None:
+        super().__init__()
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride = self._per_dim(kernel_size), self._per_dim(stride)
+        self.dilation = self._per_dim(dilation)
+        self.padding = padding if isinstance(padding, str) else self._per_dim(padding)
+        if groups <= 0:
+            raise error("nn.conv_groups")
+        for name, channels in (("in", in_channels), ("out", out_channels)):
+            if channels % groups:
+                raise error("nn.conv_channels", name=name)
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise error("nn.conv_padding", padding=padding)
+            if padding == "same" and any(step != 1 for step in self.stride):
+                raise error("nn.conv_same")
+        shape = out_channels, in_channels // groups, *self.kernel_size
+        self._add(kind, weight=shape, bias=shape[:1] if bias else None)
+
+    def _per_dim(self, value: Any) -> tuple[int, ...]:
+        return tuple(value) if isinstance(value, Sequence) else (value,) * self._rank
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Slide the kernels over the input."""
+        return type(self)._convolve(
+            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        )
+
+    def extra_repr(self) -> str:
+        """Return the sizes, and what differs from the default."""
+        own = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
+        own += f", stride={self.stride}"
+        usual = {"padding": (0,) * self._rank, "dilation": (1,) * self._rank, "groups": 1}
+        for name in usual:
+            if getattr(self, name) != usual[name]:
+                own += f", {name}={getattr(self, name)}"
+        return own if self.bias is not None else own + ", bias=False"
+
+
+class Conv1d(_Conv):
+    """Slide kernels along a sequence: input of shape ((n,) in_channels, length)."""
+
+    _rank, _convolve = 1, staticmethod(F.conv1d)
+
+
+class Conv2d(_Conv):
+    """Slide kernels over an image: input of shape ((n,) in_channels, height, width).
+
+    ``kernel_size``, ``stride``, ``padding`` (pixels around the image, or "same" or "valid") and
+    ``dilation`` are ints or pairs; ``groups`` is the number of parts into which the channels are
+    split, so weight has shape (out_channels, in_channels / groups, *kernel_size). ValueError if
+    these do not fit together.
+    """
+
+    _rank, _convolve = 2, staticmethod(F.conv2d)
+
+
+class Embedding(_Weighted):
+    """A table of vectors, looked up by number: input of shape (*), output (*, embedding_dim).
+
+    The row ``padding_idx`` is zeros at first and gets no gradient; AssertionError if there is none.
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, **kind: Any
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise error("nn.padding_idx")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self._add(kind, weight=(num_embeddings, embedding_dim))
+
+    def reset_parameters(self) -> None:
+        """Draw the table from the normal distribution."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight.data[self.padding_idx] = 0
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Look up the rows."""
+        return F.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+
+
+class _Scaling(_Weighted):
+    """A layer that multiplies by its weight and adds its bias."""
+
+    def reset_parameters(self) -> None:
+        """Start with weight 1 and bias 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Scaling):
+    """Shift and scale each sample to mean 0 and variance 1, then by weight and bias.
+
+    ``normalized_shape`` says which are the last dimensions, over which to average; ``eps`` is added
+    to the variance; without ``elementwise_affine`` there are no weight and bias.
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        **kind: Any,
+    ) -> None:
+        super().__init__()
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+        self.normalized_shape, self.eps = tuple(shape), eps
+        self.elementwise_affine = elementwise_affine
+        own = self.normalized_shape if elementwise_affine else None
+        self._add(kind, weight=own, bias=own if bias else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise each sample."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        options = f"eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
+
+
+class _BatchNorm(_Scaling):
+    """The batch normalizations; they differ in the number of dimensions only."""
+
+    _ranks: tuple[int, ...]
+    _ranks_named: str
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        bias: bool = True,
+        **kind: Any,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        own = (num_features,) if affine else None
+        self._add(kind, weight=own, bias=own if bias else None)
+        with installed(None):
+            mean, var = empty(num_features, **kind), empty(num_features, **kind).fill_(1.0)
+            count = tensor(0)
+        seen = {"running_mean": mean, "running_var": var, "num_batches_tracked": count}
+        for name, value in seen.items():
+            self.register_buffer(name, value if track_running_stats else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise each feature."""
+        if input.ndim not in self._ranks:
+            raise error("nn.batch_norm_rank", wanted=self._ranks_named, rank=input.ndim)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / self.num_batches_tracked.item()
+        mean, var = self.running_mean, self.running_var
+        of_batch = self.training or (mean is None and var is None)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        options = f"eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
+        options += f", bias={self.bias is not None}"
+        return f"{self.num_features}, {options}, track_running_stats={self.track_running_stats}"
+
+
+class BatchNorm1d(_BatchNorm):
+    """Shift and scale each feature to mean 0 and variance 1 over the batch.
+
+    In evaluation, mean and variance are those of the batches seen in training: ``momentum`` says
+    how far the running ones move to those of each batch (None: they are the average), and without
+    ``track_running_stats`` there are none. Input of another rank is a ValueError.
+    """
+
+    _ranks, _ranks_named = (2, 3), "2D or 3D"
+
+
+class BatchNorm2d(_BatchNorm):
+    """``BatchNorm1d`` for images: input of shape (n, num_features, height, width)."""
+
+    _ranks, _ranks_named = (4,), "4D"

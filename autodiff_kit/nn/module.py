@@ -1,0 +1,481 @@
+"""The base class of all layers and models: what belongs to it, and under which name.
+
+After reading this file you know why ``self.weight = nn.Parameter(...)`` is all that a model has to
+say: whatever is assigned to an attribute is sorted into parameters, buffers and modules, and
+everything else - ``parameters()``, ``state_dict()``, printing - is a walk over these three.
+Read next: ``layers.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn, Self
+
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.autograd.hooks import RemovableHandle
+from autodiff_kit.creation import zeros
+from autodiff_kit.dtypes import float32, float64
+from autodiff_kit.errors import error
+from autodiff_kit.nn.hooks import BackwardWatch
+from autodiff_kit.nn.parameter import Parameter, clear_grad, type_name
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["Module"]
+
+_KINDS = ("_parameters", "_buffers", "_modules")  # the dictionaries of what a module owns
+
+
+class IncompatibleKeys(NamedTuple):
+    """What ``load_state_dict`` returns: names that only one of the two sides has."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
+
+class Module:
+    """A part of a model: a function with parameters, made of smaller modules or of none.
+
+    A subclass calls ``super().__init__()``, assigns its parts to attributes, and defines
+    ``forward``; calling the module calls that.
+
+    Attributes
+    ----------
+    training : bool
+        Whether layers such as ``Dropout`` do what they do in training; see ``train``, ``eval``.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> class Line(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = torch.nn.Parameter(torch.tensor([2.0]))
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> Line()(torch.tensor([3.0]))
+    tensor([6.], grad_fn=<MulBackward0>)
+    """
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+
+    def __init__(self) -> None:
+        self.training = True
+        for kind in (*_KINDS, "_forward_pre_hooks", "_forward_hooks", "_backward_hooks"):
+            object.__setattr__(self, kind, {})
+        object.__setattr__(self, "_non_persistent_buffers_set", set())
+
+    # -- what belongs to it --------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, Parameter):
+            self._claim("parameters", "_parameters", name, value)
+        elif isinstance(value, Module):
+            self._claim("module", "_modules", name, value)
+        elif name in own.get("_parameters", ()) and value is not None:
+            self._refuse(name, value, "parameter", "torch.nn.Parameter or None expected")
+        elif name in own.get("_modules", ()) and value is not None:
+            self._refuse(name, value, "child module", "torch.nn.Module or None expected")
+        elif name in own.get("_buffers", ()) and not isinstance(value, Tensor | None):
+            expected = "torch.nn.Buffer, torch.Tensor or None expected"
+            self._refuse(name, value, "buffer", expected)
+        else:
+            for kind in _KINDS:
+                if name in own.get(kind, ()):
+                    own[kind][name] = value
+                    return
+            object.__setattr__(self, name, value)
+
+    def _claim(self, what: str, kind: str, name: str, value: Any) -> None:
+        """Make ``value`` one of the own parameters or modules; it replaces anything else."""
+        own = self.__dict__
+        if kind not in own:
+            raise error("nn.before_init", what=what)
+        for place in (own, *(own[other] for other in _KINDS if other != kind)):
+            place.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+        own[kind][name] = value
+
+    def _refuse(self, name: str, value: Any, what: str, expected: str) -> NoReturn:
+        kind = type_name(value) if isinstance(value, Tensor) else type_name(type(value))
+        raise error("nn.assigned", kind=kind, what=what, name=name, expected=expected)
+
+    def __getattr__(self, name: str) -> Any:
+        # Python asks here for what is no ordinary attribute.
+        own = self.__dict__
+        for kind in _KINDS:
+            if kind in own and name in own[kind]:
+                return own[kind][name]
+        words = f"'{type(self).__name__}' object has no attribute '{name}'"
+        if "_modules" not in own:
+            words += "\n-> Call super().__init__() first in __init__."
+        raise AttributeError(words)
+
+    def __delattr__(self, name: str) -> None:
+        for kind in _KINDS:
+            if name in self.__dict__[kind]:
+                del self.__dict__[kind][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = itertools.chain(super().__dir__(), *(self.__dict__[kind] for kind in _KINDS))
+        return sorted({name for name in names if not name[0].isdigit()})
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under a name; None: the name is there, but nothing to train."""
+        self._register("parameter", name, param, Parameter, "torch.nn.Parameter or None")
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is not trained; if persistent, it is part of ``state_dict``."""
+        self._register("buffer", name, tensor, Tensor, "torch Tensor or None")
+        change = set.discard if persistent else set.add
+        change(self._non_persistent_buffers_set, name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a module under a name."""
+        if not isinstance(module, Module | None):
+            raise error("nn.not_a_module", kind=type_name(module))
+        self._register("module", name, module, Module, "")
+
+    register_module = add_module
+
+    def _register(self, what: str, name: str, value: Any, kind: type, wanted: str) -> None:
+        """Add what belongs to the module; refuse names that cannot be one, and other things."""
+        if f"_{what}s" not in self.__dict__:
+            raise error("nn.before_init", what=what)
+        place = self.__dict__[f"_{what}s"]
+        if not isinstance(name, str):
+            raise error("nn.name_type", what=what, kind=type_name(name))
+        if hasattr(self, name) and name not in place:
+            raise error("nn.name_taken", name=name)
+        if "." in name:
+            got = f", got: {name}" if what == "module" else ""
+            raise error("nn.name_with_dot", what=what, got=got)
+        if not name:
+            raise error("nn.name_empty", what=what)
+        if not isinstance(value, kind | None):
+            raise error("nn.registered", kind=type_name(value), to=what, name=name, wanted=wanted)
+        place[name] = value
+
+    # -- walking over it -----------------------------------------------------------------------
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """Yield (path, module) for the module itself, its children, theirs, and so on."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from child.named_modules(memo, path, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """Yield the module itself, its children, theirs, and so on."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """Yield (name, module) for the own modules, each once."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """Yield the own modules."""
+        return (child for _, child in self.named_children())
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Yield (path, parameter) for everything to train; with ``recurse``, in all modules."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Yield everything to train, each parameter once."""
+        return (param for _, param in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Yield (path, tensor) for the buffers; with ``recurse``, those of all modules."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Yield the buffers, each once."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def _named(
+        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+        for path, module in modules if recurse else [(prefix, self)]:
+            for name, value in module.__dict__[kind].items():
+                if value is None or value in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(value)
+                yield f"{path}.{name}" if path else name, value
+
+    def get_submodule(self, target: str) -> Module:
+        """Return the module at a path such as ``"layers.0"``; AttributeError if there is none."""
+        module = self
+        for name in target.split(".") if target else ():
+            module = module._get(name, "_modules", "an nn.Module")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter at a path such as ``"layers.0.weight"``."""
+        path, _, name = target.rpartition(".")
+        found: Parameter = self.get_submodule(path)._get(name, "_parameters", "an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer at a path such as ``"norm.running_mean"``."""
+        path, _, name = target.rpartition(".")
+        found: Tensor = self.get_submodule(path)._get(name, "_buffers", "a buffer")
+        return found
+
+    def _get(self, name: str, kind: str, what: str) -> Any:
+        if not hasattr(self, name):
+            raise error("nn.no_attribute", kind=type(self).__name__, name=name)
+        if name not in self.__dict__[kind]:
+            raise error("nn.no_such", name=name, what=what)
+        return self.__dict__[kind][name]
+
+    # -- changing all of it --------------------------------------------------------------------
+
+    def apply(self, fn: Callable[[Module], object]) -> Self:
+        """Call ``fn`` with every module inside, the smallest first, and with the module itself."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Set ``training`` in all modules."""
+        if not isinstance(mode, bool):
+            raise error("nn.train_mode")
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """Leave training: no dropout, no changing statistics; the graph is recorded as before."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Set whether gradients of the parameters are wanted."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of the parameters, or set them to zeros."""
+        for param in self.parameters():
+            clear_grad(param, set_to_none)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert all that is floats, in place; arguments are those of ``Tensor.to``."""
+        dtype = zeros(0).to(*args, **kwargs).dtype
+        if not dtype.is_floating_point:
+            raise error("nn.to_whole", dtype=dtype)
+
+        def convert(tensor: Tensor) -> Tensor:
+            return tensor.to(*args, **kwargs) if tensor.is_floating_point() else tensor
+
+        for module in self.modules():
+            for param in module._parameters.values():
+                if param is not None:
+                    param.data = convert(param.data)
+                    param._grad = None if param._grad is None else convert(param._grad)
+            for name, buffer in module._buffers.items():
+                module._buffers[name] = None if buffer is None else convert(buffer)
+        return self
+
+    def float(self) -> Self:
+        """Convert to float32."""
+        return self.to(float32)
+
+    def double(self) -> Self:
+        """Convert to float64."""
+        return self.to(float64)
+
+    def cpu(self) -> Self:
+        """Return the module itself: it is on the CPU."""
+        return self
+
+    # -- its state -----------------------------------------------------------------------------
+
+    def _state(self) -> dict[str, Tensor]:
+        """Return the own parameters and buffers that are part of ``state_dict``."""
+        hidden = self._non_persistent_buffers_set
+        saved = {name: b for name, b in self._buffers.items() if name not in hidden}
+        own: dict[str, Tensor | None] = {**self._parameters, **saved}
+        return {name: value for name, value in own.items() if value is not None}
+
+    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
+        """Return path -> tensor for all parameters and buffers; memory is shared.
+
+        Paths begin with ``prefix``; ``keep_vars`` gives the parameters themselves, not detached.
+        """
+        state: OrderedDict[str, Tensor] = OrderedDict()
+        for path, module in self.named_modules(remove_duplicate=False):
+            place = f"{prefix}{path}." if path else prefix
+            for name, value in module._state().items():
+                state[place + name] = value if keep_vars else value.detach()
+        return state
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True
+    ) -> IncompatibleKeys:
+        """Copy the values of a ``state_dict`` into the parameters and buffers.
+
+        Returns
+        -------
+        IncompatibleKeys - the names that only one side has; none may be there when strict.
+
+        Raises
+        ------
+        TypeError, RuntimeError
+            If it is no mapping; if names or shapes differ: all that is wrong is told.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise error("nn.state_type", kind=type(state_dict))
+        keys, wrong = IncompatibleKeys([], []), []
+        for path, module in self.named_modules(remove_duplicate=False):
+            prefix = f"{path}." if path else ""
+            own = module._state()
+            for name, target in own.items():
+                if prefix + name in state_dict:
+                    wrong += _load(prefix + name, target, state_dict[prefix + name])
+                else:
+                    keys.missing_keys.append(prefix + name)
+            for key in state_dict:
+                first, *further = key.removeprefix(prefix).split(".", 1)
+                if key.startswith(prefix) and first not in (module._modules if further else own):
+                    keys.unexpected_keys.append(key)
+        if strict:
+            for what, names in (("Unexpected", keys[1]), ("Missing", keys[0])):
+                if names:
+                    listed = ", ".join(f'"{name}"' for name in names)
+                    wrong.insert(0, f"{what} key(s) in state_dict: {listed}. ")
+        if wrong:
+            raise error("nn.state", kind=type(self).__name__, wrong="\n\t".join(wrong))
+        return keys
+
+    # -- calling it ----------------------------------------------------------------------------
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output; every subclass has its own."""
+        raise error("nn.forward_missing", kind=type(self).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call ``forward``, and the hooks before and after it."""
+        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
+            return self.forward(*args, **kwargs)
+        for before in tuple(self._forward_pre_hooks.values()):
+            args, kwargs = before(self, args, kwargs)
+        hooks = tuple(self._backward_hooks.values())
+        watch = BackwardWatch(self, hooks) if hooks else None
+        if watch is not None:
+            args = watch.inputs(args)
+        out = self.forward(*args, **kwargs)
+        for after in tuple(self._forward_hooks.values()):
+            replaced = after(self, args, kwargs, out)
+            out = out if replaced is None else replaced
+        return out if watch is None else watch.outputs(out)
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before ``forward``; what it returns replaces the arguments.
+
+        ``with_kwargs`` calls ``hook(module, args, kwargs)``, which may return ``(args, kwargs)``.
+        """
+
+        def before(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            replaced = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+            if replaced is None:
+                return args, kwargs
+            if not with_kwargs:
+                return replaced if isinstance(replaced, tuple) else (replaced,), kwargs
+            if type(replaced) is not tuple or len(replaced) != 2:
+                raise error("nn.pre_hook_result", got=replaced)
+            return replaced
+
+        return RemovableHandle(self._forward_pre_hooks, before)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after ``forward``; its result replaces the output.
+
+        ``with_kwargs`` calls ``hook(module, args, kwargs, output)``.
+        """
+
+        def after(module: Module, args: Any, kwargs: Any, out: Any) -> Any:
+            return hook(module, args, kwargs, out) if with_kwargs else hook(module, args, out)
+
+        return RemovableHandle(self._forward_hooks, after)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients have come through.
+
+        Both are tuples, with None where there is no gradient; a tuple that the hook returns
+        replaces ``grad_input``.
+        """
+        return RemovableHandle(self._backward_hooks, hook)
+
+    # -- printing ------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """Return what to print between the brackets; subclasses have more to say."""
+        return ""
+
+    def _child_lines(self) -> list[str]:
+        return [f"({name}): {child!r}" for name, child in self._modules.items()]
+
+    def __repr__(self) -> str:
+        extra, name = self.extra_repr(), type(self).__name__
+        children = [line.replace("\n", "\n  ") for line in self._child_lines()]
+        if not children and "\n" not in extra:
+            return f"{name}({extra})"
+        lines = [*extra.split("\n"), *children] if extra else children
+        return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def _load(name: str, target: Tensor, value: Any) -> list[str]:
+    """Copy a value into a parameter or buffer; return what is wrong with it."""
+    if not isinstance(value, Tensor):
+        return [
+            f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like '
+            f"object from checkpoint but received {type(value)}"
+        ]
+    if value.shape != target.shape:
+        return [
+            f"size mismatch for {name}: copying a param with shape {value.shape} from checkpoint, "
+            f"the shape in current model is {target.shape}."
+        ]
+    with no_grad():
+        target.copy_(value)
+    return []

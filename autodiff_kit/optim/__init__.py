@@ -1,0 +1,20 @@
+"""Optimizers: what to do with the gradients once backward has left them in ``.grad``.
+
+After reading this package you know that a step of training is a line of arithmetic per parameter.
+Read first: ``algorithms.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit.errors import absent
+from autodiff_kit.optim import lr_scheduler as lr_scheduler
+from autodiff_kit.optim.algorithms import SGD, Adagrad, Adam, AdamW, RMSprop
+from autodiff_kit.optim.optimizer import Optimizer
+
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("autodiff_kit.optim", name)

@@ -1,0 +1,230 @@
+"""What all optimizers have in common: groups of parameters, their options, and what is remembered.
+
+After reading this file you know that an optimizer holds the parameters themselves, changes them in
+place, and so need not be told when they do. Read next: ``algorithms.py``.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.versions import next_number, note_change
+from autodiff_kit.errors import error
+from autodiff_kit.nn.options import REQUIRED, reader
+from autodiff_kit.nn.parameter import clear_grad, type_name
+from autodiff_kit.tensor import INFERENCE, Tensor, share
+
+__all__ = ["InPlace", "Optimizer"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Optimizer:
+    """The base class of all optimizers.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (name, Tensor), or of dict
+        The leaves to change; or groups of them, each with options of its own:
+        ``{"params": [w], "lr": 0.1}``.
+    defaults : dict
+        The options of groups that do not say otherwise.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+        May be changed between steps.
+    state : dict of Tensor -> dict
+        What is remembered for each parameter.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are no parameters, or some are no leaves, or are in two groups.
+    """
+
+    _opt_called = True  # whether ``step`` was called, as far as is known; schedulers ask
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise error("optim.one_tensor", kind=type_name(params))
+        self.defaults = defaults
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise error("optim.no_parameters")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters, with options of their own."""
+        if not isinstance(param_group, dict):
+            raise error("optim.group_type", kind=type(param_group))
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise error("optim.set")
+        params = [params] if isinstance(params, Tensor) else list(params)
+        names = [p[0] for p in params if isinstance(p, tuple)]
+        if names:
+            if len(names) != len(params):
+                raise error("optim.names_missing")
+            params, param_group["param_names"] = [p[1] for p in params], names
+        for param in params:
+            if not isinstance(param, Tensor):
+                raise error("optim.not_a_tensor", kind=type_name(param))
+            if not param.is_leaf and not param.retains_grad:
+                raise error("optim.non_leaf", node=param.grad_fn and param.grad_fn.name())
+        param_group["params"] = params
+        for name, value in self.defaults.items():
+            param_group.setdefault(name, value)
+        if len(set(params)) < len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error; see github.com/pytorch/pytorch/issues/40967 for more "
+                "information",
+                UserWarning,
+                stacklevel=3,
+            )
+        known = {param for group in self.param_groups for param in group["params"]}
+        if not known.isdisjoint(params):
+            raise error("optim.two_groups")
+        self.param_groups.append(param_group)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or set them to zeros, so that the next backward begins anew."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                clear_grad(param, set_to_none)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters; every subclass has its own way."""
+        raise error("optim.step_missing", kind=type(self).__name__)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return options and state as plain data, in which parameters are numbers."""
+        number: dict[Tensor, int] = {}
+        groups = []
+        for group in self.param_groups:
+            options = {name: value for name, value in group.items() if name != "params"}
+            numbers = [number.setdefault(param, len(number)) for param in group["params"]]
+            groups.append({**options, "params": numbers})
+        state = {number.get(key, key): value for key, value in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over options and state; ValueError if these are of other groups of parameters."""
+        state_dict = copy.deepcopy(state_dict)
+        groups = state_dict["param_groups"]
+        if len(groups) != len(self.param_groups):
+            raise error("optim.group_count", own=len(self.param_groups), given=len(groups))
+        param_of: dict[int, Tensor] = {}
+        for own, group in zip(self.param_groups, groups, strict=True):
+            sizes = len(own["params"]), len(group["params"])
+            if sizes[0] != sizes[1]:
+                raise error("optim.group_size", own=sizes[0], given=sizes[1])
+            param_of.update(zip(group["params"], own["params"], strict=True))
+            group["params"] = own["params"]
+        self.param_groups = groups
+        self.state = defaultdict(dict)
+        for key, values in state_dict["state"].items():
+            param = param_of.get(key)
+            if param is None:
+                self.state[key] = values
+                continue
+            for name, value in values.items():
+                if isinstance(value, Tensor) and name != "step" and param.is_floating_point():
+                    values[name] = value.to(param.dtype)
+            self.state[param] = values
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__} ("
+        for i, group in enumerate(self.param_groups):
+            lines = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            text += f"\nParameter Group {i}\n" + "".join(lines)
+        return text + ")"
+
+
+class InPlace(Optimizer):
+    """An optimizer whose step is one pass of NumPy calls for each parameter.
+
+    Nothing is recorded and no Tensor is made: this is the inner loop of every training. Versions
+    go up by one, so that a graph from before the step cannot be used by mistake.
+
+    Class statements list the options; ValueError if some are out of range or do not go together.
+    """
+
+    _read: Callable[..., dict[str, Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        if options:
+            cls._read = reader(cls, {"params": REQUIRED, **options})
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        options = self._read(*args, **kwargs)
+        params = options.pop("params")
+        self._check(options)
+        super().__init__(params, options)
+        self._opt_called = False
+
+    def _check(self, options: dict[str, Any]) -> None:
+        """Refuse options that are out of range."""
+        if isinstance(options["lr"], Tensor) and options["lr"].numel() != 1:
+            raise error("optim.lr_elements")
+        words = {"lr": "learning rate", "eps": "epsilon value"}
+        for name, value in options.items():
+            if name == "betas":
+                for i in (0, 1):
+                    if not 0.0 <= value[i] < 1.0:
+                        raise error("optim.beta", index=i, value=value[i])
+            elif name != "dampening" and value is not None and not value >= 0.0:
+                raise error("optim.negative", what=words.get(name, f"{name} value"), value=value)
+        if options["differentiable"]:
+            raise error("optim.differentiable")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change all parameters that have a gradient.
+
+        ``closure``, if given, is called first to compute gradients anew; it returns the loss, and
+        so does ``step``.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        self._opt_called = True
+        local.mode.quietly(self._step)
+        return loss
+
+    def _step(self) -> None:
+        observer = local.mode.observer
+        for group in self.param_groups:
+            maximize, decay = group["maximize"], group["weight_decay"]
+            if group.get("decoupled_weight_decay"):
+                decay = 0  # the algorithm sees to it
+            for param in group["params"]:
+                if param._grad is None:
+                    continue
+                x, g = share(param), param._grad._array
+                if maximize:
+                    g = -g
+                if decay:
+                    g = g + decay * x
+                self._update(group, param, x, g)
+                if param._changes is None:
+                    note_change(x)
+                elif param._changes is not INFERENCE:
+                    param._changes.note(next_number(), "")
+                if observer is not None:
+                    observer.modified(param, f"{type(self).__name__}.step")
+
+    def _update(self, group: dict[str, Any], param: Tensor, x: Array, g: Array) -> None:
+        """Change ``x``, the memory of a parameter, by its gradient ``g``, which is left alone."""
+        raise NotImplementedError

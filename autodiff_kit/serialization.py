@@ -1,0 +1,183 @@
+"""Saving and loading: ``torch.save`` and ``torch.load`` for data, and for data only.
+
+After reading this file you know what is in a saved file: a zip archive of one JSON text, which is
+the object with a number in place of every tensor, and of one ``.npy`` array per tensor. PyTorch's
+own files hold instructions to be carried out when they are loaded; these hold none, so a file from
+a stranger can do no harm. Read next: ``nn/module.py`` (``state_dict``).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import secrets
+import shutil
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from autodiff_kit.dtypes import Size, device, from_numpy_dtype
+from autodiff_kit.errors import error
+from autodiff_kit.storage import _rebuild
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["load", "save"]
+
+_FORMAT, _VERSION, _TREE = "autodiff_kit data", 1, "data.json"
+File = str | os.PathLike[str] | IO[bytes]
+
+
+def save(obj: Any, f: File) -> None:
+    """Write data to a file: tensors, numbers, texts, and lists, tuples and dicts of these.
+
+    The file is written whole or not at all: one of that name stays as it is until then.
+
+    Parameters
+    ----------
+    obj : data
+        For example ``model.state_dict()`` or ``optimizer.state_dict()``, or a dict of both.
+    f : path or binary file
+
+    Raises
+    ------
+    TypeError
+        If something in ``obj`` is not data: a model, a function, ...
+    """
+    tensors: dict[Tensor, int] = {}  # each once, however often it occurs
+    tree = _to_json(obj, tensors)
+    kinds = [[type(t).__name__, t.requires_grad] for t in tensors]
+    header = {"format": _FORMAT, "version": _VERSION, "tensors": kinds, "data": tree}
+    if not isinstance(f, str | os.PathLike):
+        _write(f, header, tensors)
+        return
+    target = Path(os.path.realpath(f))
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            _write(file, header, tensors)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _write(file: IO[bytes], header: dict[str, Any], tensors: dict[Tensor, int]) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(_TREE, json.dumps(header, allow_nan=False))
+        for tensor, i in tensors.items():
+            with archive.open(f"{i}.npy", "w", force_zip64=True) as entry:
+                np.save(entry, np.asarray(tensor._array), allow_pickle=False)
+
+
+def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
+    """Return ``obj`` as JSON: what JSON does not know becomes ``{kind: ...}``."""
+
+    def each(items: Any) -> list[Any]:
+        return [_to_json(item, tensors) for item in items]
+
+    if isinstance(obj, Tensor):
+        return {"tensor": tensors.setdefault(obj, len(tensors))}
+    if obj is None or isinstance(obj, str | bool | np.bool_):
+        return bool(obj) if isinstance(obj, np.bool_) else obj
+    if isinstance(obj, int | np.integer):
+        return int(obj)
+    if isinstance(obj, float | np.floating):
+        return float(obj) if math.isfinite(obj) else {"float": str(float(obj))}
+    if type(obj) is list:
+        return each(obj)
+    if type(obj) in (tuple, Size):
+        return {type(obj).__name__.lower(): each(obj)}
+    if type(obj) in (dict, OrderedDict):
+        return {type(obj).__name__.lower(): each(map(list, obj.items()))}
+    if hasattr(obj, "state_dict"):
+        raise error("serialization.has_state", kind=type(obj).__name__)
+    raise error("serialization.no_data", kind=type(obj).__name__)
+
+
+def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
+    """Read what ``save`` has written.
+
+    Parameters
+    ----------
+    f : path or binary file
+    map_location : "cpu", optional
+    weights_only : bool
+        Nothing but data is ever loaded; here for PyTorch's programs.
+
+    Raises
+    ------
+    RuntimeError
+        If the file is damaged, was not written by ``save``, or comes from a newer version.
+    FileNotFoundError
+        If there is none.
+    """
+    device(map_location or "cpu")
+    if isinstance(f, str | os.PathLike):
+        with open(f, "rb") as file:
+            return _read(file, os.fspath(f))
+    return _read(f, "the file")
+
+
+def _read(file: IO[bytes], name: str | bytes) -> Any:
+    start = file.read(4)
+    kinds = {b"PK\x03\x04": "damaged", b"\x80": "of_pytorch"}  # an archive, an old pickle
+    problem = kinds.get(start) or kinds.get(start[:1], "foreign")
+    try:
+        file.seek(0)
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+            problem = "of_pytorch" if any(n.endswith("data.pkl") for n in names) else "foreign"
+            text = archive.read(_TREE)
+            problem = "damaged"
+            header = json.loads(text)
+            if (header["format"], header["version"]) != (_FORMAT, _VERSION):
+                problem = "version"
+                raise ValueError
+            tensors = [_tensor(archive, i, *kind) for i, kind in enumerate(header["tensors"])]
+            return _from_json(header["data"], tensors)
+    except OSError:
+        raise
+    except Exception:  # in damaged bytes anything can go wrong
+        raise _PROBLEMS[problem](name) from None
+
+
+_PROBLEMS: dict[str, Callable[[Any], Exception]] = {
+    "damaged": lambda name: error("serialization.damaged", name=name),
+    "foreign": lambda name: error("serialization.foreign", name=name),
+    "of_pytorch": lambda name: error("serialization.of_pytorch", name=name),
+    "version": lambda name: error("serialization.version", name=name),
+}
+
+
+def _tensor(archive: zipfile.ZipFile, number: int, kind: str, requires_grad: bool) -> Tensor:
+    array = np.load(io.BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
+    from_numpy_dtype(array.dtype)
+    classes = {subclass.__name__: subclass for subclass in Tensor.__subclasses__()}
+    array = array if array.ndim else array[()]
+    return _rebuild(classes.get(kind, Tensor), array, requires_grad)  # type: ignore[no-any-return]
+
+
+def _from_json(tree: Any, tensors: list[Tensor]) -> Any:
+    if isinstance(tree, list):
+        return [_from_json(item, tensors) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    ((kind, content),) = tree.items()
+    if kind == "tensor":
+        return tensors[content]
+    make: dict[str, Callable[[Any], Any]] = {
+        "float": float,
+        "tuple": tuple,
+        "size": Size,
+        "dict": dict,
+        "ordereddict": OrderedDict,
+    }
+    return make[kind](_from_json(content, tensors))
