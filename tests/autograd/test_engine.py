@@ -16,7 +16,7 @@ from autodiff_kit.autograd.observer import Observer, installed
 from autodiff_kit.tensor import Tensor
 from tests.ops.gradients import numerical
 
-# -- any graph --------------------
+# -- any graph -------------------------------------------------------------------------------------
 
 UNARY: dict[str, Callable[[Any], Any]] = {
     "tanh": lambda x: x.tanh() if isinstance(x, Tensor) else np.tanh(x),
@@ -85,7 +85,7 @@ def test_backward_and_grad_give_the_same_with_and_without_create_graph(program: 
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-5)
 
 
-# -- the order --------------------
+# -- the order -------------------------------------------------------------------------------------
 
 
 class Log(Observer):
@@ -134,7 +134,7 @@ def test_each_rule_is_called_once_however_many_paths_there_are() -> None:
     assert x.grad.item() == 2.0**60
 
 
-# -- leaves --------------------
+# -- leaves ----------------------------------------------------------------------------------------
 
 
 def test_gradients_add_up_in_the_tensor_that_holds_them() -> None:
@@ -234,7 +234,7 @@ def test_backward_of_a_leaf_is_its_seed() -> None:
     assert x.grad.item() == 1.0
 
 
-# -- broadcasting --------------------
+# -- broadcasting ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (1, 3), (2, 1), (2, 3)])
@@ -260,7 +260,7 @@ def test_the_graph_of_a_number_and_a_matrix() -> None:
     assert m.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]
 
 
-# -- nodes --------------------
+# -- nodes -----------------------------------------------------------------------------------------
 
 
 def test_a_consumer_has_a_greater_number_than_what_it_consumed() -> None:
@@ -290,6 +290,21 @@ def test_a_leaf_has_one_node_that_accumulates() -> None:
     assert node is second.next_functions[0][0]
     assert node.variable is x
     assert node.next_functions == ()
+
+
+def test_a_node_that_is_looked_at_has_a_class_of_its_own() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.stack([x * 2, x])
+
+    assert type(y.grad_fn).__name__ == "StackBackward0"
+    assert isinstance(y.grad_fn, Node)
+    assert [type(n).__name__ for n, _ in y.grad_fn.next_functions] == [
+        "MulBackward0",
+        "AccumulateGrad",
+    ]
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.item() == 3.0
 
 
 def test_saved_attributes_are_listed() -> None:

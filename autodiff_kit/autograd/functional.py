@@ -1,0 +1,384 @@
+"""Jacobians, Hessians and their products with vectors, built from ``grad``.
+
+After reading this file you know that backward computes the product of a vector with the Jacobian,
+and how differentiating that once more gives the product from the other side. Read next:
+``gradcheck.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_kit import autograd
+from autodiff_kit.autograd.grad_mode import enable_grad, local, set_grad_enabled
+from autodiff_kit.creation import ones_like, zeros_like
+from autodiff_kit.errors import error
+from autodiff_kit.functions import stack
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Tensors = Tensor | tuple[Tensor, ...]
+Function = Callable[..., Any]
+
+
+def jacobian(
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """Return all derivatives of the outputs of ``func`` by its inputs.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, returns a tensor or a tuple of tensors.
+    inputs : Tensor or tuple of Tensor
+    create_graph : bool
+        Record, so that the result can be differentiated.
+    strict : bool
+        Refuse what has no derivative at all, instead of returning zeros.
+    vectorize, strategy
+        How PyTorch shall compute it; the result is the same, and the kit has one way.
+
+    Returns
+    -------
+    Tensor of shape ``(*output.shape, *input.shape)``; in a tuple for each input if ``inputs`` is a
+    tuple, and that in a tuple for each output if ``func`` returns a tuple.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        If something is no tensor, or under ``strict``.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    with enable_grad():
+        several, xs = _as_tuple(inputs, "inputs", "jacobian")
+        xs = _fresh(xs, create_graph)
+        several_out, outs = _as_tuple(func(*xs), _OUTPUTS, "jacobian")
+        _require_grad("jacobians.output_without_grad", outs, strict)
+        blocks = []
+        for i, out in enumerate(outs):
+            rows: list[list[Tensor]] = [[] for _ in xs]
+            for element in out.reshape(-1):
+                gradients = _grad((element,), xs, None, create_graph, retain_graph=True)
+                for j, (x, g) in enumerate(zip(xs, gradients, strict=True)):
+                    if g is None and strict:
+                        raise error("jacobians.output_independent", output=i, input=j)
+                    if g is not None and strict and create_graph and not g.requires_grad:
+                        raise error("jacobians.jacobian_constant", index=j)
+                    rows[j].append(zeros_like(x) if g is None else g)
+            block = zip(rows, xs, strict=True)
+            blocks.append(tuple(stack(row).reshape((*out.shape, *x.shape)) for row, x in block))
+        result: Any = tuple(_results(block, several, create_graph) for block in blocks)
+    return result if several_out else result[0]
+
+
+def hessian(
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """Return all second derivatives of a function with one number as its output.
+
+    Parameters
+    ----------
+    func, inputs, create_graph, strict, vectorize, outer_jacobian_strategy
+        As for ``jacobian``.
+
+    Returns
+    -------
+    Tensor of shape ``(*input.shape, *input.shape)``; for a tuple of inputs a tuple of tuples.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As ``jacobian``, and if the output is not one number.
+    """
+    several, _ = _as_tuple(inputs, "inputs", "hessian")
+
+    def gradient(*xs: Tensor) -> tuple[Tensor, ...]:
+        rows: tuple[Tensor, ...] = jacobian(_one_number(func, "hessian"), xs, create_graph=True)
+        _require_grad("jacobians.gradient_constant", rows, strict)
+        return tuple(row.reshape(x.shape) for row, x in zip(rows, xs, strict=True))
+
+    xs = inputs if isinstance(inputs, tuple) else (inputs,)
+    result = jacobian(gradient, xs, create_graph=create_graph, strict=strict)
+    return result if several else result[0][0]
+
+
+def vjp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the output of ``func`` and ``v`` times its Jacobian: what one backward computes.
+
+    Parameters
+    ----------
+    func, inputs, create_graph, strict
+        As for ``jacobian``.
+    v : Tensor or tuple of Tensor, like the output
+        May be left out for an output of one element, and is 1 then.
+
+    Returns
+    -------
+    output, product - the product has the form of ``inputs``.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As ``jacobian``, and if ``v`` does not fit.
+    """
+    recording = create_graph or local.mode.grad_enabled
+    with enable_grad():
+        several, xs = _as_tuple(inputs, "inputs", "vjp")
+        xs = _fresh(xs, create_graph)
+        several_out, outs = _as_tuple(func(*xs), _OUTPUTS, "vjp")
+        _require_grad("jacobians.output_without_grad", outs, strict)
+        vs = _vector("jacobians.vector_left_out_for_output", v, outs, several_out, "vjp")
+    with set_grad_enabled(recording):
+        found = _grad(outs, xs, vs, create_graph)
+        products = _filled("jacobians.back_independent", found, xs, strict, create_graph)
+    return _results(outs, several_out, create_graph), _results(products, several, create_graph)
+
+
+def jvp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the output of ``func`` and its Jacobian times ``v``: the derivative along ``v``.
+
+    Backward gives u^T J for any u; that is linear in u, and its derivative by u, times v, is J v.
+    So two backward passes replace the forward one that PyTorch has for this, too.
+
+    Parameters
+    ----------
+    func, inputs, create_graph, strict
+        As for ``jacobian``.
+    v : Tensor or tuple of Tensor, like the inputs
+        May be left out for an input of one element, and is 1 then.
+
+    Returns
+    -------
+    output, product - the product has the form of the output.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As ``jacobian``, and if ``v`` does not fit.
+    """
+    recording = create_graph or local.mode.grad_enabled
+    with enable_grad():
+        several, xs = _as_tuple(inputs, "inputs", "jvp")
+        vs = _vector("jacobians.vector_left_out_for_input", v, xs, several, "jvp")
+        xs = _fresh(xs, create_graph)
+        several_out, outs = _as_tuple(func(*xs), _OUTPUTS, "jvp")
+        _require_grad("jacobians.output_without_grad", outs, strict)
+        us = tuple(zeros_like(out, requires_grad=True) for out in outs)
+        gradients = _grad(outs, xs, us, create_graph=True)
+        _require_grad("jacobians.gradient_independent", gradients, strict)
+    with set_grad_enabled(recording):
+        found = _grad(gradients, us, vs, create_graph)
+        products = _filled("jacobians.trick_independent", found, outs, strict, create_graph)
+    return _results(outs, several_out, create_graph), _results(products, several_out, create_graph)
+
+
+def vhp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the output of ``func``, one number, and ``v`` times its Hessian.
+
+    Parameters
+    ----------
+    func, inputs, v, create_graph, strict
+        As for ``jvp``.
+
+    Returns
+    -------
+    output, product - the product has the form of ``inputs``.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As ``jvp``, and if the output is not one number.
+    """
+    return _with_hessian(vjp, "vhp", func, inputs, v, create_graph, strict)
+
+
+def hvp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the output of ``func``, one number, and its Hessian times ``v``.
+
+    The Hessian is symmetric, so ``vhp`` gives the same with one backward pass less.
+
+    Parameters
+    ----------
+    func, inputs, v, create_graph, strict
+        As for ``jvp``.
+
+    Returns
+    -------
+    output, product - the product has the form of ``inputs``.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As ``jvp``, and if the output is not one number.
+    """
+    return _with_hessian(jvp, "hvp", func, inputs, v, create_graph, strict)
+
+
+_OUTPUTS = "outputs of the user-provided function"
+
+
+def _with_hessian(
+    product: Callable[..., tuple[Any, Any]],
+    name: str,
+    func: Function,
+    inputs: Any,
+    v: Any,
+    create_graph: bool,
+    strict: bool,
+) -> tuple[Any, Any]:
+    """Multiply with a Hessian: the Jacobian of the gradient."""
+    several, xs = _as_tuple(inputs, "inputs", name)
+    vs = _vector("jacobians.vector_left_out_for_input", v, xs, several, name)
+    outputs: list[Tensor] = []
+
+    def gradient(*xs: Tensor) -> tuple[Tensor, ...]:
+        out = _one_number(func, name)(*xs)
+        _require_grad("jacobians.output_without_grad", (out,), strict)
+        outputs[:] = [out]
+        found = _grad((out,), xs, None, create_graph=True)
+        gradients = _filled("jacobians.back_independent", found, xs, strict, False)
+        _require_grad("jacobians.gradient_constant", gradients, strict)
+        return gradients
+
+    result = product(gradient, xs, vs, create_graph, strict)[1]
+    return _results(outputs, False, create_graph), result if several else result[0]
+
+
+def _one_number(func: Function, name: str) -> Function:
+    def checked(*xs: Tensor) -> Tensor:
+        several, outs = _as_tuple(func(*xs), _OUTPUTS, name)
+        if several:
+            raise error("jacobians.single_output", name=name)
+        if outs[0].numel() != 1:
+            raise error("jacobians.single_element", name=name)
+        return outs[0]
+
+    return checked
+
+
+def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]]:
+    """Return whether a value is a tuple, and it as a tuple of tensors."""
+    several = isinstance(value, tuple)
+    values = value if isinstance(value, tuple) else (value,)
+    for i, x in enumerate(values):
+        if not isinstance(x, Tensor):
+            which = f"value at index {i}" if several else f"given {what}"
+            raise error("jacobians.type", what=what, name=name, which=which, kind=type(x))
+    return several, values
+
+
+def _fresh(xs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+    # New tensors: what the function has captured of the same name is a constant to it.
+    return tuple(
+        x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_()
+        for x in xs
+    )
+
+
+def _vector(
+    left_out: str, v: Any, like: tuple[Tensor, ...], several: bool, name: str
+) -> tuple[Tensor, ...]:
+    """Check the vector of a product; make it if it may be left out."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise error(left_out)
+        return (ones_like(like[0]),)
+    _, vs = _as_tuple(v, "v", name)
+    if len(vs) != len(like):
+        key = "jacobians.vector_count" if several else "jacobians.vector_single"
+        raise error(key, expected=len(like), got=len(vs))
+    for i, (given, x) in enumerate(zip(vs, like, strict=True)):
+        if given.shape != x.shape:
+            entry = f"Entry {i} in " if several else ""
+            raise error("jacobians.vector_shape", entry=entry, expected=x.shape, got=given.shape)
+    return vs
+
+
+def _grad(
+    outs: tuple[Any, ...],
+    xs: tuple[Tensor, ...],
+    vs: tuple[Tensor, ...] | None,
+    create_graph: bool,
+    retain_graph: bool | None = None,
+) -> tuple[Tensor | None, ...]:
+    """Return gradients as ``grad`` does, leaving out outputs that do not require grad."""
+    pairs = list(zip(outs, vs or [None] * len(outs), strict=True))
+    used = [(out, v) for out, v in pairs if out is not None and out.requires_grad]
+    if not used:
+        return (None,) * len(xs)
+    return autograd.grad(
+        [out for out, _ in used],
+        xs,
+        [v for _, v in used],
+        allow_unused=True,
+        create_graph=create_graph,
+        retain_graph=retain_graph,
+    )
+
+
+def _filled(
+    key: str, gradients: tuple[Any, ...], like: Any, strict: bool, create_graph: bool
+) -> tuple[Tensor, ...]:
+    """Put zeros for None; under ``strict`` refuse both None and constants."""
+    for i, g in enumerate(gradients):
+        if strict and g is None:
+            raise error(key, index=i)
+        if strict and create_graph and not g.requires_grad:
+            raise error("jacobians.jacobian_constant", index=i)
+    pairs = zip(gradients, like, strict=True)
+    return tuple(zeros_like(x) if g is None else g for g, x in pairs)
+
+
+def _require_grad(key: str, values: tuple[Any, ...], strict: bool) -> None:
+    for i, value in enumerate(values):
+        if strict and value is None:
+            raise error("jacobians.back_independent", index=i)
+        if strict and not value.requires_grad:
+            raise error(key, index=i)
+
+
+def _results(values: Any, several: bool, create_graph: bool) -> Any:
+    values = tuple(values) if create_graph else tuple(value.detach() for value in values)
+    return values if several else values[0]

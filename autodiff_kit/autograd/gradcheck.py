@@ -1,0 +1,240 @@
+"""Compare a gradient with finite differences.
+
+After reading this file you know the check that every rule of the kit has to pass: (f(x + eps) -
+f(x - eps)) / 2 eps, element by element, must be what backward returns, up to rounding. Use float64:
+with float32, rounding alone is larger than that. Read next: ``ops/arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import autograd
+from autodiff_kit.autograd.grad_mode import enable_grad
+from autodiff_kit.creation import rand, zeros_like
+from autodiff_kit.errors import error
+from autodiff_kit.tensor import Tensor, share, wrap
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+Tensors = Tensor | Sequence[Any]
+
+
+class GradcheckError(RuntimeError):
+    """A gradient is not what finite differences say."""
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Tensors,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    fast_mode: bool = False,
+) -> bool:
+    """Check the gradients of ``func`` by finite differences.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, returns a tensor or a tuple of tensors.
+    inputs : Tensor or sequence
+        Gradients are checked for those that require grad.
+    eps : float
+        How far the inputs are moved.
+    atol, rtol : float
+        Tolerances: ``|backward - differences| <= atol + rtol * |differences|``.
+    raise_exception : bool
+        Raise, or return False.
+    nondet_tol : float
+        By how much two backward passes may differ.
+    check_undefined_grad, check_grad_dtypes, fast_mode : bool
+        Accepted, and without effect: the kit always checks everything, the slow way.
+
+    Returns
+    -------
+    bool - whether all gradients are right.
+
+    Raises
+    ------
+    GradcheckError
+        If one is not; the message shows both Jacobians.
+    ValueError
+        If no input requires grad.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> gradcheck(lambda x: x.exp() * x, x)
+    True
+    """
+    values = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    xs = _recorded(values)
+    if not xs:
+        raise error("gradcheck.no_input")
+    for i, x in enumerate(values):
+        if isinstance(x, Tensor) and x.requires_grad:
+            if x._array.dtype != np.float64:
+                warnings.warn(
+                    f"Input #{i} requires gradient and is not a double precision floating point "
+                    "or complex. This check will likely fail if all the inputs are not of double "
+                    "precision floating point or complex. ",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            if 0 in share(x).strides and x.numel() > 1:
+                raise error("gradcheck.overlapping", index=i)
+    try:
+        _check(func, values, xs, eps, atol, rtol, nondet_tol)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Tensors,
+    grad_outputs: Tensors | None = None,
+    **options: Any,
+) -> bool:
+    """Check the gradients of the gradients: that rules can be differentiated, and are right then.
+
+    Parameters
+    ----------
+    func, inputs, **options
+        As for ``gradcheck``.
+    grad_outputs : Tensor or sequence of Tensor, optional
+        What flows into the outputs; default: random numbers from -1 to 1.
+
+    Returns
+    -------
+    bool - whether all second derivatives are right.
+
+    Raises
+    ------
+    GradcheckError, ValueError
+        As ``gradcheck``.
+    """
+    values = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    with enable_grad():
+        outs = _recorded(_as_tuple(func(*values)))
+    if grad_outputs is None:
+        gs = tuple((rand(o.shape, dtype=o.dtype) * 2 - 1).requires_grad_() for o in outs)
+    else:
+        gs = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+
+    def gradients(*args: Any) -> tuple[Tensor, ...]:
+        own, flowing = args[: len(values)], args[len(values) :]
+        outs = _recorded(_as_tuple(func(*own)))
+        found = autograd.grad(outs, _recorded(own), flowing, create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(gradients, values + gs, **options)
+
+
+def _as_tuple(outputs: Any) -> tuple[Any, ...]:
+    return tuple(outputs) if isinstance(outputs, tuple | list) else (outputs,)
+
+
+def _recorded(values: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    return tuple(x for x in values if isinstance(x, Tensor) and x.requires_grad)
+
+
+def _check(
+    func: Callable[..., Any],
+    values: tuple[Any, ...],
+    xs: tuple[Tensor, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+) -> None:
+    with enable_grad():
+        outs = _as_tuple(func(*values))
+    numbers = [i for i, out in enumerate(outs) if out.requires_grad]
+    kept = numbers or list(range(len(outs)))
+    differences = [_differences(func, values, x, eps, kept) for x in xs]
+    if not numbers:
+        if any(np.abs(block).max(initial=0) > atol for blocks in differences for block in blocks):
+            raise _failure("gradcheck.not_zero")
+        return
+    positions = [i for i, x in enumerate(values) if any(x is y for y in xs)]
+    for number, i in enumerate(numbers):
+        first, second = (_by_backward(outs[i], xs) for _ in range(2))
+        for j, position in enumerate(positions):
+            numerical, analytical = differences[j][number], first[j]
+            close = np.allclose(analytical, numerical, rtol=rtol, atol=atol, equal_nan=False)
+            if not close:
+                both = {"numerical": wrap(numerical), "analytical": wrap(analytical)}
+                raise _failure("gradcheck.mismatch", output=i, input=position, **both)
+            if np.abs(first[j] - second[j]).max(initial=0) > nondet_tol:
+                raise _failure("gradcheck.not_reentrant", tolerance=nondet_tol)
+    used = [outs[i] for i in numbers]
+    nothing = [zeros_like(out) for out in used]
+    for g in autograd.grad(used, xs, nothing, retain_graph=True, allow_unused=True):
+        if g is not None and np.any(g._array):
+            raise _failure("gradcheck.not_multiplied")
+
+
+def _differences(
+    func: Callable[..., Any], values: tuple[Any, ...], x: Tensor, eps: float, kept: list[int]
+) -> list[Any]:
+    """Return for each output the array of its derivatives by x, shape (elements of x, of it)."""
+    memory = share(x)
+    rows: list[list[Any]] = [[] for _ in kept]
+
+    def moved(place: tuple[int, ...], value: Any) -> list[Any]:
+        memory[place] = value
+        with enable_grad():  # the function may itself call grad
+            outs = _as_tuple(func(*values))
+        return [np.array(outs[i]._array).reshape(-1) for i in kept]
+
+    for place in np.ndindex(memory.shape):
+        here = memory[place].copy()
+        try:
+            right, left = moved(place, here + eps), moved(place, here - eps)
+        finally:
+            memory[place] = here
+        for row, b, a in zip(rows, right, left, strict=True):
+            row.append((b - a) / (2 * eps))
+    return [np.array(row, dtype=memory.dtype).reshape(memory.size, -1) for row in rows]
+
+
+def _by_backward(out: Tensor, xs: tuple[Tensor, ...]) -> list[Any]:
+    """Return the same by backward, for each of ``xs``: a column for each element of ``out``."""
+    columns: list[list[Any]] = [[] for _ in xs]
+    for k in range(out.numel()):
+        one = zeros_like(out).reshape(-1)
+        one[k] = 1
+        found = autograd.grad(out, xs, one.reshape(out.shape), retain_graph=True, allow_unused=True)
+        for column, x, g in zip(columns, xs, found, strict=True):
+            column.append((zeros_like(x) if g is None else g)._array.reshape(-1))
+    pairs = zip(columns, xs, strict=True)
+    return [np.array(c, dtype=x._array.dtype).reshape(-1, x.numel()).T for c, x in pairs]
+
+
+def _failure(key: str, **values: Any) -> GradcheckError:
+    return GradcheckError(str(error(key, **values)))
+
+
+class _Callable(ModuleType):
+    # PyTorch has a function of this name where Python puts the module.
+    def __call__(self, *args: Any, **kwargs: Any) -> bool:
+        return gradcheck(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -1,0 +1,406 @@
+"""What the learner may do with a graph from outside: pack what it saves, name its edges, watch it.
+
+After reading this file you know how saved tensors can be kept on disk, or not at all. Whoever
+packs gets each tensor at the moment when it would be saved, and whoever unpacks must give it back
+when backward comes by. Read next: ``utils/checkpoint.py``, which is built on that.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import local, no_grad
+from autodiff_kit.autograd.hooks import Gradients
+from autodiff_kit.autograd.node import Node, Value
+from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.autograd.shown import named
+from autodiff_kit.errors import error
+from autodiff_kit.ops import sum_to
+from autodiff_kit.ops.apply import ARRAYS
+from autodiff_kit.ops.table import Op
+from autodiff_kit.tensor import Tensor, wrap
+
+__all__ = [
+    "GradientEdge",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.hooks: list[Hooks] = []  # the innermost pair is the last
+        self.refusal: str | None = None  # set by disable_saved_tensors_hooks
+
+
+_state = _State()
+
+
+def current_hooks() -> Hooks | None:
+    """Return the innermost pair (pack, unpack) of this thread."""
+    return _state.hooks[-1] if _state.hooks else None
+
+
+class saved_tensors_hooks:
+    """Inside the ``with`` block, keep what ``pack_hook`` makes of each tensor that is saved.
+
+    Parameters
+    ----------
+    pack_hook : callable
+        Gets the tensor, returns anything: a file name, a smaller tensor, ...
+    unpack_hook : callable
+        Gets what ``pack_hook`` returned, returns a tensor of the same shape and values; called in
+        backward, or when a ``_saved_`` attribute is read.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> with saved_tensors_hooks(lambda t: t.tolist(), lambda numbers: torch.tensor(numbers)):
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if _state.refusal is not None:
+            raise RuntimeError(_state.refusal)  # the words are the learner's
+        _state.hooks.append((self.pack_hook, self.unpack_hook))
+        mode = local.mode
+        self._before = mode.observer
+        mode.observer = _PACKER if self._before is None else Both(self._before, _PACKER)
+
+    def __exit__(self, *exc: object) -> None:
+        _state.hooks.pop()
+        local.mode.observer = self._before
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep saved tensors in main memory: where the kit has them anyway.
+
+    Parameters
+    ----------
+    pin_memory : bool
+    device_type : str
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor, lambda packed: packed)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Refuse ``saved_tensors_hooks`` inside, with a RuntimeError of these words."""
+    if _state.hooks:
+        raise RuntimeError(error_message)
+    before, _state.refusal = _state.refusal, error_message
+    try:
+        yield
+    finally:
+        _state.refusal = before
+
+
+class Packed:
+    """Stands where a node would have a saved array.
+
+    Parameters
+    ----------
+    hooks : pair of callables
+    tensor : Tensor
+    is_output : bool
+        Whether it has the node that saves it: then it must not be kept itself, or they would
+        hold each other.
+    """
+
+    __slots__ = ("dtype", "nbytes", "packed", "shape", "unpack")
+
+    def __init__(self, hooks: Hooks, tensor: Tensor, is_output: bool = False) -> None:
+        pack, self.unpack = hooks
+        array, version = tensor._array, tensor._version
+        self.shape, self.dtype, self.nbytes = array.shape, array.dtype, array.nbytes
+        with no_grad(), installed(None):
+            self.packed = pack(tensor)
+        if tensor._version != version:
+            raise error("graph.pack_in_place")
+        if self.packed is tensor and is_output:
+            self.packed = wrap(array)
+
+    def array(self) -> Value:
+        """Return the value; ask the learner's ``unpack_hook`` for it."""
+        with installed(None):
+            tensor = self.unpack(self.packed)
+        if not isinstance(tensor, Tensor):
+            raise error("graph.unpacked_type", kind=type(tensor).__name__)
+        return tensor._array
+
+
+def _unpacked(values: Any) -> tuple[Value, Value, Value, tuple[Any, ...]]:
+    """Return (out, x, y, rest) with nothing packed; in PyTorch's order, from y on."""
+    out, x, y, rest = values
+    y, x = (v.array() if isinstance(v, Packed) else v for v in (y, x))
+    rest = tuple(v.array() if isinstance(v, Packed) else v for v in rest)
+    return out.array() if isinstance(out, Packed) else out, x, y, rest
+
+
+class _Visit:
+    """What the first rule of a visit found out, until the last rule has had it, too."""
+
+    __slots__ = ("found", "g", "left", "readers")
+
+    def __init__(self, edges: tuple[Node | None, ...]) -> None:
+        self.readers = sum(edge is not None for edge in edges)
+        self.left, self.g, self.found = 0, None, None
+
+    def once(self, g: Value, find: Callable[[], Any]) -> Any:
+        """Return what ``find()`` returns; call it for the first rule only."""
+        if self.g is not g:
+            self.g, self.found, self.left = g, find(), self.readers
+        found = self.found
+        self.left -= 1
+        if not self.left:
+            self.g = self.found = None
+        return found
+
+
+def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
+    """Return an op for one node, whose rules unpack what the node has saved."""
+    made: Any = copy(op)
+    visit = _Visit(edges)
+
+    def unpacking(rule: Callable[..., Value]) -> Callable[..., Value]:
+        return lambda g, *values: rule(g, *visit.once(g, lambda: _unpacked(values)))
+
+    made.rule0, made.rule1 = unpacking(op.rule0), unpacking(op.rule1)
+    made.rules_of_more = [unpacking(rule) for rule in op.rules_of_more]
+    made.unpack = lambda node: _unpacked((node.out, node.x, node.y, node.rest))  # for ``rebuilt``
+    return made
+
+
+def hooked(op: Op, edges: tuple[Node | None, ...]) -> Any:
+    """Return an op for one node, after whose rules the hooks in its ``after`` are called."""
+    made: Any = copy(op)
+    visit = _Visit(edges)
+    after: dict[int, Callable[..., Any]] = {}
+
+    def rule_of(index: int) -> Callable[..., Value]:
+        def rule(g: Value, *values: Any) -> Value:
+            return visit.once(g, lambda: _hooked(after, op, edges, g, values))[index]
+
+        return rule
+
+    made.rule0, made.rule1 = rule_of(0), rule_of(1)
+    made.rules_of_more = [rule_of(i) for i in range(2, len(edges))]
+    made.after = after
+    return made
+
+
+def contributions(op: Op, edges: tuple[Node | None, ...], g: Value, values: Any) -> list[Any]:
+    """Call the rules for all inputs; return what they send, un-broadcast, None without an edge."""
+    rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
+    sent: list[Any] = []
+    for edge, rule in zip(edges, rules, strict=False):
+        part = None if edge is None else rule(g, *values)
+        if edge is not None and part is not None and part.shape != edge.shape:
+            part = sum_to(part, shape=edge.shape)
+        sent.append(part)
+    return sent
+
+
+def inputs_shown(op: Op, count: int) -> list[int]:
+    """Return which of ``count`` edges PyTorch shows: those with a rule."""
+    if op.is_variadic:
+        return list(range(2, count))
+    return [i for i, name in enumerate(op.inputs) if name in op.rules]
+
+
+def _hooked(
+    after: dict[int, Callable[..., Any]], op: Op, edges: Any, g: Value, values: Any
+) -> list[Any]:
+    sent = contributions(op, edges, g, values)
+    shown = inputs_shown(op, len(edges))
+    given = as_tensors(g)
+    for hook in tuple(after.values()):
+        parts = tuple(wrap(p) if isinstance(p, ARRAYS) else p for p in (sent[i] for i in shown))
+        result = hook(parts, given)
+        if result is None:
+            continue
+        if not isinstance(result, tuple):
+            raise error("graph.hook_result", kind=type(result).__name__)
+        if len(result) != len(shown):
+            name = getattr(hook, "__name__", "<unknown>")
+            raise error("graph.hook_count", name=name, got=len(result), expected=len(shown))
+        for i, part in zip(shown, result, strict=True):
+            plain = part is not None and not local.mode.grad_enabled
+            sent[i] = part._array if plain else part
+    return sent
+
+
+def as_tensors(g: Any) -> tuple[Tensor | None, ...]:
+    """Return a node's cotangent, or its cotangents if it has several outputs, as Tensors."""
+    parts = g.parts if isinstance(g, Gradients) else (g,)
+    return tuple(wrap(part) if isinstance(part, ARRAYS) else part for part in parts)
+
+
+class _Packer(Observer):
+    """Packs what a new node has saved."""
+
+    def applied(
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+    ) -> None:
+        hooks = current_hooks()
+        if node is None or hooks is None or op.is_variadic:  # Functions pack by themselves
+            return
+        given = {id(t._array): t for t in inputs if isinstance(t, Tensor)}
+
+        def pack(value: Value, edge: Node | None) -> Any:
+            if not isinstance(value, ARRAYS):
+                return value
+            known = given.get(id(value))
+            return Packed(hooks, wrap(value, edge) if known is None else known)
+
+        node.y, node.x = pack(node.y, node.edge1), pack(node.x, node.edge0)
+        made_by = dict(zip(op.inputs[2:], node.more, strict=False))
+        tensors = {*op.inputs, *op.by_products}
+        node.rest = tuple(
+            pack(value, made_by.get(name)) if name in tensors else value
+            for name, value in zip(op.rest, node.rest, strict=False)
+        )
+        if isinstance(node.out, ARRAYS):
+            node.out = Packed(hooks, wrap(node.out, node), is_output=True)
+        if any(isinstance(value, Packed) for value in (node.out, node.x, node.y, *node.rest)):
+            node.op = _packed(op, (node.edge0, node.edge1, *node.more))
+
+
+_PACKER = _Packer()
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph where a gradient flows; ``grad`` and ``backward`` take it for a tensor.
+
+    Attributes
+    ----------
+    node : Node
+    output_nr : int
+        Which output of the node.
+    ownership_token : object
+        Keeps alive what is needed; not for use.
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Return where the gradient of ``tensor`` flows; the tensor itself need not be kept.
+
+    Raises
+    ------
+    RuntimeError
+        If it does not require grad.
+    """
+    if not tensor.requires_grad:
+        raise error("graph.edge_without_grad")
+    # Its values are not needed, and so not kept: an array of one number, repeated without memory.
+    array = np.broadcast_to(np.zeros((), tensor._array.dtype), tensor._array.shape)
+    node: Any = named(tensor._node)
+    return GradientEdge(node, tensor.output_nr, wrap(array, tensor._node))
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> MultiGradHook:
+    """Call ``fn`` once in every backward of this thread that reaches any of ``tensors``.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+    fn : callable
+        Gets the list of their gradients, None where backward does not come by; with
+        ``mode="any"`` the first gradient that is there.
+    mode : {"all", "any"}
+
+    Returns
+    -------
+    MultiGradHook - a handle with ``remove()``.
+
+    Raises
+    ------
+    ValueError
+        For any other mode.
+    """
+    if mode not in ("all", "any"):
+        raise error("graph.multi_grad_mode", mode=mode)
+    return MultiGradHook([t._node for t in tensors if t._node is not None], fn, mode == "any")
+
+
+class MultiGradHook(Observer):
+    """Watches backward passes for a few nodes."""
+
+    def __init__(self, nodes: list[Node], fn: Callable[..., None], first: bool) -> None:
+        self._nodes, self._fn, self._first = nodes, fn, first
+        self._gradients: list[Tensor | None] = []
+        self._awaited: set[Node] = set()
+        self._before = local.mode.observer
+        local.mode.observer = Both(self._before or Observer(), self)
+        self._installed = weakref.ref(local.mode.observer)
+
+    def remove(self) -> None:
+        """Do not call ``fn`` any more."""
+        self._nodes = []
+        if local.mode.observer is self._installed():
+            local.mode.observer = self._before
+
+    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        """Find out which of the nodes this backward leads to."""
+        self._gradients = [None] * len(self._nodes)
+        reached, stack = set(), [node for node, _ in roots]
+        oldest = min((node.number for node in self._nodes), default=0)
+        while stack:
+            node = stack.pop()
+            if node not in reached and node.number >= oldest:
+                reached.add(node)
+                stack.extend(edge for _, edge in node.edges() if edge is not None)
+        self._awaited = reached.intersection(self._nodes)
+
+    def visited(self, node: Node, g: Any) -> None:
+        """Note a gradient; call ``fn`` with the last, or the first."""
+        if node in self._awaited:
+            self._awaited.remove(node)
+            gradient = wrap(g) if isinstance(g, ARRAYS) else g
+            for i, known in enumerate(self._nodes):
+                if known is node:
+                    self._gradients[i] = gradient
+            if self._first:
+                self._awaited.clear()
+            if not self._awaited:
+                self._tell(gradient)
+
+    def backward_finished(self) -> None:
+        """Call ``fn`` if it still waits: ``grad`` visits only what leads to its inputs."""
+        if self._awaited and any(g is not None for g in self._gradients):
+            self._tell(None)
+        self._awaited = set()
+
+    def _tell(self, gradient: Tensor | None) -> None:
+        gradients, self._gradients = self._gradients, []
+        self._fn(gradient if self._first else gradients)

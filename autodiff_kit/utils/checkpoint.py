@@ -1,0 +1,139 @@
+"""Memory for time: save nothing in forward, and compute it once more in backward.
+
+After reading this file you know all of activation checkpointing: packing (``autograd/graph.py``)
+that throws the tensor away, and unpacking that runs the function again. Read next:
+``autograd/function.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.graph import saved_tensors_hooks
+from autodiff_kit.errors import error
+from autodiff_kit.random import default_generator
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["CheckpointError", "checkpoint"]
+
+
+class CheckpointError(RuntimeError):
+    """The function did something else when it ran again."""
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call ``function(*args, **kwargs)`` without keeping what its operations save for backward.
+
+    Parameters
+    ----------
+    function : callable
+        Must compute the same when it is called again; random numbers are the same.
+    use_reentrant : bool
+        False: the way that PyTorch recommends, and the kit's only one.
+    preserve_rng_state : bool
+        Let the second run draw the random numbers of the first.
+
+    Returns
+    -------
+    What ``function`` returns.
+
+    Raises
+    ------
+    CheckpointError
+        In backward, if the second run saves something else.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> checkpoint(lambda x: x.exp() * x, x, use_reentrant=False).sum().backward()
+    >>> x.grad
+    tensor([ 5.4366, 22.1672])
+
+    Source: Griewank and Walther, Algorithm 799: Revolve (2000).
+    """
+    if use_reentrant:
+        raise error("graph.reentrant")
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
+            "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
+            "exception. use_reentrant=False is recommended, but if you need to preserve the "
+            "current default behavior, you can pass use_reentrant=True. Refer to docs for more "
+            "details on the differences between the two variants.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if not local.mode.grad_enabled:
+        return function(*args, **kwargs)
+    state = deepcopy(vars(default_generator)) if preserve_rng_state else {}
+    run = _Run(lambda: function(*args, **kwargs), state)
+    with saved_tensors_hooks(run.pack, run.unpack):
+        return function(*args, **kwargs)
+
+
+class _Enough(BaseException):
+    """Ends the second run as soon as everything is there."""
+
+
+class _Run:
+    """The second run of a function, and what is left of it."""
+
+    def __init__(self, call: Callable[[], Any], state: Any) -> None:
+        self._call, self._state = call, state
+        self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
+        self._values: dict[int, Tensor] = {}  # what backward has not asked for yet
+
+    def pack(self, tensor: Tensor) -> int:
+        """Note a tensor's form; return its place in the order."""
+        self._forms.append((tensor.shape, tensor.dtype))
+        return len(self._forms) - 1
+
+    def unpack(self, place: int) -> Tensor:
+        """Return the tensor, which another run has to compute if it is not there."""
+        if place not in self._values:
+            self._values = dict(enumerate(self._saved_again()))
+        return self._values.pop(place)
+
+    def _saved_again(self) -> list[Tensor]:
+        saved: list[Tensor] = []
+
+        def keep(tensor: Tensor) -> None:
+            saved.append(tensor.detach())
+            if len(saved) == len(self._forms):
+                raise _Enough
+
+        after = dict(vars(default_generator))
+        vars(default_generator).update(deepcopy(self._state))
+        try:
+            with enable_grad(), saved_tensors_hooks(keep, _never):
+                self._call()
+        except _Enough:
+            pass
+        finally:
+            if self._state:
+                vars(default_generator).update(after)
+        if len(saved) != len(self._forms):
+            count = len(self._forms), len(saved)
+            told = error("graph.other_count", before=count[0], again=count[1])
+            raise CheckpointError(str(told))
+        for place, (form, tensor) in enumerate(zip(self._forms, saved, strict=True)):
+            again = tensor.shape, tensor.dtype
+            if form != again:
+                told = error("graph.other_form", place=place, before=form, again=again)
+                raise CheckpointError(str(told))
+        return saved
+
+
+def _never(packed: None) -> Tensor:
+    raise AssertionError("the graph of the second run is not used")
