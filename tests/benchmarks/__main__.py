@@ -282,7 +282,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    modes = ("speed", "growth", "memory", "import", "recorder", "picture")
+    modes = ("speed", "growth", "memory", "import", "recorder", "picture", "static")
     parser.add_argument("mode", nargs="?", default="speed", choices=modes)
     parser.add_argument("--rounds", type=int, default=11, help="rounds per workload (11)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
@@ -297,6 +297,10 @@ def main() -> None:
         import_cost(chosen.rounds)
     elif chosen.mode == "recorder":
         recorder(chosen.rounds)
+    elif chosen.mode == "static":
+        from tests.benchmarks.static import static
+
+        static(chosen.rounds)
     else:
         picture(chosen.rounds)
 

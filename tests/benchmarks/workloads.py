@@ -571,3 +571,138 @@ def hips_double(lib: Any) -> Any:
         return loss
 
     return step, lambda: _total(found)
+
+
+# -- digits: an MLP 64-128-10 with cross-entropy, batch 64, SGD --------------------
+
+
+def _digits(dtype: str) -> tuple[Any, Any, list[Any]]:
+    rng = np.random.default_rng(7)
+    x, labels = rng.uniform(0, 1, (64, 64)).astype(dtype), rng.integers(0, 10, 64)
+    return x, labels, [a.astype(dtype) for a in _mlp((64, 128, 10))]
+
+
+@workload("digits_f32", "torch", "float32")
+@workload("digits_f64", "torch", "float64")
+def torch_digits(lib: Any, dtype: str) -> Any:
+    pixels, numbers, arrays = _digits(dtype)
+    x, labels = lib.tensor(pixels), lib.tensor(numbers)
+    params = [lib.tensor(a, requires_grad=True) for a in arrays]
+    cross_entropy = lib.nn.functional.cross_entropy
+
+    def step() -> Any:
+        for p in params:
+            p.grad = None
+        w1, b1, w2, b2 = params
+        loss = cross_entropy((x @ w1 + b1).relu() @ w2 + b2, labels)
+        loss.backward()
+        with lib.no_grad():
+            for p in params:
+                p -= 0.1 * p.grad
+        return loss
+
+    return step, lambda: _total(p.grad.numpy() for p in params)
+
+
+@workload("digits_f32", "hips", "float32")
+@workload("digits_f64", "hips", "float64")
+def hips_digits(lib: Any, dtype: str) -> Any:
+    anp = lib.numpy
+    x, labels, params = _digits(dtype)
+    rows = np.arange(len(labels))
+
+    def f(params: Any) -> Any:
+        w1, b1, w2, b2 = params
+        z = anp.dot(anp.maximum(anp.dot(x, w1) + b1, 0), w2) + b2
+        z = z - anp.max(z, axis=1, keepdims=True)
+        return anp.mean(anp.log(anp.sum(anp.exp(z), axis=1)) - z[rows, labels])
+
+    compute = lib.value_and_grad(f)
+    found: list[Any] = []
+
+    def step() -> Any:
+        loss, found[:] = compute(params)
+        for p, g in zip(params, found, strict=True):
+            p -= 0.1 * g
+        return loss
+
+    return step, lambda: _total(found)
+
+
+@workload("digits_f32", "numpy", "float32")
+@workload("digits_f64", "numpy", "float64")
+def numpy_digits(_: Any, dtype: str) -> Any:
+    x, labels, params = _digits(dtype)
+    rows = np.arange(len(labels))
+    found: list[Any] = []
+
+    def step() -> Any:
+        w1, b1, w2, b2 = params
+        h = np.maximum(x.dot(w1) + b1, 0)
+        z = h.dot(w2) + b2
+        z -= np.maximum.reduce(z, 1, keepdims=True)
+        p = np.exp(z)
+        total = np.add.reduce(p, 1, keepdims=True)
+        loss = np.mean(np.log(total[:, 0]) - z[rows, labels])
+        p /= total
+        p[rows, labels] -= 1
+        p /= len(labels)
+        gh = p.dot(w2.T) * (h > 0)
+        found[:] = [x.T.dot(gh), np.add.reduce(gh, 0), h.T.dot(p), np.add.reduce(p, 0)]
+        for parameter, g in zip(params, found, strict=True):
+            parameter -= 0.1 * g
+        return loss
+
+    return step, lambda: _total(found)
+
+
+# -- a convolution: 16 images of 8 channels, 28 x 28, to 16 channels, kernel 3 --------------------
+
+
+def _images() -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(8)
+    sizes = (16, 8, 28, 28), (16, 8, 3, 3), (16,)
+    x, w, b = (rng.normal(0, 0.1, size).astype("float32") for size in sizes)
+    # Once a larger block was freed, glibc keeps blocks of this size instead of handing them back
+    # to the kernel after each step: without this NumPy's steps are twice as long, torch's are not.
+    np.ones(40_000_000, "uint8").sum()
+    return x, w, b
+
+
+@workload("conv_f32", "torch")
+def torch_conv(lib: Any) -> Any:
+    x, w, b = (lib.tensor(a, requires_grad=True) for a in _images())
+    conv2d = lib.nn.functional.conv2d
+
+    def step() -> Any:
+        x.grad = w.grad = b.grad = None
+        loss = (conv2d(x, w, b) ** 2).mean()
+        loss.backward()
+        return loss
+
+    return step, lambda: _total([x.grad.numpy(), w.grad.numpy(), b.grad.numpy()])
+
+
+@workload("conv_f32", "numpy")
+def numpy_conv(_: Any) -> Any:
+    x, w, b = _images()
+    found: list[Any] = []
+
+    def step() -> Any:
+        n, c, height, width = x.shape
+        k, rows, columns = w.shape[-1], height - w.shape[-1] + 1, width - w.shape[-1] + 1
+        windows = np.lib.stride_tricks.sliding_window_view(x, (k, k), (2, 3))
+        patches = windows.transpose(0, 1, 4, 5, 2, 3).reshape(n, c * k * k, -1)
+        flat = w.reshape(len(w), -1)
+        y = flat @ patches + b[:, None]
+        g = y * np.float32(2 / y.size)
+        gw = (g @ patches.transpose(0, 2, 1)).sum(0).reshape(w.shape)
+        spread = (flat.T @ g).reshape(n, c, k, k, rows, columns)
+        gx = np.zeros_like(x)
+        for i in range(k):
+            for j in range(k):
+                gx[:, :, i : i + rows, j : j + columns] += spread[:, :, i, j]
+        found[:] = [gx, gw, g.sum((0, 2))]
+        return (y * y).mean()
+
+    return step, lambda: _total(found)
