@@ -15,12 +15,12 @@ from autodiff_kit import autograd as autograd
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import (
     enable_grad,
-    inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
+from autodiff_kit.autograd.inference import inference_mode
 from autodiff_kit.creation import *
 from autodiff_kit.creation import __all__ as _creation
 from autodiff_kit.dtypes import (
@@ -77,9 +77,13 @@ __all__ = [
     "int64",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "load",
     "long",
+    "nn",
     "no_grad",
+    "optim",
     "record",
+    "save",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",
@@ -88,12 +92,21 @@ __all__ = [
 ]
 
 # Loaded when first used: whoever only computes pays for nothing else.
-_LAZY_MODULES = ("cuda", "lessons", "record", "view", "widgets")
+_LAZY_MODULES = ("cuda", "lessons", "nn", "optim", "record", "utils", "view", "widgets")
+_LAZY_NAMES = {"load": "serialization", "record": "record", "save": "serialization"}
 
 
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name in _LAZY_NAMES:
+        if name == "load":  # what was saved may be parameters
+            importlib.import_module("autodiff_kit.nn")
+        module = importlib.import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
+        globals()[name] = found = getattr(module, name)
+        return found
+    if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
+        return getattr(importlib.import_module("autodiff_kit.autograd.anomaly"), name)
     if name in _LAZY_MODULES:
         return importlib.import_module(f"autodiff_kit.{name}")
     raise absent("autodiff_kit", name)
@@ -101,6 +114,6 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(ip: Any) -> None:
     """Register the cell magic ``%%step``: what ``%load_ext autodiff_kit`` calls."""
-    from autodiff_kit.widgets.magic import load_ipython_extension as load
+    from autodiff_kit.widgets import load_ipython_extension as load
 
     load(ip)

@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.errors import teach, warn_of_scalar
+from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.methods import check_operand
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
@@ -53,12 +53,7 @@ def _made(array: Any, requires_grad: bool = False) -> Tensor:
     out = wrap(array)
     if requires_grad:
         if array.dtype.kind != "f":
-            raise RuntimeError(
-                teach(
-                    "Only Tensors of floating point and complex dtype can require gradients",
-                    "Write the numbers as 1., 2. ... or pass dtype=torch.float32.",
-                )
-            )
+            raise error("dtypes.whole_requires_grad")
         out.requires_grad = True
     mode = local.mode
     if mode.inference:
@@ -103,7 +98,7 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
 
 def _quietly(function: Callable[..., Any], *args: Any) -> Any:
     """Call a NumPy function without warnings: what is too large for float32 is inf."""
-    return local.mode.quiet.run(function, *args)
+    return local.mode.quietly(function, *args)
 
 
 def _plain_array(data: Any) -> Any:
@@ -139,30 +134,23 @@ def _shape_of(data: Any) -> tuple[int, ...]:
 
 def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
     """Yield the numbers in nested lists; refuse rows of different lengths and other things."""
-    advice = "A tensor is made of numbers, or of nested lists of numbers with rows of one length."
     if isinstance(data, Tensor | np.ndarray):
         if data.ndim == 0 and isinstance(data, Tensor) and data.requires_grad:
             warn_of_scalar(stacklevel=_OUTSIDE + dim)
         yield from np.asarray(data._array if isinstance(data, Tensor) else data).flat
     elif isinstance(data, list | tuple | range):
         if dim == len(shape):
-            kind = type(data).__name__
-            raise TypeError(teach(f"'{kind}' object cannot be interpreted as an integer", advice))
+            raise error("creation.nested_too_deep", kind=type(data).__name__)
         if len(data) != shape[dim]:
-            raise ValueError(
-                teach(
-                    f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})",
-                    advice,
-                )
-            )
+            raise error("creation.row_length", expected=shape[dim], dim=dim, length=len(data))
         for item in data:
             yield from _flattened(item, shape, dim + 1)
     elif isinstance(data, str | bytes):
-        raise TypeError(teach(f"new(): invalid data type '{type(data).__name__}'", advice))
+        raise error("creation.data_type", kind=type(data).__name__)
     elif not isinstance(data, int | float | np.generic):
-        raise RuntimeError(teach(f"Could not infer dtype of {type(data).__name__}", advice))
+        raise error("creation.no_number", kind=type(data).__name__)
     elif dim < len(shape):
-        raise TypeError(teach("not a sequence", advice))
+        raise error("creation.not_a_sequence")
     else:
         yield data
 
@@ -184,12 +172,19 @@ def _check_range(items: list[Any], wanted: Any) -> None:
     for item in items:
         limits = np.iinfo(wanted)
         if not math.isfinite(item) or not limits.min - limits.max - 1 <= item <= limits.max:
-            raise RuntimeError(
-                teach(
-                    f"value cannot be converted to type {wanted.name} without overflow",
-                    f"{wanted.name} goes from {limits.min} to {limits.max}.",
-                )
-            )
+            raise error("creation.overflow", type=wanted.name, low=limits.min, high=limits.max)
+
+
+def _within(value: Any, wanted: Any) -> Any:
+    """Return a number to fill with; refuse one that the dtype cannot hold."""
+    if wanted.kind in "iu" and isinstance(value, int):
+        _check_range([value], wanted)
+        return np.int64(value)  # PyTorch, too, makes 255 of a uint8 of -1
+    if wanted.kind == "f" and math.isfinite(value):
+        low, high = float(np.finfo(wanted).min), float(np.finfo(wanted).max)
+        if not low <= value <= high:
+            raise error("creation.overflow", type=dtypes.c_type(wanted), low=low, high=high)
+    return value
 
 
 def legacy_array(data: tuple[Any, ...]) -> Any:
@@ -201,14 +196,9 @@ def legacy_array(data: tuple[Any, ...]) -> Any:
         if not isinstance(data[0], dtypes.Size):
             return _from_data("Tensor", data[0], default).astype(default.numpy)
     elif len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | str)):
-        raise TypeError(
-            teach(
-                f"new(): data must be a sequence (got {type(data[0]).__name__})",
-                "torch.tensor(2.5) makes a tensor of one number.",
-            )
-        )
+        raise error("creation.not_a_list", kind=type(data[0]).__name__)
     elif data and isinstance(data[0], str):
-        raise TypeError(teach("new(): invalid data type 'str'", "Give numbers."))
+        raise error("creation.data_type", kind=type(data[0]).__name__)
     return np.zeros(_shape("new", data or (0,)), default.numpy)
 
 
@@ -265,21 +255,9 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
 def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares memory with an array."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(
-            teach(
-                f"expected np.ndarray (got {type(array).__name__})",
-                "torch.tensor makes a tensor of numbers and lists.",
-            )
-        )
+        raise error("creation.not_an_array", kind=type(array).__name__)
     if any(stride < 0 for stride in array.strides):
-        raise ValueError(
-            teach(
-                "At least one stride in the given numpy array is negative, and tensors with "
-                "negative strides are not currently supported. (You can probably work around this "
-                "by making a copy of your array  with array.copy().) ",
-                "array[::-1] only looks at array the other way round.",
-            )
-        )
+        raise error("creation.negative_stride")
     kit_type = dtypes.from_numpy_dtype(array.dtype)
     out = wrap(array.view(kit_type.numpy))  # an equal dtype may be another object: use ours
     if local.mode.observer is not None:
@@ -289,10 +267,8 @@ def from_numpy(array: Any) -> Tensor:
 
 def _shape(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes, given one by one or as one list, as a tuple of ints."""
-    advice = f"Sizes are whole numbers, 0 or more, for example {name}(2, 3)."
     if not size:
-        message = f'{name}() missing 1 required positional arguments: "size"'
-        raise TypeError(teach(message, advice))
+        raise error("creation.size_missing", name=name)
     if len(size) == 1 and isinstance(size[0], tuple | list):
         size = tuple(size[0])
     shape: tuple[int, ...] = ()
@@ -300,20 +276,14 @@ def _shape(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
         if isinstance(n, Tensor):
             n = n.__index__()
         if isinstance(n, bool) or not isinstance(n, int | np.integer):
-            kind = type(n).__name__
-            message = f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}"
-            if i:
-                message = (
-                    f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with "
-                    f'error "type must be tuple of ints,but got {kind}"'
-                )
-            raise TypeError(teach(message, advice))
+            if not i:
+                raise error("creation.size_type", name=name, position=1, kind=type(n).__name__)
+            raise error("creation.size_element", name=name, position=i + 1, kind=type(n).__name__)
         shape += (int(n),)
     if any(n < 0 for n in shape):
-        message = f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}"
         if name == "zeros":
-            message = "zeros: Dimension size must be non-negative."
-        raise RuntimeError(teach(message, advice))
+            raise error("creation.negative_zeros")
+        raise error("shapes.negative_size", size=min(shape), shape=list(shape))
     return shape
 
 
@@ -347,18 +317,15 @@ def full(
     """Make a tensor of one value; the dtype follows the value."""
     dtypes.device(device or "cpu")
     if not isinstance(size, list | tuple):
-        kind = type(size).__name__
-        message = f"full(): argument 'size' (position 1) must be tuple of ints, not {kind}"
-        raise TypeError(teach(message, "For example full((2, 3), 7.0)."))
+        raise error("creation.size_type", name="full", position=1, kind=type(size).__name__)
     if not isinstance(fill_value, int | float | np.generic | Tensor):
-        kind = type(fill_value).__name__
-        message = f"full(): argument 'fill_value' (position 2) must be Number, not {kind}"
-        raise TypeError(teach(message, "For example full((2, 3), 7.0)."))
-    value = _from_data("full", fill_value, None)
-    return _made(
-        _quietly(np.full, _shape("full", (size,)), value, _numpy_type("full", dtype, value.dtype)),
-        requires_grad,
-    )
+        raise error("creation.fill_value", kind=type(fill_value).__name__)
+    own = _from_data("full", fill_value, None)
+    value = own if isinstance(fill_value, Tensor) else fill_value  # 1e200 is no float32
+    wanted = _numpy_type("full", dtype, own.dtype)
+    if not isinstance(fill_value, Tensor):
+        value = _within(fill_value, wanted)
+    return _made(_quietly(np.full, _shape("full", (size,)), value, wanted), requires_grad)
 
 
 def _like(factory: Any, name: str) -> Any:
@@ -395,8 +362,7 @@ def eye(
     """Make a matrix with ones on the diagonal, zeros elsewhere."""
     dtypes.device(device or "cpu")
     if n < 0:
-        message = f"n must be greater or equal to 0, got {n}"
-        raise RuntimeError(teach(message, "n is the number of rows."))
+        raise error("creation.eye", rows=n)
     return _made(np.eye(n, m, dtype=_numpy_type("eye", dtype)), requires_grad)
 
 
@@ -415,14 +381,9 @@ def arange(
         start, end = 0, start
     start, end, step = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
     if step == 0:
-        raise RuntimeError(teach("step must be nonzero", "It says how far to go each time."))
+        raise error("creation.zero_step")
     if (end - start) * step < 0:
-        raise RuntimeError(
-            teach(
-                "upper bound and lower bound inconsistent with step sign",
-                f"Steps of {step} never lead from {start} to {end}.",
-            )
-        )
+        raise error("creation.step_sign", step=step, start=start, end=end)
     whole = all(isinstance(n, int) for n in (start, end, step))
     count = math.ceil((end - start) / step)
     wanted = _numpy_type("arange", dtype, np.dtype("int64") if whole else None)
@@ -441,7 +402,7 @@ def linspace(
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
     dtypes.device(device or "cpu")
     if steps < 0:
-        raise RuntimeError(teach("number of steps must be non-negative", "It is how many numbers."))
+        raise error("creation.negative_steps")
     wanted = _numpy_type("linspace", dtype)
     if wanted.kind != "f":
         return _made(np.linspace(start, end, steps, dtype=wanted), requires_grad)
@@ -470,12 +431,7 @@ def _random(name: str, draw: str, doc: str) -> Any:
         shape, kind = _shape(name, size), _numpy_type(name, dtype)
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
-            raise NotImplementedError(
-                teach(
-                    f"\"{kernel}\" not implemented for '{dtypes.tensor_type(kind)}'",
-                    "Random numbers from an interval are floats; randint draws whole ones.",
-                )
-            )
+            raise error("creation.random_whole", kernel=kernel, kind=dtypes.tensor_type(kind))
         count = dtypes.Size(shape).numel()
         numbers = getattr(generator or default_generator, draw)(count, kind)
         return _made(numbers.reshape(shape), requires_grad)
@@ -510,16 +466,9 @@ def randint(
     if size is None:
         low, high, size = 0, low, high
     if not isinstance(size, list | tuple):
-        kind = type(size).__name__
-        message = f"randint(): argument 'size' (position 2) must be tuple of ints, not {kind}"
-        raise TypeError(teach(message, "For example randint(10, (2, 3))."))
+        raise error("creation.size_type", name="randint", position=2, kind=type(size).__name__)
     if high <= low:
-        raise RuntimeError(
-            teach(
-                f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
-                "high itself is never drawn.",
-            )
-        )
+        raise error("creation.randint", low=low, high=high)
     shape = _shape("randint", (size,))
     count = dtypes.Size(shape).numel()
     numbers = (generator or default_generator).integers(low, high, count)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
 
 __all__ = ["Size", "device", "dtype", "get_default_dtype", "set_default_dtype"]
 
@@ -95,12 +95,7 @@ def set_default_dtype(d: dtype) -> None:
     """
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
-        raise TypeError(
-            teach(
-                "only floating-point types are supported as the default type",
-                "Choose torch.float32 or torch.float64.",
-            )
-        )
+        raise error("dtypes.default")
     _default = d
 
 
@@ -109,13 +104,7 @@ def from_numpy_dtype(d: Any) -> dtype:
     try:
         return _BY_NUMPY[np.dtype(d)]
     except KeyError:
-        raise TypeError(
-            teach(
-                f"can't convert np.ndarray of type numpy.{np.dtype(d)}. The only supported types "
-                "are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.",
-                "Convert the array first, for example array.astype('float32').",
-            )
-        ) from None
+        raise error("dtypes.numpy", dtype=np.dtype(d)) from None
 
 
 def as_dtype(d: Any, asked_by: str) -> dtype:
@@ -137,12 +126,7 @@ def as_dtype(d: Any, asked_by: str) -> dtype:
     by_python: dict[Any, dtype] = {float: float64, int: int64, bool: bool_}
     if isinstance(d, type) and d in by_python:
         return by_python[d]
-    raise TypeError(
-        teach(
-            f"{asked_by}(): argument 'dtype' must be torch.dtype, not {type(d).__name__}",
-            "For example dtype=torch.float64.",
-        )
-    )
+    raise error("dtypes.not_a_dtype", name=asked_by, kind=type(d).__name__)
 
 
 def tensor_type(d: Any) -> str:
@@ -216,11 +200,10 @@ class device:
 
     def __init__(self, type: Any = "cpu") -> None:
         name = type.type if isinstance(type, device) else str(type)
-        advice = "The kit computes with NumPy on the CPU; use torch.device('cpu')."
         if name.split(":")[0] == "cuda":
-            raise AssertionError(teach("Torch not compiled with CUDA enabled", advice))
+            raise error("dtypes.cuda")
         if name not in ("cpu", "cpu:0"):
-            raise RuntimeError(teach(f"Invalid device string: '{name}'", advice))
+            raise error("dtypes.device", device=name)
         self.type = "cpu"
         self.index = None
 

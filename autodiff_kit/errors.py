@@ -2,37 +2,51 @@
 
 After reading this file you can raise an error that a learner can act on. The first line is what
 PyTorch 2.13.0 says in the same case, so that what is searched for on the web is found; the line
-after it says what to do. Read next: ``dtypes.py``.
+after it says what to do. The words stand in ``messages/*.toml``, so that code reads as code and
+words can be read side by side; they are loaded when the first error is raised.
+Read next: ``dtypes.py``.
 """
 
 from __future__ import annotations
 
+import builtins
 import warnings
+from functools import cache
+from typing import Any
 
-__all__ = ["absent", "teach", "warn_of_scalar"]
+__all__ = ["absent", "error", "warn_of_grad", "warn_of_scalar"]
 
 
-def teach(message: str, advice: str) -> str:
-    """Join PyTorch's message and the kit's advice.
+def error(key: str, **values: Any) -> Exception:
+    r"""Return an error of the catalogue, ready to be raised.
 
     Parameters
     ----------
-    message : str
-        PyTorch's words for this case.
-    advice : str
-        What the learner can do about it, in one or two sentences.
-
-    Returns
-    -------
-    str
+    key : str
+        ``"file.entry"``: the entry of that name in ``messages/file.toml``, which says which class
+        it ``raises``, PyTorch's ``words``, and the kit's ``advice``.
+    **values
+        What stands in the words in braces.
 
     Examples
     --------
-    >>> print(teach("len() of a 0-d tensor", "Use x.item() to get its number."))
-    len() of a 0-d tensor
-    -> Use x.item() to get its number.
+    >>> error("tensor.len_of_0d")
+    TypeError('len() of a 0-d tensor\n-> It holds one number: x.item().')
     """
-    return f"{message}\n-> {advice}"
+    file, name = key.split(".")
+    entry = _catalogue(file)[name]
+    words, advice = (entry[part].format(**values) for part in ("words", "advice"))
+    made: Exception = getattr(builtins, entry["raises"])(f"{words}\n-> {advice}")
+    return made
+
+
+@cache
+def _catalogue(file: str) -> dict[str, dict[str, str]]:
+    import tomllib
+    from importlib.resources import files
+
+    text = files("autodiff_kit").joinpath("messages", f"{file}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def absent(module: str, name: str) -> AttributeError:
@@ -45,11 +59,23 @@ def absent(module: str, name: str) -> AttributeError:
     name : str
     """
     theirs = module.replace("autodiff_kit", "torch", 1)
+    # Not in the catalogue: looking for a name is no error yet, hasattr() does it all the time.
     return AttributeError(
-        teach(
-            f"module '{module}' has no attribute '{name}'",
-            f"If PyTorch has {theirs}.{name}: it is not part of the kit; PyTorch has it.",
-        )
+        f"module '{module}' has no attribute '{name}'\n"
+        f"-> If PyTorch has {theirs}.{name}: it is not part of the kit; PyTorch has it."
+    )
+
+
+def warn_of_grad(stacklevel: int) -> None:
+    """Warn, in PyTorch's words, that a non-leaf has no ``.grad``."""
+    warnings.warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. "
+        "If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor "
+        "instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
+        UserWarning,
+        stacklevel,
     )
 
 

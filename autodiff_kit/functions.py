@@ -13,24 +13,30 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.dtypes import result_dtype, tensor_type
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
 from autodiff_kit.tensor import Tensor, wrap
 
 # Operations on one tensor, or with parameters.
 _ONE = (
-    *("abs", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_not", "ceil", "clamp"),
-    *("clamp_max", "clamp_min", "clip", "clone", "cos", "exp", "expm1", "flatten", "flip"),
-    *("floor", "isfinite", "isinf", "isnan", "log", "log1p", "logical_not", "max", "mean", "min"),
-    *("narrow", "neg", "numel", "permute", "prod", "ravel", "reciprocal", "relu", "reshape"),
-    *("round", "rsqrt", "select", "sigmoid", "sign", "sin", "sqrt", "square", "squeeze", "sum"),
-    *("t", "tan", "tanh", "transpose", "trunc", "unsqueeze"),
+    *("abs", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_not", "ceil"),
+    *("chunk", "clamp", "clamp_max", "clamp_min", "clip", "clone", "cos", "cumsum", "exp"),
+    *("expm1", "flatten", "flip", "floor", "gather", "index_add", "index_select", "isfinite"),
+    *("isinf", "isnan", "log", "log1p", "log_softmax", "logical_not", "logsumexp", "masked_fill"),
+    *("masked_select", "max", "mean", "min", "narrow", "neg", "norm", "numel", "permute", "prod"),
+    *("ravel", "reciprocal", "relu", "reshape", "round", "rsqrt", "scatter", "scatter_add"),
+    *("select", "sigmoid", "sign", "sin", "softmax", "sort", "sqrt", "square", "squeeze", "std"),
+    *("sum", "t", "tan", "tanh", "topk", "transpose", "trunc", "unbind", "unsqueeze", "var"),
+    *("abs_", "ceil_", "clamp_", "clamp_max_", "clamp_min_", "cos_", "exp_", "expm1_", "floor_"),
+    *("log1p_", "log_", "neg_", "reciprocal_", "relu_", "round_", "rsqrt_", "sigmoid_", "sin_"),
+    *("sqrt_", "square_", "tan_", "tanh_", "trunc_"),
 )
 # Operations with a second operand: a tensor or number, a tensor, and by PyTorch's name for it.
 _WITH_NUMBERS = (
     *("add", "bitwise_and", "bitwise_or", "bitwise_xor", "div", "eq", "floor_divide", "ge"),
     *("gt", "le", "lt", "mul", "ne", "remainder", "sub"),
 )
+_NUMBER_FIRST = ("add", "div", "mul", "sub")
 _WITH_TENSORS = ("logical_and", "logical_or", "logical_xor", "matmul", "maximum", "minimum")
 _PRODUCTS = {"bmm": "mat2", "dot": "tensor", "mm": "mat2", "mv": "vec"}
 _METHODS = (*_ONE, *_WITH_NUMBERS, *_WITH_TENSORS, *_PRODUCTS)
@@ -40,6 +46,7 @@ __all__ = [
     "allclose",
     "cat",
     "concat",
+    "einsum",
     "equal",
     "is_floating_point",
     "is_tensor",
@@ -47,6 +54,7 @@ __all__ = [
     "negative",
     "outer",
     "pow",
+    "split",
     "stack",
     "where",
 ]
@@ -61,10 +69,13 @@ def _from_method(name: str) -> Any:
 
 
 def _with_operand(name: str, argument: str, numbers: bool) -> Any:
-    def function(input: Any, other: Any, **kwargs: Any) -> Any:
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        other, *args = args or (kwargs.pop(argument, None),)  # type: ignore[assignment]
+        if name in _NUMBER_FIRST and isinstance(input, int | float) and isinstance(other, Tensor):
+            input = wrap(result_dtype(input).type(input))
         check_operand(name, "input", 1, input, numbers=False)
         check_operand(name, argument, 2, other, numbers)
-        return getattr(input, name)(other, **kwargs)
+        return getattr(input, name)(other, *args, **kwargs)
 
     return function
 
@@ -76,7 +87,7 @@ for _name in _METHODS:
         _operand = _PRODUCTS.get(_name, "other")
         _function = _with_operand(_name, _operand, numbers=_name in _WITH_NUMBERS)
     _function.__name__ = _function.__qualname__ = _name
-    _function.__doc__ = getattr(ops, _name, getattr(Tensor, _name)).__doc__
+    _function.__doc__ = getattr(Tensor, _name).__doc__
     globals()[_name] = _function
 
 negative = globals()["neg"]
@@ -104,13 +115,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     if input is None and other is None:
         return tuple(wrap(indices) for indices in np.nonzero(np.atleast_1d(condition._array)))
     if condition._array.dtype != bool:
-        raise RuntimeError(
-            teach(
-                "where expected condition to be a boolean tensor, but got a tensor with dtype "
-                f"{tensor_type(condition._array.dtype)}",
-                "Make it a mask by a comparison, for example x > 0.",
-            )
-        )
+        raise error("dtypes.where_condition", kind=tensor_type(condition._array.dtype))
     check_operand("where", "input", 2, input, numbers=True)
     check_operand("where", "other", 3, other, numbers=True)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
@@ -122,18 +127,12 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension; all other sizes must agree."""
     _check_list("cat", tensors)
     if not tensors:
-        raise ValueError(
-            teach("torch.cat(): expected a non-empty list of Tensors", "There is nothing to join.")
-        )
+        raise error("arguments.cat_of_nothing")
     for i, tensor in enumerate(tensors):
         if tensor.ndim == 0:
-            raise RuntimeError(
-                teach(
-                    f"zero-dimensional tensor (at position {i}) cannot be concatenated",
-                    "cat joins along an existing dimension; stack makes a new one.",
-                )
-            )
-    return ops.cat(*tensors, dim=tensors[0]._dim(dim))
+            raise error("shapes.cat_of_0d", position=i)
+    first = next((tensor for tensor in tensors if tensor.shape != (0,)), tensors[0])
+    return ops.cat(*tensors, dim=first._dim(dim))
 
 
 concat = cat
@@ -143,41 +142,49 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension."""
     _check_list("stack", tensors)
     if not tensors:
-        raise RuntimeError(
-            teach("stack expects a non-empty TensorList", "There is nothing to stack.")
-        )
+        raise error("arguments.stack_of_nothing")
     return ops.stack(*tensors, dim=tensors[0]._dim(dim, extra=1))
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
+    check_operand("split", "tensor", 1, tensor, numbers=False)
+    return tensor.split(split_size_or_sections, dim)
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """Multiply tensors and sum, as an equation such as ``"ij,jk->ik"`` says.
+
+    Letters name dimensions; those that do not stand after ``->`` are summed over.
+
+    Raises
+    ------
+    RuntimeError
+        If the letters do not fit the operands.
+    """
+    if len(operands) == 1 and isinstance(operands[0], tuple | list):
+        operands = tuple(operands[0])
+    if not operands:
+        raise error("linalg.einsum_of_nothing")
+    if not isinstance(equation, str):
+        raise error("linalg.einsum_equation", kind=type(equation).__name__)
+    _check_list("einsum", operands)
+    return ops.einsum(equation, operands)
 
 
 def _check_list(name: str, tensors: Any) -> None:
     if isinstance(tensors, Tensor) or not isinstance(tensors, Sequence):
-        kind = type(tensors).__name__
-        raise TypeError(
-            teach(
-                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}",
-                f"Put them into a list: torch.{name}([x, y]).",
-            )
-        )
+        raise error("arguments.not_a_list", name=name, kind=type(tensors).__name__)
     for i, item in enumerate(tensors):
         if not isinstance(item, Tensor):
-            raise TypeError(
-                teach(
-                    f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}",
-                    "Make a tensor of it first: torch.tensor(...).",
-                )
-            )
+            raise error("arguments.list_element", position=i, kind=type(item).__name__)
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Multiply every element of one vector with every element of another."""
     for name, tensor in (("self", input), ("vec2", vec2)):
         if tensor.ndim != 1:
-            raise RuntimeError(
-                teach(
-                    f"outer: Expected 1-D argument {name}, but got {tensor.ndim}-D",
-                    "Both are vectors; x.reshape(-1) makes one of any tensor.",
-                )
-            )
+            raise error("shapes.outer", argument=name, ndim=tensor.ndim)
     return input.reshape(-1, 1) * vec2
 
 
@@ -202,9 +209,8 @@ def isclose(
 ) -> Tensor:
     """Tell where ``|input - other| <= atol + rtol * |other|``."""
     if input.dtype is not other.dtype:
-        types = tensor_type(input._array.dtype), tensor_type(other._array.dtype)
-        raise RuntimeError(
-            teach("{} did not match {}".format(*types), "Convert one of them: x.to(y.dtype).")
+        raise error(
+            "dtypes.isclose", a=tensor_type(input._array.dtype), b=tensor_type(other._array.dtype)
         )
     return wrap(np.isclose(input._array, other._array, rtol, atol, equal_nan))
 

@@ -6,25 +6,47 @@ that the ops take, nothing is computed here. Read next: ``ops/reduction.py``.
 
 from __future__ import annotations
 
-import copy
+import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["Methods", "ValuesAndIndices", "check_grad", "check_operand"]
+__all__ = [
+    "Methods",
+    "ValuesAndIndices",
+    "check_operand",
+    "comparison",
+    "number_first",
+    "operand_last",
+]
 
 
 class ValuesAndIndices(NamedTuple):
-    """What ``max(dim)`` and ``min(dim)`` return."""
+    """What ``max``, ``min``, ``sort`` and ``topk`` return along a dimension."""
 
     values: Tensor
     indices: Tensor
+
+    def __repr__(self) -> str:
+        names = type(self).__name__, *self
+        return "torch.return_types.{}(\nvalues={!r},\nindices={!r})".format(*names)
+
+
+# One class for each, as PyTorch has: they differ in their name.
+_PAIRS = {n: type(n, (ValuesAndIndices,), {}) for n in ("max", "min", "sort", "topk")}
+
+
+def _pair(name: str, values: Any, indices: Any) -> Any:
+    from autodiff_kit.tensor import wrap
+
+    return _PAIRS[name](values, wrap(indices))
 
 
 def check_operand(name: str, argument: str, position: int, value: Any, numbers: Any) -> None:
@@ -43,15 +65,9 @@ def check_operand(name: str, argument: str, position: int, value: Any, numbers: 
     """
     if isinstance(value, Methods) or (numbers and isinstance(value, _NUMBERS)):
         return
-    advice = "Make a tensor of it first: torch.tensor(...)."
-    if isinstance(value, np.ndarray):
-        advice = "Make a tensor of it first: torch.from_numpy(array)."
-    raise TypeError(
-        teach(
-            f"{name}(): argument '{argument}' (position {position}) must be Tensor, "
-            f"not {type(value).__name__}",
-            advice,
-        )
+    kind = type(value).__name__
+    raise error(
+        "arguments.not_a_tensor", name=name, argument=argument, position=position, kind=kind
     )
 
 
@@ -59,57 +75,254 @@ _NUMBERS = (int, float, np.generic)
 
 
 def _unary(name: str) -> Any:
-    """Make a method of one op without parameters."""
+    """Return an op without parameters as a method: it is one as it stands."""
+    return getattr(ops, name)
 
-    def method(self: Any) -> Any:
-        return getattr(ops, name)(self)
 
-    method.__name__ = name
-    method.__doc__ = f"See ``autodiff_kit.{name}``."
-    return method
+# Of methods whose ops are loaded when they are first used.
+_DOCS = {
+    "gather": "Take for each place the element that ``index`` names along ``dim``.",
+    "index_add": "Add ``source`` to the entries along ``dim`` that a vector of numbers names.",
+    "index_select": "Take the entries along ``dim`` that a vector of numbers names.",
+    "log_softmax": "Return the logarithm of ``softmax``, exact also where that is almost 0.",
+    "masked_select": "Take the elements where the mask is true, in the order of reading.",
+    "scatter_add": "Add the elements of ``src`` to those that ``index`` names along ``dim``.",
+    "softmax": "Turn numbers into shares that are positive and add up to 1 along ``dim``.",
+    "std": "Return the root of the variance.",
+    "var": "Average the squared distances from the mean, ``correction`` elements counted less.",
+}
+
+
+def _called(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Give a method that was made below its name, and the docstring of its op."""
+
+    def rename(method: Any) -> Any:
+        method.__name__ = method.__qualname__ = name
+        known = vars(ops).get(name, method).__doc__  # without loading the ops that come later
+        method.__doc__ = _DOCS.get(name, known)
+        return method
+
+    return rename
+
+
+def _only(name: str, argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the one argument of a method, given by its place or by its name."""
+    if len(args) + len(kwargs) != 1 or not kwargs.keys() <= {argument}:
+        given = ", ".join([*(type(value).__name__ for value in args), *kwargs])
+        raise error("arguments.only_one", name=name, argument=argument, given=given)
+    return args[0] if args else kwargs[argument]
 
 
 def _binary(name: str, argument: str = "other", *, numbers: bool = True) -> Any:
     """Make a method of one op with a second operand."""
 
-    def method(self: Any, other: Any) -> Any:
+    @_called(name)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        other = _only(name, argument, args, kwargs)
         check_operand(name, argument, 1, other, numbers)
         return getattr(ops, name)(self, other)
 
-    method.__name__ = name
-    method.__doc__ = f"See ``autodiff_kit.{name}``."
     return method
 
 
-def _product(name: str, argument: str, rank: int, message: str) -> Any:
+def _product(name: str, argument: str, rank: int, names: tuple[str, str] = ("", "")) -> Any:
     """Make a method of a matrix product that wants operands of certain ranks."""
 
-    def method(self: Any, other: Any) -> Any:
+    @_called(name)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        other = _only(name, argument, args, kwargs)
         check_operand(name, argument, 1, other, numbers=False)
         ranks = self.ndim, other.ndim
         if ranks != (rank, 1 if name == "mv" else rank):
-            which = "self" if ranks[0] != rank else "mat2"
-            batch = "batch1" if ranks[0] != rank else "batch2"
-            text = message.format(
-                *ranks, which=which, batch=batch, size=self.size(0) if ranks[0] else 0
-            )
-            raise RuntimeError(teach(text, "x @ y picks the right product for any ranks."))
+            wrong = names[ranks[0] == rank]
+            raise error(f"linalg.{name}_ranks", wrong=wrong, x=ranks[0], y=ranks[1])
         return getattr(ops, name)(self, other)
 
-    method.__name__ = name
-    method.__doc__ = f"See ``autodiff_kit.{name}``."
     return method
+
+
+def _by_either(name: str, argument: str, of_tensors: str, of_number: str, operand: str) -> Any:
+    """Make a method with an operand for which there are two ops: a tensor's and a number's."""
+
+    @_called(name)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        other = _only(name, argument, args, kwargs)
+        check_operand(name, argument, 1, other, numbers=True)
+        if isinstance(other, Methods):
+            return getattr(ops, of_tensors)(self, other)
+        return getattr(ops, of_number)(self, **{operand: other})
+
+    return method
+
+
+def _scalable(name: str) -> Any:
+    """Make ``add`` or ``sub``, whose second operand can be multiplied by ``alpha``."""
+
+    @_called(name)
+    def method(self: Any, other: Any, *, alpha: float = 1) -> Any:
+        check_operand(name, "other", 1, other, numbers=True)
+        if alpha == 1:
+            return getattr(ops, name)(self, other)
+        return getattr(ops, f"{name}_scaled")(self, other, alpha=alpha)
+
+    return method
+
+
+def _extreme(name: str) -> Any:
+    """Make ``max`` or ``min``: of all, along a dimension, or of two tensors."""
+
+    def method(self: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        other = dim if isinstance(dim, Methods) else other
+        if other is not None:
+            return getattr(ops, f"{name}imum")(self, other)
+        _refuse_empty(self, name, dim)
+        if dim is None:
+            return getattr(ops, f"{name}_all")(self)
+        along = getattr(ops, f"{name}_dim")
+        return _pair(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
+
+    method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."
+    method.__doc__ = method.__doc__.format({"max": "larg", "min": "small"}[name])
+    return _called(name)(method)
+
+
+def _largest(name: str) -> Any:
+    """Make ``amax``, ``amin``, ``argmax`` or ``argmin``."""
+    where = name.startswith("arg")
+
+    @_called(name)
+    def method(self: Any, dim: Any = None if where else (), keepdim: bool = False) -> Any:
+        if where and self._array.dtype == bool:
+            raise error("reductions.search_of_bool", name=name)
+        dims = _refuse_empty(self, name, dim)
+        along = dims if not where else None if dim is None else self._dim(dim)
+        return getattr(ops, name)(self, dim=along, keepdim=keepdim)
+
+    return method
+
+
+def _question(name: str) -> Any:
+    """Make ``all`` or ``any``."""
+    of_elements = ops.all_elements if name == "all" else ops.any_element
+
+    def method(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        dims = () if dim in ((), []) else self._dims(dim)  # no dimension is not all of them here
+        return of_elements(self, dim=dims, keepdim=keepdim)
+
+    method.__doc__ = of_elements.__doc__
+    return _called(name)(method)
+
+
+def _deviation(name: str) -> Any:
+    """Make ``var`` or ``std``; ``unbiased`` is PyTorch's older word for a correction of 1."""
+
+    @_called(name)
+    def method(
+        self: Any,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if self._array.dtype.kind != "f":
+            raise error("reductions.deviation_of_whole")
+        both = unbiased is not None and correction is not None
+        if both or not isinstance(unbiased, bool | None):
+            raise error("reductions.deviation_arguments", name=name)
+        if correction is None:
+            correction = 1 if unbiased is None else int(unbiased)
+        dims = self._dims(dim)
+        if int(np.prod([self.shape[d] for d in dims])) <= correction:
+            warnings.warn(
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than "
+                "the reduction factor (input numel divided by output numel).",
+                UserWarning,
+                stacklevel=2,
+            )
+        return getattr(ops, name)(self, dim=dims, correction=correction, keepdim=keepdim)
+
+    return method
+
+
+def _softmax(name: str) -> Any:
+    """Make ``softmax`` or ``log_softmax``."""
+
+    @_called(name)
+    def method(self: Any, dim: int, dtype: Any = None) -> Any:
+        self = self if dtype is None else self.to(dtype)
+        return getattr(ops, name)(self, dim=self._dim(dim))
+
+    return method
+
+
+def _along(name: str, *operands: str) -> Any:
+    """Make a method that works along a dimension, with further tensors."""
+
+    @_called(name)
+    def method(self: Any, dim: int, *given: Any, **options: Any) -> Any:
+        given += tuple(options.pop(n, None) for n in operands[len(given) :])
+        for i, (argument, value) in enumerate(zip(operands, given, strict=True)):
+            check_operand(name, argument, i + 2, value, numbers=False)
+        return getattr(ops, name)(self, *given, dim=self._dim(dim), **options)
+
+    return method
+
+
+# Comparisons: in place, the answers become numbers of the tensor's own dtype.
+_ANSWERS = {"eq", "ne", "lt", "le", "gt", "ge"}
+_ANSWERS |= {"logical_and", "logical_or", "logical_xor", "logical_not"}
 
 
 def _in_place(name: str) -> Any:
     """Make the in-place form of a method: ``add_`` from ``add``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return inplace.change(self, f"{name}_", getattr(type(self), name), *args, **kwargs)
+        function = getattr(type(self), name)
+        if name in _ANSWERS:
+            answers = function(self.detach(), *args, **kwargs)
+            return inplace.change(self, f"{name}_", ops.copy_from, answers)
+        return inplace.change(self, f"{name}_", function, *args, **kwargs)
 
-    method.__name__ = f"{name}_"
     method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
-    return method
+    return _called(f"{name}_")(method)
+
+
+def number_first(sign: str, apply: Any) -> Any:
+    """Make an operator for a number on the left of a tensor; nothing else may stand there."""
+
+    def reflected(self: Any, other: Any) -> Any:
+        if type(other) is not float and type(other) is not int:
+            if not isinstance(other, _NUMBERS):
+                kind = type(other).__name__
+                raise error("arguments.operands", sign=sign, left=kind, right="Tensor")
+            other = other.item() if isinstance(other, np.generic) else other
+        return apply(self, other)
+
+    return reflected
+
+
+def operand_last(sign: str, apply: Any) -> Any:
+    """Make an operator for a tensor or number on the right of a tensor."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if not isinstance(other, (Methods, *_NUMBERS)):
+            kind = type(other).__name__
+            raise error("arguments.operands", sign=sign, left="Tensor", right=kind)
+        return apply(self, other)
+
+    return operator
+
+
+def comparison(apply: Any) -> Any:
+    """Make an operator that leaves other things than tensors and numbers to Python."""
+
+    def compare(self: Any, other: Any) -> Any:
+        return apply(self, other) if isinstance(other, (Methods, *_NUMBERS)) else NotImplemented
+
+    return compare
 
 
 class Methods:
@@ -126,37 +339,56 @@ class Methods:
     sqrt, rsqrt, reciprocal = map(_unary, ("sqrt", "rsqrt", "reciprocal"))
     sin, cos, tan, tanh = map(_unary, ("sin", "cos", "tan", "tanh"))
     sigmoid, relu, abs, neg = map(_unary, ("sigmoid", "relu", "abs", "neg"))
-    sign, floor, ceil, round, trunc = map(_unary, ("sign", "floor", "ceil", "round", "trunc"))
+    sign, floor, ceil, trunc = map(_unary, ("sign", "floor", "ceil", "trunc"))
     isnan, isinf, isfinite = map(_unary, ("isnan", "isinf", "isfinite"))
     logical_not, bitwise_not = map(_unary, ("logical_not", "bitwise_not"))
     eq, ne, lt, le, gt, ge = map(_binary, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = _binary("mul")
-    maximum, minimum = (_binary(name, numbers=False) for name in ("maximum", "minimum"))
-    logical_and = _binary("logical_and", numbers=False)
-    logical_or = _binary("logical_or", numbers=False)
-    logical_xor = _binary("logical_xor", numbers=False)
+    add, sub = map(_scalable, ("add", "sub"))
+    floor_divide = _by_either(
+        "floor_divide", "other", "floor_divide", "floor_divide_by_number", "y"
+    )
+    remainder = _by_either("remainder", "other", "remainder", "remainder_by_number", "y")
+    clamp_min = _by_either("clamp_min", "min", "clamp_min_tensor", "clamp_min", "min")
+    clamp_max = _by_either("clamp_max", "max", "clamp_max_tensor", "clamp_max", "max")
+    maximum, minimum, logical_and, logical_or, logical_xor = (
+        _binary(name, numbers=False)
+        for name in ("maximum", "minimum", "logical_and", "logical_or", "logical_xor")
+    )
     bitwise_and, bitwise_or, bitwise_xor = map(
         _binary, ("bitwise_and", "bitwise_or", "bitwise_xor")
     )
-    matmul = _binary("matmul", numbers=False)
-    mm = _product("mm", "mat2", 2, "{which} must be a matrix")
-    mv = _product("mv", "vec", 2, "vector + matrix @ vector expected, got 1, {0}, {1}")
-    dot = _product("dot", "tensor", 1, "1D tensors expected, but got {0}D and {1}D tensors")
-    bmm = _product("bmm", "mat2", 3, "{batch} must be a 3D tensor")
+    matmul = _binary("matmul", "other", numbers=False)
+    mm = _product("mm", "mat2", 2, ("self", "mat2"))
+    mv, dot = _product("mv", "vec", 2), _product("dot", "tensor", 1)
+    bmm = _product("bmm", "mat2", 3, ("batch1", "batch2"))
 
-    def add(self: Any, other: Any, *, alpha: float = 1) -> Tensor:
-        """Return ``self + alpha * other``."""
-        check_operand("add", "other", 1, other, numbers=True)
-        if alpha == 1:
-            return ops.add(self, other)
-        return ops.add_scaled(self, other, alpha=alpha)
+    def addmm(self: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+        """Return ``beta * self + alpha * mat1 @ mat2``; self broadcasts."""
+        for i, (name, matrix) in enumerate((("mat1", mat1), ("mat2", mat2))):
+            check_operand("addmm", name, i + 1, matrix, numbers=False)
+            if matrix.ndim != 2:
+                raise error("linalg.addmm_matrix", name=name, ndim=matrix.ndim)
+        if mat1.shape[1] == mat2.shape[0]:
+            ops.check_expand(self, (mat1.shape[0], mat2.shape[1]))
+        if self._array.dtype.kind != "f":
+            beta, alpha = map(self._array.dtype.type, (beta, alpha))
+        return ops.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
 
-    def sub(self: Any, other: Any, *, alpha: float = 1) -> Tensor:
-        """Return ``self - alpha * other``."""
-        check_operand("sub", "other", 1, other, numbers=True)
-        if alpha == 1:
-            return ops.sub(self, other)
-        return ops.sub_scaled(self, other, alpha=alpha)
+    def __pos__(self: Any) -> Any:
+        if self._array.dtype == bool:
+            raise error("tensor.plus_bool")
+        return self
+
+    def __rmatmul__(self: Any, other: Any) -> Any:
+        kind = type(other).__name__
+        raise error("arguments.operands", sign="@", left=kind, right="Tensor")
+
+    def outer(self: Any, vec2: Any) -> Tensor:
+        """Multiply every element of this vector with every element of another."""
+        from autodiff_kit.functions import outer
+
+        return outer(self, vec2)
 
     def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """Return ``self / other``, rounded if ``rounding_mode`` is ``"floor"`` or ``"trunc"``."""
@@ -164,28 +396,12 @@ class Methods:
         if rounding_mode is None:
             return ops.div(self, other)
         if rounding_mode not in ("floor", "trunc"):
-            raise RuntimeError(
-                teach(
-                    "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-                    f"'{rounding_mode}'",
-                    "'floor' rounds down, 'trunc' towards 0.",
-                )
-            )
+            raise error("arguments.rounding_mode", mode=rounding_mode)
         return ops.div_rounded(self, other, rounding_mode=rounding_mode)
 
-    def floor_divide(self: Any, other: Any) -> Tensor:
-        """Divide and round down."""
-        check_operand("floor_divide", "other", 1, other, numbers=True)
-        if isinstance(other, Methods):
-            return ops.floor_divide(self, other)
-        return ops.floor_divide_by_number(self, y=other)
-
-    def remainder(self: Any, other: Any) -> Tensor:
-        """Return what is left after whole divisions; the sign is that of ``other``."""
-        check_operand("remainder", "other", 1, other, numbers=True)
-        if isinstance(other, Methods):
-            return ops.remainder(self, other)
-        return ops.remainder_by_number(self, y=other)
+    def round(self: Any, *, decimals: int = 0) -> Tensor:
+        """Round to so many decimals, halves to even."""
+        return ops.round_decimals(self, decimals=decimals) if decimals else ops.round(self)
 
     def pow(self: Any, exponent: Any) -> Tensor:
         """Return ``self ** exponent``; the exponent is a number or a tensor."""
@@ -194,13 +410,7 @@ class Methods:
         if isinstance(exponent, np.generic):
             exponent = exponent.item()
         if not isinstance(exponent, int | float):
-            raise TypeError(
-                teach(
-                    "pow() received an invalid combination of arguments - got "
-                    f"({type(exponent).__name__}), but expected one of:",
-                    "The exponent is a number or a tensor.",
-                )
-            )
+            raise error("arguments.exponent", kind=type(exponent).__name__)
         return ops.pow_to_number(self, exponent=exponent)
 
     def square(self: Any) -> Tensor:
@@ -210,9 +420,7 @@ class Methods:
     def clamp(self: Any, min: Any = None, max: Any = None) -> Tensor:
         """Limit to the range from ``min`` to ``max``: numbers or tensors; one may be None."""
         if min is None and max is None:
-            raise RuntimeError(
-                teach("torch.clamp: At least one of 'min' or 'max' must not be None", "Give one.")
-            )
+            raise error("arguments.clamp_without_bounds")
         low, high = -np.inf, np.inf  # these limit nothing
         if self._array.dtype == bool:
             low, high = False, True
@@ -224,14 +432,6 @@ class Methods:
         return ops.clamp(self, min=min, max=max)
 
     clip = clamp
-
-    def clamp_min(self: Any, min: float) -> Tensor:
-        """Limit from below by a number."""
-        return ops.clamp_min(self, min=min)
-
-    def clamp_max(self: Any, max: float) -> Tensor:
-        """Limit from above by a number."""
-        return ops.clamp_max(self, max=max)
 
     def where(self: Any, condition: Tensor, other: Any) -> Tensor:
         """Return ``self`` where the condition holds, else ``other``."""
@@ -257,6 +457,14 @@ class Methods:
     rsqrt_, expm1_, log1p_, tan_ = map(_in_place, ("rsqrt", "expm1", "log1p", "tan"))
     clamp_min_, clamp_max_, sign_ = map(_in_place, ("clamp_min", "clamp_max", "sign"))
     remainder_, floor_divide_ = map(_in_place, ("remainder", "floor_divide"))
+    clip_, cumsum_, addmm_ = map(_in_place, ("clip", "cumsum", "addmm"))
+    bitwise_and_, bitwise_or_ = map(_in_place, ("bitwise_and", "bitwise_or"))
+    bitwise_xor_, bitwise_not_ = map(_in_place, ("bitwise_xor", "bitwise_not"))
+    masked_fill_, index_add_ = map(_in_place, ("masked_fill", "index_add"))
+    scatter_, scatter_add_ = map(_in_place, ("scatter", "scatter_add"))
+    eq_, ne_, lt_, le_, gt_, ge_ = map(_in_place, ("eq", "ne", "lt", "le", "gt", "ge"))
+    logical_and_, logical_or_ = map(_in_place, ("logical_and", "logical_or"))
+    logical_xor_, logical_not_ = map(_in_place, ("logical_xor", "logical_not"))
 
     def copy_(self: Any, source: Any) -> Tensor:
         """Copy the elements of ``source`` into this tensor; shapes broadcast."""
@@ -265,26 +473,14 @@ class Methods:
         check_operand("copy_", "other", 1, source, numbers=False)
         if source.ndim > self.ndim:
             whole = ops.add(self.detach(), source.detach())  # raises if they do not broadcast
-            raise RuntimeError(
-                teach(
-                    f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-                    f"{list(whole.shape)}",
-                    "The tensor that is written to keeps its shape.",
-                )
-            )
+            raise error("inplace.shape", old=list(self.shape), new=list(whole.shape))
         return inplace.change(self, "copy_", ops.copy_from, source)
 
     def fill_(self: Any, value: Any) -> Tensor:
         """Set every element to one value: a number or a 0-d tensor."""
         if isinstance(value, Methods):
             if value._array.ndim:
-                raise RuntimeError(
-                    teach(
-                        "fill_ only supports 0-dimension value tensor but got tensor with "
-                        f"{value._array.ndim} dimensions.",
-                        "Use copy_ for a tensor of values.",
-                    )
-                )
+                raise error("inplace.fill_with_many", ndim=value._array.ndim)
             return inplace.change(self, "fill_", ops.copy_from, value)
         return inplace.change(self, "fill_", ops.fill, value=value)
 
@@ -296,82 +492,87 @@ class Methods:
 
     def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Add up all elements, or those along ``dim`` (an int or several)."""
-        self = _in_type(self, dtype)
+        if dtype is not None:
+            return _in_type(self, dtype).sum(dim, keepdim).to(dtype)  # type: ignore[no-any-return]
         if dim is None and not keepdim:
             return ops.sum_all(self)
         return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
     def mean(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Average all elements, or those along ``dim`` (an int or several)."""
-        self = _in_type(self, dtype)
+        if dtype is not None:
+            self = _in_type(self, dtype)
         if self._array.dtype.kind != "f":
-            raise RuntimeError(
-                teach(
-                    "mean(): could not infer output dtype. Input dtype must be either a floating "
-                    f"point or complex dtype. Got: {dtypes.tensor_type(self._array.dtype)}",
-                    "Convert first: x.float().mean().",
-                )
-            )
+            raise error("reductions.mean_of_whole", kind=dtypes.tensor_type(self._array.dtype))
         if dim is None and not keepdim:
             return ops.mean_all(self)
         return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
     def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Multiply all elements, or those along one dimension."""
-        self = _in_type(self, dtype)
+        if dtype is not None:
+            return _in_type(self, dtype).prod(dim, keepdim).to(dtype)  # type: ignore[no-any-return]
         if dim is None:
             return ops.prod_all(self)
         return ops.prod_dim(self, dim=self._dim(dim), keepdim=keepdim)
 
-    def max(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """Return the largest element, (values, indices) along ``dim``, or of two tensors."""
-        return _extreme(self, "max", dim, keepdim)
+    max, min = map(_extreme, ("max", "min"))
+    amax, amin, argmax, argmin = map(_largest, ("amax", "amin", "argmax", "argmin"))
+    all, any = map(_question, ("all", "any"))
+    var, std = map(_deviation, ("var", "std"))
+    softmax, log_softmax = map(_softmax, ("softmax", "log_softmax"))
 
-    def min(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """Return the smallest element, (values, indices) along ``dim``, or of two tensors."""
-        return _extreme(self, "min", dim, keepdim)
+    def cumsum(self: Any, dim: int, *, dtype: Any = None) -> Tensor:
+        """Add up along a dimension, and return every sum on the way."""
+        if dtype is not None:
+            return _in_type(self, dtype).cumsum(dim).to(dtype)  # type: ignore[no-any-return]
+        return ops.cumsum(self, dim=self._dim(dim))
 
-    def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
-        """Return the largest elements along ``dim``; equal ones share the gradient."""
-        dims = _refuse_empty(self, "amax", dim)
-        return ops.amax(self, dim=dims, keepdim=keepdim)
+    def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Tensor:
+        """Return the logarithm of the sum of ``exp``: a smooth maximum."""
+        return ops.logsumexp(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
-        """Return the smallest elements along ``dim``; equal ones share the gradient."""
-        dims = _refuse_empty(self, "amin", dim)
-        return ops.amin(self, dim=dims, keepdim=keepdim)
+    def norm(
+        self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+    ) -> Tensor:
+        """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
+        if p in ("fro", None):
+            p = 2
+        if isinstance(p, str):
+            raise error("reductions.norm_order", p=p)
+        if self._array.dtype.kind != "f":
+            raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(self._array.dtype))
+        self = _in_type(self, dtype)
+        dims = self._dims(dim)
+        empty = [d for d in dims if self.shape[d] == 0]
+        if empty and (p < 0 or p == np.inf):
+            whole = dim in (None, (), [])
+            key = "reductions.norm_of_nothing" if whole else "reductions.norm_of_empty_dim"
+            raise error(key, p=p, dim=empty[0])
+        return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
 
-    def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return where the largest element is."""
-        _refuse_search(self, "argmax", dim)
-        dim = None if dim is None else self._dim(dim)
-        return ops.argmax(self, dim=dim, keepdim=keepdim)
+    def sort(
+        self: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None
+    ) -> Any:
+        """Return (values, indices): the elements in order along ``dim``; where they were."""
+        function = ops.sort if stable is None else ops.sort_stable
+        return _pair("sort", *function(self, dim=self._dim(dim), descending=descending))
 
-    def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return where the smallest element is."""
-        _refuse_search(self, "argmin", dim)
-        dim = None if dim is None else self._dim(dim)
-        return ops.argmin(self, dim=dim, keepdim=keepdim)
-
-    def all(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-        """Tell whether no element is zero or false."""
-        return ops.all_elements(self, dim=self._dims(dim), keepdim=keepdim)
-
-    def any(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-        """Tell whether some element is not zero or false."""
-        return ops.any_element(self, dim=self._dims(dim), keepdim=keepdim)
+    def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+        """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
+        return _pair("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
 
     # -- shapes --------------------------------------------------------------------------------
 
-    def reshape(self: Any, *shape: Any) -> Tensor:
+    def reshape(self: Any, *given: Any, shape: Any = None) -> Tensor:
         """Return the same elements in another shape: a view where possible, else a copy."""
-        sizes = _complete(self, _sizes("reshape", "shape", shape))
+        sizes = _complete(self, _sizes("reshape", "shape", given, shape))
         if not _can_view(self._array, sizes):
             return ops.unsafe_view(ops.contiguous(self), shape=sizes)
         view = ops.reshape if self.is_contiguous() else ops.reshape_alias
         return view(self, shape=sizes)
 
-    def view(self: Any, *shape: Any) -> Tensor:
+    def view(self: Any, *given: Any, size: Any = None) -> Tensor:
         """Return the same memory in another shape.
 
         Raises
@@ -379,17 +580,11 @@ class Methods:
         RuntimeError
             If the elements do not lie in memory so that this is possible.
         """
-        if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-            raise NotImplementedError("view(dtype) is not part of the kit; PyTorch has it.")
-        sizes = _complete(self, _sizes("view", "size", shape))
+        if len(given) == 1 and isinstance(given[0], dtypes.dtype):
+            raise error("dtypes.view")
+        sizes = _complete(self, _sizes("view", "size", given, size))
         if not _can_view(self._array, sizes):
-            raise RuntimeError(
-                teach(
-                    "view size is not compatible with input tensor's size and stride (at least one "
-                    "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
-                    "A view may not move elements, and a transposed tensor's do not lie in order.",
-                )
-            )
+            raise error("shapes.view_of_scattered")
         return ops.reshape(self, shape=sizes)
 
     def view_as(self: Any, other: Tensor) -> Tensor:
@@ -400,12 +595,7 @@ class Methods:
         """Join dimensions ``start_dim`` to ``end_dim`` into one."""
         start, end = self._dim(start_dim), self._dim(end_dim)
         if start > end:
-            raise RuntimeError(
-                teach(
-                    "flatten() has invalid args: start_dim cannot come after end_dim",
-                    f"Dimension {start_dim} comes after {end_dim} here.",
-                )
-            )
+            raise error("shapes.flatten_backwards", start=start_dim, end=end_dim)
         if self.ndim and start == end:
             return self  # type: ignore[no-any-return]
         sizes = (int(np.prod(self.shape[start : end + 1])),)
@@ -415,23 +605,14 @@ class Methods:
         """Return the elements in one dimension."""
         return self.contiguous().view(-1)  # type: ignore[no-any-return]
 
-    def permute(self: Any, *dims: Any) -> Tensor:
+    def permute(self: Any, *given: Any, dims: Any = None) -> Tensor:
         """Reorder the dimensions."""
-        asked = _sizes("permute", "dims", dims)
+        asked = _sizes("permute", "dims", given, dims)
         if len(asked) != self.ndim:
-            raise RuntimeError(
-                teach(
-                    "permute(sparse_coo): number of dimensions in the tensor input does not match "
-                    "the length of the desired ordering of dimensions i.e. input.dim() = "
-                    f"{self.ndim} is not equal to len(dims) = {len(asked)}",
-                    "Name every dimension once.",
-                )
-            )
+            raise error("shapes.permute_count", ndim=self.ndim, count=len(asked))
         order = tuple(self._dim(d) for d in asked)
         if len(set(order)) != len(order):
-            raise RuntimeError(
-                teach("permute(): duplicate dims are not allowed.", "Name every dimension once.")
-            )
+            raise error("shapes.permute_twice")
         return ops.permute(self, dims=order)
 
     @property
@@ -443,13 +624,7 @@ class Methods:
     def mT(self: Any) -> Tensor:
         """The tensor with its last two dimensions swapped."""
         if self.ndim == 1:
-            raise RuntimeError(
-                teach(
-                    "tensor.mT is only supported on matrices or batches of matrices. Got 1-D "
-                    "tensor.",
-                    "A vector is neither a row nor a column: x.unsqueeze(0) makes it a row.",
-                )
-            )
+            raise error("shapes.mT_of_vector")
         if self.ndim == 0:
             return self  # type: ignore[no-any-return]
         return self.transpose(-2, -1)  # type: ignore[no-any-return]
@@ -457,12 +632,7 @@ class Methods:
     def t(self: Any) -> Tensor:
         """Transpose a matrix."""
         if self.ndim > 2:
-            raise RuntimeError(
-                teach(
-                    f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D",
-                    "Use transpose(dim0, dim1).",
-                )
-            )
+            raise error("shapes.t_of_many", ndim=self.ndim)
         return ops.t(self)
 
     def transpose(self: Any, dim0: int, dim1: int) -> Tensor:
@@ -470,299 +640,130 @@ class Methods:
         return ops.transpose(self, dim0=self._dim(dim0), dim1=self._dim(dim1))
 
     def squeeze(self: Any, dim: Any = None) -> Tensor:
-        """Remove dimensions of size 1: all, or one."""
+        """Remove dimensions of size 1: all, or the given ones."""
         if dim is None:
             return ops.squeeze(self)
         if isinstance(dim, tuple | list):
-            raise NotImplementedError(
-                teach(
-                    "squeeze with several dimensions is not part of the kit; PyTorch has it.",
-                    "Remove one dimension at a time.",
-                )
-            )
+            return ops.squeeze_dims(self, dims=() if not dim else self._dims(dim))
         return ops.squeeze_dim(self, dim=self._dim(dim))
 
     def unsqueeze(self: Any, dim: int) -> Tensor:
         """Insert a dimension of size 1."""
         return ops.unsqueeze(self, dim=self._dim(dim, extra=1))
 
-    def expand(self: Any, *sizes: Any) -> Tensor:
+    def expand(self: Any, *given: Any, size: Any = None) -> Tensor:
         """Repeat dimensions of size 1 without copying; -1 keeps a size."""
-        shape = ops.check_expand(self, _sizes("expand", "size", sizes))
+        shape = ops.check_expand(self, _sizes("expand", "size", given, size))
         return ops.expand(self, shape=shape)
 
     def expand_as(self: Any, other: Tensor) -> Tensor:
         """Expand to the shape of another tensor."""
         return self.expand(other.shape)  # type: ignore[no-any-return]
 
-    def repeat(self: Any, *repeats: Any) -> Tensor:
+    def repeat(self: Any, *given: Any, repeats: Any = None) -> Tensor:
         """Copy along the dimensions; more numbers than dimensions add some in front."""
-        counts = _sizes("repeat", "repeats", repeats)
+        counts = _sizes("repeat", "repeats", given, repeats)
         if len(counts) < self.ndim:
-            raise RuntimeError(
-                teach(
-                    "Number of dimensions of repeat dims can not be smaller than number of "
-                    "dimensions of tensor",
-                    f"The tensor has {self.ndim} dimensions: give at least so many numbers.",
-                )
-            )
+            raise error("shapes.repeat_count", ndim=self.ndim)
         if any(n < 0 for n in counts):
             own = (1,) * (len(counts) - self.ndim) + tuple(self.shape)
             shape = [n * m for n, m in zip(counts, own, strict=True)]
-            raise RuntimeError(
-                teach(
-                    f"Trying to create tensor with negative dimension {min(shape)}: {shape}",
-                    "Repeat 0 times or more.",
-                )
-            )
+            raise error("shapes.negative_size", size=min(shape), shape=shape)
         return ops.repeat(self, repeats=counts)
 
-    def flip(self: Any, *dims: Any) -> Tensor:
+    def flip(self: Any, *given: Any, dims: Any = None) -> Tensor:
         """Reverse the order along dimensions."""
-        return ops.flip(self, dims=self._dims(_sizes("flip", "dims", dims)))
+        asked = _sizes("flip", "dims", given, dims)
+        return ops.flip(self, dims=self._dims(asked) if asked else ())
 
     def select(self: Any, dim: int, index: int) -> Tensor:
         """Take the entries with one index along a dimension."""
         if self.ndim == 0:
-            raise IndexError(
-                teach("select() cannot be applied to a 0-dim tensor.", "Get its number: x.item().")
-            )
+            raise error("indexing.select_of_0d")
         dim = self._dim(dim)
         size = self.shape[dim]
         if not -size <= index < size:
-            raise IndexError(
-                teach(
-                    f"select(): index {index} out of range for tensor of size {list(self.shape)} "
-                    f"at dimension {dim}",
-                    f"Valid indices are {-size} to {size - 1}.",
-                )
+            raise error(
+                "indexing.select_out_of_bounds", index=index, shape=list(self.shape), dim=dim
             )
         return ops.select(self, dim=dim, index=index % size)
 
     def narrow(self: Any, dim: int, start: int, length: int) -> Tensor:
         """Take ``length`` entries from ``start`` along a dimension."""
         if self.ndim == 0:
-            raise RuntimeError(
-                teach("narrow() cannot be applied to a 0-dim tensor.", "It has no dimension.")
-            )
+            raise error("indexing.narrow_of_0d")
         dim = self._dim(dim)
         size = self.shape[dim]
         if length < 0:
-            raise RuntimeError(teach("narrow(): length must be non-negative.", "Give 0 or more."))
+            raise error("indexing.narrow_length")
         if not -size <= start <= size:
-            raise IndexError(
-                teach(
-                    f"start out of range (expected to be in range of [{-size}, {size}], but got "
-                    f"{start})",
-                    f"Dimension {dim} has size {size}.",
-                )
-            )
+            raise error("indexing.narrow_start", low=-size, size=size, start=start, dim=dim)
         start += size if start < 0 else 0
         if start + length > size:
-            raise RuntimeError(
-                teach(
-                    f"start ({start}) + length ({length}) exceeds dimension size ({size}).",
-                    f"From {start} on there are {size - start} entries.",
-                )
-            )
+            raise error("indexing.narrow_end", start=start, length=length, size=size)
         return ops.slice_dim(self, dim=dim, start=start, end=start + length, step=1)
 
-    # -- sizes, values and memory --------------------------------------------------------------
+    def unbind(self: Any, dim: int = 0) -> tuple[Tensor, ...]:
+        """Return the entries along a dimension, which disappears."""
+        dim = self._dim(dim)
+        return tuple(ops.unbind_item(self, dim=dim, index=i) for i in range(self.size(dim)))
 
-    def size(self: Any, dim: int | None = None) -> Any:
-        """Return the shape, or the size of one dimension."""
-        if dim is not None and self.ndim == 0:
-            raise IndexError(
-                teach(
-                    f"Dimension specified as {dim} but tensor has no dimensions",
-                    "It holds one number.",
-                )
-            )
-        return self.shape if dim is None else self.shape[self._dim(dim)]
+    def split(self: Any, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+        """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
+        if not self.ndim:
+            raise error("shapes.split_of_0d", name="split")
+        several, along = isinstance(split_size, tuple | list), self._dim(dim)
+        part = ops.split_with_sizes_item if several else ops.split_item
+        ends = ops.check_split(self.shape[along], split_size, dim)
+        pairs = zip([0, *ends], ends, strict=False)
+        return tuple(part(self, dim=along, start=start, end=end) for start, end in pairs)
 
-    def dim(self: Any) -> Any:
-        """Return the number of dimensions."""
-        return self.ndim
+    def chunk(self: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+        """Cut into so many parts of one size; the last may be smaller, or there may be fewer."""
+        if not self.ndim:
+            raise error("shapes.split_of_0d", name="chunk")
+        if chunks <= 0:
+            raise error("shapes.chunk_count", chunks=chunks)
+        length = self.shape[self._dim(dim)]
+        size = -(-length // chunks)
+        return self.split(size if size else [0] * chunks, dim)  # type: ignore[no-any-return]
 
-    def numel(self: Any) -> Any:
-        """Return the number of elements."""
-        return self._array.size
+    # -- by tensors of numbers or truth values ---------------------------------------------------
 
-    nelement = numel
+    gather, index_select = _along("gather", "index"), _along("index_select", "index")
+    scatter_add = _along("scatter_add", "index", "src")
+    index_add = _along("index_add", "index", "source")
 
-    def element_size(self: Any) -> Any:
-        """Return the bytes per element."""
-        return self._array.dtype.itemsize
+    def scatter(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
+        """Overwrite the elements that ``index`` names along a dimension: by a tensor or number."""
+        check_operand("scatter", "index", 2, index, numbers=False)
+        src = value if src is None else src
+        check_operand("scatter", "src", 3, src, numbers=True)
+        if isinstance(src, Methods):
+            return ops.scatter(self, index, src, dim=self._dim(dim))
+        return ops.scatter_value(self, index, dim=self._dim(dim), value=src)
 
-    @property
-    def nbytes(self: Any) -> Any:
-        """The bytes of all elements."""
-        return self._array.nbytes
+    def masked_fill(self: Any, mask: Any, value: Any) -> Tensor:
+        """Write a number, or a 0-d tensor, over the elements where the mask is true."""
+        check_operand("masked_fill", "mask", 1, mask, numbers=False)
+        check_operand("masked_fill", "value", 2, value, numbers=True)
+        if not isinstance(value, Methods):
+            return ops.masked_fill(self, mask, value=value)
+        if value._array.ndim:
+            raise error("indexing.fill_with_many", ndim=value._array.ndim)
+        return ops.masked_fill_tensor(self, mask, value)
 
-    def is_floating_point(self: Any) -> Any:
-        """Return whether the elements are floats."""
-        return self.dtype.is_floating_point
-
-    def is_contiguous(self: Any) -> Any:
-        """Return whether the elements lie in memory row by row."""
-        return bool(np.asarray(self._array).flags.c_contiguous)
-
-    def item(self: Any) -> Any:
-        """Return the only element as a Python number."""
-        if self._array.size != 1:
-            raise RuntimeError(
-                teach(
-                    f"a Tensor with {self.numel()} elements cannot be converted to Scalar",
-                    "Reduce it first, for example by .sum(), or use .tolist().",
-                )
-            )
-        return self._array.item()
-
-    def tolist(self: Any) -> Any:
-        """Return the elements as (nested lists of) Python numbers."""
-        return self._array.tolist()
-
-    def cpu(self: Any) -> Any:
-        """Return the tensor itself: it is on the CPU."""
-        return self
-
-    itemsize: Any = property(lambda self: self._array.dtype.itemsize)
-
-    def stride(self: Any) -> tuple[Any, ...]:
-        """Return how many elements to go in memory for one step along each dimension."""
-        array = np.asarray(self._array)
-        return tuple(n // array.itemsize for n in array.strides)
-
-    def data_ptr(self: Any) -> Any:
-        """Return the address of the first element: equal for tensors that share memory."""
-        return self.data._array.ctypes.data
-
-    def detach_(self: Any) -> Tensor:
-        """Cut the tensor itself out of the graph, in place."""
-        if self._base is not None:
-            raise RuntimeError(
-                teach(
-                    "Can't detach views in-place. Use detach() instead. If you are using "
-                    "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "
-                    "set as True, gradients are views of DDP buckets, and hence detach_() cannot "
-                    "be called on these gradients. To fix this error, please refer to the "
-                    "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.",
-                    "A view shares its history with the tensor that it looks into.",
-                )
-            )
-        self._node = None
-        return self  # type: ignore[no-any-return]
-
-    def __deepcopy__(self: Any, memo: dict[Any, Any]) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError(
-                teach(
-                    "Only Tensors created explicitly by the user (graph leaves) support the "
-                    "deepcopy protocol at the moment.  If you were attempting to deepcopy a "
-                    "module, this may be because of a torch.nn.utils.weight_norm usage, see "
-                    "https://github.com/pytorch/pytorch/pull/103001",
-                    "Use x.detach().clone(); a copy of the graph would be needed otherwise.",
-                )
-            )
-        twin = self.detach().clone().requires_grad_(self.requires_grad)
-        memo[id(self)] = twin
-        twin._grad = copy.deepcopy(self._grad, memo)
-        return twin
-
-    def __reduce__(self: Any) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError(
-                teach(
-                    "Only Tensors created explicitly by the user (graph leaves) can be pickled",
-                    "Use x.detach().",
-                )
-            )
-        return _rebuild, (type(self), self._array, self.requires_grad)
-
-    def __reversed__(self: Any) -> Any:
-        return self.flip(tuple(range(self.ndim)))
-
-    def __contains__(self: Any, value: Any) -> Any:
-        if not isinstance(value, Methods | int | float | np.generic):
-            raise RuntimeError(
-                teach(
-                    "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-                    f"{type(value)}.",
-                    "Ask for a number: 1.0 in x.",
-                )
-            )
-        return (self == value).any().item()
-
-    # -- types ---------------------------------------------------------------------------------
-
-    def to(
-        self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
-    ) -> Tensor:
-        """Convert to a dtype (or to another tensor's); a device other than the CPU is refused."""
-        for arg in args:
-            if isinstance(arg, dtypes.dtype | type):
-                dtype = arg
-            elif isinstance(arg, bool):
-                pass  # non_blocking: there is nothing to wait for
-            elif isinstance(arg, Methods):
-                dtype = dtypes.from_numpy_dtype(arg._array.dtype)
-            elif arg is not None:
-                dtypes.device(arg)
-        if device is not None:
-            dtypes.device(device)
-        wanted = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "to").numpy
-        if wanted == self._array.dtype and not copy:
-            return self  # type: ignore[no-any-return]
-        convert = ops.to_copy if wanted.kind == "f" else ops.to_whole
-        return convert(self, dtype=wanted)
-
-    def type(self: Any, dtype: Any = None) -> Any:
-        """Convert to a dtype; without one, return the name of the tensor's type."""
-        if dtype is None:
-            return f"torch.{dtypes.tensor_type(self._array.dtype)}Tensor"
-        return self.to(dtype)
-
-    def type_as(self: Any, other: Tensor) -> Tensor:
-        """Convert to the dtype of another tensor."""
-        return self.to(other.dtype)  # type: ignore[no-any-return]
-
-    def float(self: Any) -> Tensor:
-        """Convert to float32."""
-        return self.to(dtypes.float32)  # type: ignore[no-any-return]
-
-    def half(self: Any) -> Tensor:
-        """Convert to float16."""
-        return self.to(dtypes.float16)  # type: ignore[no-any-return]
-
-    def double(self: Any) -> Tensor:
-        """Convert to float64."""
-        return self.to(dtypes.float64)  # type: ignore[no-any-return]
-
-    def int(self: Any) -> Tensor:
-        """Convert to int32."""
-        return self.to(dtypes.int32)  # type: ignore[no-any-return]
-
-    def long(self: Any) -> Tensor:
-        """Convert to int64."""
-        return self.to(dtypes.int64)  # type: ignore[no-any-return]
-
-    def bool(self: Any) -> Tensor:
-        """Convert to bool."""
-        return self.to(dtypes.bool_)  # type: ignore[no-any-return]
+    masked_select = _binary("masked_select", "mask", numbers=False)
 
     # -- checking arguments --------------------------------------------------------------------
 
     def _dim(self: Any, dim: Any, extra: Any = 0) -> Any:
         count = self._array.ndim + extra
         low, high = -max(count, 1), max(count, 1) - 1
+        if not isinstance(dim, int | np.integer):
+            raise error("arguments.dim", kind=type(dim).__name__)
         if not low <= dim <= high:
-            raise IndexError(
-                teach(
-                    "Dimension out of range (expected to be in range of "
-                    f"[{low}, {high}], but got {dim})",
-                    f"The tensor has shape {self.shape}.",
-                )
-            )
+            raise error("shapes.dim_out_of_range", low=low, high=high, dim=dim, shape=self.shape)
         return dim % max(count, 1)
 
     def _dims(self: Any, dim: Any) -> Any:
@@ -771,57 +772,8 @@ class Methods:
         dims = tuple(self._dim(d) for d in (dim if isinstance(dim, tuple | list) else (dim,)))
         for d in dims:
             if dims.count(d) > 1:
-                raise RuntimeError(
-                    teach(f"dim {d} appears multiple times in the list of dims", "Name it once.")
-                )
+                raise error("shapes.dim_twice", dim=d)
         return dims if self._array.ndim else ()
-
-
-def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
-    """Make a leaf again from what was pickled."""
-    tensor = object.__new__(kind)
-    tensor._array = array
-    tensor._node = tensor._grad = tensor._changes = tensor._base = None
-    return tensor.requires_grad_(requires_grad)
-
-
-def check_grad(tensor: Any, value: Any) -> None:
-    """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-    """
-    if not isinstance(value, Methods):
-        raise TypeError(
-            teach(
-                "assigned grad expected to be a Tensor or None but got grad of type "
-                f"{type(value).__name__}",
-                "To clear the gradient, assign None.",
-            )
-        )
-    own, given = tensor._array.dtype, value._array.dtype
-    if own != given:
-        raise RuntimeError(
-            teach(
-                f"attempting to assign a gradient with dtype '{dtypes.c_type(given)}' to a tensor "
-                f"with grad_dtype '{dtypes.tensor_type(own)}'. The gradient must match the "
-                "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-                "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may "
-                "break downstream systems that assume they match.",
-                f"Convert it first: g.to({tensor.dtype}).",
-            )
-        )
-    if value._array.shape != tensor._array.shape:
-        raise RuntimeError(
-            teach(
-                f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor "
-                f"of size '{list(tensor._array.shape)}'. Please ensure that the gradient and the "
-                "tensor are the same size",
-                "There is one slope per element, so a gradient has its tensor's shape.",
-            )
-        )
 
 
 def _in_type(tensor: Any, dtype: Any) -> Any:
@@ -832,62 +784,32 @@ def _in_type(tensor: Any, dtype: Any) -> Any:
     return convert(tensor, dtype=dtype.numpy)
 
 
-def _extreme(tensor: Any, name: str, dim: Any, keepdim: Any) -> Any:
-    if isinstance(dim, Methods):
-        return getattr(ops, f"{name}imum")(tensor, dim)
-    _refuse_empty(tensor, name, dim)
-    if dim is None:
-        return getattr(ops, f"{name}_all")(tensor)
-    from autodiff_kit.tensor import wrap
-
-    values, indices = getattr(ops, f"{name}_dim")(tensor, dim=tensor._dim(dim), keepdim=keepdim)
-    return ValuesAndIndices(values, wrap(indices))
-
-
-def _refuse_search(tensor: Any, name: str, dim: Any) -> None:
-    """Refuse to look for the largest of truth values, or of no elements."""
-    if tensor._array.dtype == bool:
-        raise RuntimeError(
-            teach(f"{name}(): does not support bool input", "Convert first: mask.long().")
-        )
-    _refuse_empty(tensor, name, dim)
-
-
 def _refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
     """Return the dimensions as a tuple; refuse to look for the largest of no elements."""
     dims = tensor._dims(dim)
     if tensor._array.size:
         return dims
     if dim is None or dim == ():
-        error: type[Exception] = RuntimeError
-        advice = " Specify the reduction dim with the 'dim' argument."
         if name.startswith("arg"):
-            error, advice = IndexError, ""
-        message = f"Expected reduction dim to be specified for input.numel() == 0.{advice}"
-        raise error(teach(f"{name}(): {message}", "The tensor has no elements."))
+            raise error("reductions.place_in_nothing", name=name)
+        raise error("reductions.of_nothing", name=name)
     for d in dims:
         if tensor.shape[d] == 0:
-            raise IndexError(
-                teach(
-                    f"{name}(): Expected reduction dim {d} to have non-zero size.",
-                    f"The shape is {list(tensor.shape)}: there is nothing to choose from.",
-                )
-            )
+            raise error("reductions.of_empty_dim", name=name, dim=d, shape=list(tensor.shape))
     return dims
 
 
-def _sizes(name: str, argument: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return sizes, given one by one or as one list, as a tuple of ints."""
+def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
+    """Return sizes, given one by one, as one list or by name, as a tuple of ints."""
+    if named is not None:
+        given = (named,)
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
     for i, n in enumerate(given):
         if not isinstance(n, int | np.integer):
-            raise TypeError(
-                teach(
-                    f"{name}(): argument '{argument}' (position 1) must be tuple of ints, but "
-                    f"found element of type {type(n).__name__} at pos {i}",
-                    "Sizes are whole numbers; // divides without leaving them.",
-                )
+            kind = type(n).__name__
+            raise error(
+                "arguments.size_element", name=name, argument=argument, kind=kind, position=i
             )
     return tuple(int(n) for n in given)
 
@@ -901,27 +823,16 @@ def _complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
         For sizes below -1, more than one -1, or one that could be anything.
     """
     if shape.count(-1) > 1:
-        raise RuntimeError(teach("only one dimension can be inferred", "Leave one -1."))
+        raise error("shapes.inferred_twice")
     for i, n in enumerate(shape):
         if n < -1:
-            raise RuntimeError(
-                teach(
-                    f"invalid shape dimension {n} at index {i} of shape {list(shape)}",
-                    "Sizes are 0 or more; -1 stands for whatever is left.",
-                )
-            )
+            raise error("shapes.invalid_size", size=n, position=i, shape=list(shape))
     known = int(np.prod([n for n in shape if n != -1]))
     size = tensor._array.size
     if -1 not in shape:
         return shape
     if known == 0 and size == 0:
-        raise RuntimeError(
-            teach(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
-                "unspecified dimension size -1 can be any value and is ambiguous",
-                "Write the size instead of -1.",
-            )
-        )
+        raise error("shapes.inferred_freely", shape=list(shape))
     if known and size % known == 0:
         return tuple(size // known if n == -1 else n for n in shape)
     return shape

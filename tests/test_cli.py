@@ -59,7 +59,7 @@ def taken() -> Iterator[int]:
         yield other.getsockname()[1]
 
 
-# -- lab --------------------
+# -- lab ---------------------------------------------------------------------------------------
 
 
 def test_lab_copies_the_lessons_and_opens_the_first_one(
@@ -215,7 +215,7 @@ def test_copied_lessons_are_trusted_so_that_their_pictures_show(
     notary.store.close()
 
 
-# -- lab, with a real JupyterLab --------------------
+# -- lab, with a real JupyterLab ---------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +294,7 @@ def test_jupyterlab_keeps_the_learners_own_settings(server: str) -> None:
     assert plugin["settings"] == {"theme": "JupyterLab Dark"}
 
 
-# -- doctor --------------------
+# -- doctor ------------------------------------------------------------------------------------
 
 
 def findings(folder: Path = ROOT) -> dict[str, cli.Finding]:
@@ -434,7 +434,7 @@ def test_a_sandbox_that_is_installed_but_forbidden_counts_as_not_there(
     assert "Permission denied" in finding.found
 
 
-# -- help --------------------
+# -- help --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", [(), ("lab",), ("doctor",)])

@@ -1,9 +1,26 @@
 """Errors: PyTorch's words, then a line that teaches; and what the kit does not have."""
 
+import ast
+import builtins
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
+
+PACKAGE = Path(torch.__file__).parent
+CATALOGUE = {
+    f"{file.stem}.{name}": entry
+    for file in sorted((PACKAGE / "messages").glob("*.toml"))
+    for name, entry in tomllib.loads(file.read_text(encoding="utf-8")).items()
+}
 
 X = "x = torch.tensor([1.0, 2.0], requires_grad=True); "
 Y = X + "y = x * 1; "
@@ -64,11 +81,126 @@ def test_an_error_has_pytorchs_words_and_a_line_that_teaches(program: str, words
     assert advice.endswith(".")
 
 
-def test_teach_puts_advice_on_a_line_of_its_own() -> None:
-    assert teach("What happened.", "What to do.") == "What happened.\n-> What to do."
+def test_an_error_of_the_catalogue_has_its_advice_on_a_line_of_its_own() -> None:
+    made = error("tensor.len_of_0d")
+
+    assert type(made) is TypeError
+    assert str(made) == "len() of a 0-d tensor\n-> It holds one number: x.item()."
 
 
-@pytest.mark.parametrize("name", ["einsum", "fft", "jit", "no_such_thing"])
+def test_what_stands_in_braces_is_filled_in_once() -> None:
+    made = error("arguments.operands", sign="{right}", left="a", right="b")
+
+    assert str(made).startswith("unsupported operand type(s) for {right}: 'a' and 'b'\n")
+
+
+def test_the_catalogue_is_not_read_before_the_first_error() -> None:
+    program = "import sys, autodiff_kit; sys.exit('tomllib' in sys.modules)"
+
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("key", CATALOGUE)
+def test_an_entry_raises_a_builtin_exception_in_words_and_advises_in_a_sentence(key: str) -> None:
+    entry = CATALOGUE[key]
+
+    assert set(entry) == {"raises", "words", "advice"}
+    assert issubclass(getattr(builtins, entry["raises"]), Exception)
+    assert entry["words"].strip()
+    assert re.search(r"\w.*[.?]$", entry["advice"])
+
+
+def keys_in(node: ast.expr, names: dict[str, list[ast.expr]]) -> list[str]:
+    """The patterns of the keys that an expression can be: usually one key."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [re.escape(node.value)]
+    if isinstance(node, ast.JoinedStr):
+        parts = (re.escape(v.value) if isinstance(v, ast.Constant) else r"\w+" for v in node.values)
+        return ["".join(parts)]
+    if isinstance(node, ast.IfExp):
+        return keys_in(node.body, names) + keys_in(node.orelse, names)
+    if isinstance(node, ast.Name):
+        return [key for value in names.get(node.id, ()) for key in keys_in(value, {})]
+    return []
+
+
+def calls_in(file: Path) -> Iterator[tuple[str, list[str], set[str | None] | None]]:
+    """Where errors are made in a file: (line, patterns of keys, names of the values given).
+
+    Other functions that are given a key pass it on to ``error``: ``refuse_bool`` with the values
+    that it is given, the rest with values of their own, for which None stands.
+    """
+    files = "|".join({key.split(".")[0] for key in CATALOGUE})
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for scope in ast.walk(tree):
+        if not isinstance(scope, ast.FunctionDef | ast.Module):
+            continue
+        names: dict[str, list[ast.expr]] = {}
+        for node in own_nodes(scope):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                names.setdefault(node.targets[0].id, []).append(node.value)
+        for node in own_nodes(scope):
+            if isinstance(node, ast.Call) and node.args:
+                keys = keys_in(node.args[0], names)
+                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                known = all(re.match(rf"({files})\\\.\S+$", key) for key in keys)
+                if keys and (called == "error" or known):
+                    line = f"{file.relative_to(PACKAGE)}:{node.lineno}"
+                    given = {keyword.arg for keyword in node.keywords}
+                    yield line, keys, given if called in ("error", "refuse_bool") else None
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Everything in a function or module, but not in the functions inside of it."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, ast.FunctionDef):
+            yield from own_nodes(node)
+
+
+CALLS = [call for file in sorted(PACKAGE.rglob("*.py")) for call in calls_in(file)]
+
+
+def entries_of(pattern: str) -> list[str]:
+    return [key for key in CATALOGUE if re.fullmatch(pattern, key)]
+
+
+def test_every_key_that_is_used_is_in_the_catalogue() -> None:
+    missing = [(line, key) for line, keys, _ in CALLS for key in keys if not entries_of(key)]
+
+    assert missing == []
+
+
+def test_every_entry_of_the_catalogue_is_used() -> None:
+    used = {entry for _, keys, _ in CALLS for key in keys for entry in entries_of(key)}
+
+    assert sorted(CATALOGUE.keys() - used) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "given"),
+    [pytest.param(keys, given, id=line) for line, keys, given in CALLS if given is not None],
+)
+def test_what_an_entry_has_in_braces_is_what_the_call_gives(
+    keys: list[str], given: set[str]
+) -> None:
+    entries = [CATALOGUE[entry] for key in keys for entry in entries_of(key)]
+
+    wanted = [
+        {
+            re.split(r"[.\[]", field)[0]
+            for part in ("words", "advice")
+            for _, field, _, _ in Formatter().parse(entry[part])
+            if field is not None
+        }
+        for entry in entries
+    ]
+
+    assert all(names <= given for names in wanted)
+    assert set().union(*wanted) == given  # where a call chooses an entry, one of them needs it
+
+
+@pytest.mark.parametrize("name", ["cdist", "fft", "jit", "no_such_thing"])
 def test_names_that_are_missing_say_that_the_kit_does_not_have_them(name: str) -> None:
     with pytest.raises(AttributeError, match=f"no attribute '{name}'\n-> .*not part of the kit"):
         getattr(torch, name)

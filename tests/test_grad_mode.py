@@ -226,7 +226,7 @@ def test_many_threads_differentiate_at_the_same_time() -> None:
     assert results == [0.0] * 400
 
 
-# -- inference --------------------
+# -- inference -------------------------------------------------------------------------------------
 
 
 def test_inference_tensors_count_no_changes_and_enter_no_graph(x: Tensor) -> None:

@@ -36,7 +36,7 @@ def watch(tensor: Tensor) -> "weakref.ref[Tensor]":
     return weakref.ref(tensor)
 
 
-# -- tensors and graphs go with their last reference --------------------
+# -- tensors and graphs go with their last reference -----------------------------------------------
 
 
 def test_a_graph_goes_with_its_output() -> None:
@@ -191,7 +191,7 @@ def test_a_training_loop_makes_no_garbage() -> None:
     assert gc.collect() == 0
 
 
-# -- saved values --------------------
+# -- saved values ----------------------------------------------------------------------------------
 
 
 def saved_arrays(y: Tensor) -> Any:
@@ -202,8 +202,7 @@ def saved_arrays(y: Tensor) -> Any:
 
 @pytest.mark.parametrize("form", ["x.exp()", "(x * 2) * (x * 3)", "(x + 1) ** 3", "(x * 1).sin()"])
 def test_saved_arrays_are_freed_by_backward(form: str) -> None:
-    x = leaf(1000)  # noqa: F841 (the form reads it)
-    y = eval(form)
+    y = eval(form, {"x": leaf(1000)})
     node = y.grad_fn
     total = y.sum()
     saved = saved_arrays(y)
@@ -289,7 +288,7 @@ def test_a_released_graph_is_small() -> None:
     assert now < 10_000 * 400
 
 
-# -- gradients belong to their tensor --------------------
+# -- gradients belong to their tensor --------------------------------------------------------------
 
 PAIRS = ["a + b", "a - b", "(a + b) + (a + b)", "a.view(3, 1) + b.view(3, 1)", "torch.cat([a, b])"]
 PAIRS += [
@@ -376,7 +375,7 @@ def test_gradients_can_be_written_to() -> None:
         assert a.grad[0, 0].item() == 7.0
 
 
-# -- depth --------------------
+# -- depth -----------------------------------------------------------------------------------------
 
 CHAIN = """
 import sys, time

@@ -26,7 +26,7 @@ def text(values: Any, dtype: str = "float32", **place: Any) -> str:
     return tensor_repr(np.array(values, dtype), **place)
 
 
-# -- the form of numbers --------------------
+# -- the form of numbers -----------------------------------------------------------------------
 
 
 def test_floats_have_four_digits_and_the_width_of_the_longest() -> None:
@@ -84,7 +84,7 @@ def test_numpy_scalar_prints_as_a_tensor_without_dimensions() -> None:
     assert tensor_repr(np.float32(2.5)) == "tensor(2.5000)"
 
 
-# -- lines and brackets --------------------
+# -- lines and brackets ------------------------------------------------------------------------
 
 
 def test_rows_are_aligned_and_planes_are_parted_by_a_blank_line() -> None:
@@ -111,7 +111,7 @@ def test_a_line_takes_at_least_one_number() -> None:
     assert text([1, 2], "int64") == "tensor([1,\n        2])"
 
 
-# -- summaries --------------------
+# -- summaries ---------------------------------------------------------------------------------
 
 
 def test_1000_elements_are_shown_and_1001_are_summarised() -> None:
@@ -137,7 +137,7 @@ def test_no_edge_items_leave_only_dots_and_the_size() -> None:
     assert text([1, 2], "int64") == "tensor([...], size=(2,))"
 
 
-# -- what is said after the elements --------------------
+# -- what is said after the elements -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "int16", "int32", "uint8"])
@@ -193,7 +193,7 @@ def test_every_suffix_is_placed_for_itself() -> None:
     assert text([1], "float64", requires_grad=True) == expected
 
 
-# -- options --------------------
+# -- options -----------------------------------------------------------------------------------
 
 
 def test_precision_counts_the_digits_after_the_point() -> None:

@@ -42,7 +42,7 @@ def assert_same_text(array: Any) -> None:
     assert tensor_repr(array) == repr(torch.from_numpy(np.array(array)))
 
 
-# -- a table --------------------
+# -- a table -----------------------------------------------------------------------------------
 
 RANDOM = np.random.default_rng(0)
 TABLE = {
@@ -136,7 +136,7 @@ def test_unusable_options_raise_pytorchs_class_when_printing(options: dict[str, 
     assert ours.type is pytorchs.type
 
 
-# -- anything --------------------
+# -- anything ----------------------------------------------------------------------------------
 
 
 @st.composite

@@ -15,7 +15,7 @@ def leaf(*values: float) -> Tensor:
     return torch.tensor(list(values), requires_grad=True)
 
 
-# -- leaves and their gradients --------------------
+# -- leaves and their gradients --------------------------------------------------------------------
 
 
 def test_a_tensor_needs_no_gradient_unless_asked() -> None:
@@ -69,7 +69,7 @@ def test_a_gradient_has_its_tensors_shape_and_dtype() -> None:
         x.grad = torch.ones(2, dtype=torch.float64)
 
 
-# -- values --------------------
+# -- values ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("data", "kind"), [(2.5, float), (3, int), (True, bool), ([[7.0]], float)])
@@ -148,7 +148,7 @@ def test_a_float_is_no_index() -> None:
         [1, 2][torch.tensor(1.0)]
 
 
-# -- identity --------------------
+# -- identity --------------------------------------------------------------------------------------
 
 
 def test_tensors_are_told_apart_by_identity_not_by_value() -> None:
@@ -179,7 +179,7 @@ def test_unknown_attributes_are_attribute_errors() -> None:
         torch.ones(2).no_such_method  # noqa: B018
 
 
-# -- memory --------------------
+# -- memory ----------------------------------------------------------------------------------------
 
 
 def test_detach_shares_memory_and_version() -> None:
@@ -249,7 +249,7 @@ def test_the_constructor_makes_sizes_or_values() -> None:
     assert torch.Tensor().shape == (0,)
 
 
-# -- operators --------------------
+# -- operators -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.engine import accumulate, run_backward
+from autodiff_kit.autograd.accumulate import accumulate
+from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import (
     enable_grad,
-    inference_mode,
     no_grad,
     set_grad_enabled,
 )
+from autodiff_kit.autograd.inference import inference_mode
 from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.errors import absent, teach
+from autodiff_kit.errors import absent, error
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = [
@@ -75,9 +77,7 @@ def backward(
     retain = create_graph if retain_graph is None else retain_graph
     targets = None if inputs is None else _as_tuple(inputs)
     if targets == ():
-        raise RuntimeError(
-            teach("`inputs` argument to `backward()` cannot be empty.", "Leave it out for all.")
-        )
+        raise error("autograd.backward_inputs")
     roots = _roots(outputs, _gradients(outputs, grad_tensors), create_graph)
     if targets is None:
         run_backward(roots, retain_graph=retain, create_graph=create_graph)
@@ -129,25 +129,12 @@ def grad(
         As ``backward``, and if an input does not require grad or was not used.
     """
     if is_grads_batched:
-        raise NotImplementedError(
-            teach(
-                "is_grads_batched is not part of the kit; PyTorch has it.",
-                "Call grad once for each of the grad_outputs.",
-            )
-        )
+        raise error("autograd.batched")
     if materialize_grads and allow_unused is False:
-        raise ValueError(
-            teach(
-                "Expected allow_unused to be True or not passed when materialize_grads=True, but "
-                "got: allow_unused=False.",
-                "Zeros are given for unused inputs, so they are allowed: leave allow_unused out.",
-            )
-        )
+        raise error("autograd.unused_as_zeros")
     sources, targets = _as_tuple(outputs), _as_tuple(inputs)
     if not targets:
-        raise RuntimeError(
-            teach("`inputs` argument to `grad()` cannot be empty.", "Say by what to differentiate.")
-        )
+        raise error("autograd.grad_inputs")
     retain = create_graph if retain_graph is None else retain_graph
     roots = _roots(sources, _gradients(sources, grad_outputs), create_graph)
     wanted = _nodes(targets)
@@ -164,14 +151,7 @@ def grad(
         elif materialize_grads:
             g = wrap(np.zeros(tensor.shape, tensor._array.dtype)[()])
         elif not allow_unused:
-            raise RuntimeError(
-                teach(
-                    f"The differentiated Tensor at index {index} appears to not have been used in "
-                    "the graph. Set allow_unused=True if this is the desired behavior.",
-                    "No path leads from the outputs back to it. With allow_unused=True its "
-                    "gradient is None, with materialize_grads=True zeros.",
-                )
-            )
+            raise error("autograd.unused", index=index)
         gradients.append(g)
     return tuple(gradients)
 
@@ -181,7 +161,11 @@ def _is_whole(array: Any) -> bool:
 
 
 def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    if isinstance(tensors, Tensor):
+        return (tensors,)
+    if hasattr(tensors, "ownership_token"):  # a GradientEdge, which holds a tensor in its place
+        return (tensors.ownership_token,)
+    return tuple(getattr(tensor, "ownership_token", tensor) for tensor in tensors)
 
 
 def _gradients(outputs: tuple[Tensor, ...], given: Any) -> list[Tensor | None]:
@@ -190,19 +174,9 @@ def _gradients(outputs: tuple[Tensor, ...], given: Any) -> list[Tensor | None]:
     gradients = [given] if isinstance(given, Tensor) else list(given)
     for g in gradients:
         if g is not None and not isinstance(g, Tensor):
-            raise TypeError(
-                teach(
-                    f"gradients can be either Tensors or None, but got {type(g).__name__}",
-                    "Say what flows in as a tensor: torch.tensor([1.0, 0.0]).",
-                )
-            )
+            raise error("autograd.gradient_type", kind=type(g).__name__)
     if len(gradients) < len(outputs):
-        raise RuntimeError(
-            teach(
-                f"got {len(outputs)} tensors and {len(gradients)} gradients",
-                "Give one gradient for each output, or None for 1.",
-            )
-        )
+        raise error("autograd.gradient_count", outputs=len(outputs), gradients=len(gradients))
     return gradients[: len(outputs)]
 
 
@@ -214,30 +188,13 @@ def _roots(
     for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
         array = output._array
         if g is None and output.requires_grad and array.size != 1:
-            raise RuntimeError(
-                teach(
-                    "grad can be implicitly created only for scalar outputs",
-                    f"This output has shape {output.shape}: reduce it (.sum(), .mean()), or say "
-                    "what flows in: backward(gradient=torch.ones_like(y)).",
-                )
-            )
+            raise error("autograd.not_a_scalar", shape=output.shape)
         if g is not None and g.shape != output.shape:
-            raise RuntimeError(
-                teach(
-                    f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] "
-                    f"has a shape of {output.shape}.",
-                    "The gradient that flows into a tensor has that tensor's shape.",
-                )
-            )
+            raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
         if output._node is None:
-            raise RuntimeError(
-                teach(
-                    f"element {i} of tensors does not require grad and does not have a grad_fn",
-                    "Nothing was recorded for it: no input required grad, or it was made under "
-                    "no_grad() or by detach().",
-                )
-            )
-        g = wrap(np.ones_like(array)[()]) if g is None else g
+            raise error("autograd.no_graph", index=i)
+        if g is None:
+            g = wrap(np.ones_like(array) if array.ndim else array.dtype.type(1))
         if g._array.dtype != array.dtype:
             g = g.to(output.dtype)
         roots.append((output._node, g if create_graph else _own_array(g, output._node)))
@@ -251,14 +208,26 @@ def _own_array(g: Tensor, node: Node) -> Any:
 
 def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:
     if any(tensor._node is None for tensor in tensors):
-        raise RuntimeError(
-            teach(
-                "One of the differentiated Tensors does not require grad",
-                "Set requires_grad=True on it before the forward code runs.",
-            )
-        )
+        raise error("autograd.input_without_grad")
     return [tensor._node for tensor in tensors if tensor._node is not None]
 
 
+# Loaded when first used: where each further name is.
+_LAZY = {
+    "Function": "function",
+    "detect_anomaly": "anomaly",
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
+    "set_detect_anomaly": "anomaly",
+}
+_LAZY_MODULES = ("anomaly", "function", "functional", "graph")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(import_module(f"autodiff_kit.autograd.{_LAZY[name]}"), name)
+        globals()[name] = value  # also where a module of that name has just been put
+        return value
+    if name in _LAZY_MODULES:
+        return import_module(f"autodiff_kit.autograd.{name}")
     raise absent("autodiff_kit.autograd", name)

@@ -6,23 +6,22 @@ is put back afterwards. Every thread has its own flag. Read next: ``node.py``.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from autodiff_kit.errors import teach
+from autodiff_kit.autograd.decorators import AsDecorator
+from autodiff_kit.errors import error
 
 if TYPE_CHECKING:
     from autodiff_kit.autograd.observer import Observer
 
 __all__ = [
+    "Switch",
     "enable_grad",
-    "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
@@ -43,19 +42,19 @@ class Mode:
         Whether results are inference tensors: never recorded, no version counter.
     observer : Observer or None
         Told about every step when there is one (``observer.py``).
-    quiet : contextvars.Context
-        A context in which NumPy does not warn about ``1 / 0`` or overflow: PyTorch answers inf or
-        nan without a word. Running an op inside it costs 25 ns; ``np.errstate`` costs 1,700.
+    quietly : callable
+        Calls a function so that NumPy does not warn about ``1 / 0`` or overflow: PyTorch answers
+        inf or nan without a word. It costs 25 ns; ``np.errstate`` costs 1,700.
     """
 
-    __slots__ = ("grad_enabled", "inference", "observer", "quiet")
+    __slots__ = ("grad_enabled", "inference", "observer", "quietly")
 
     def __init__(self) -> None:
         self.grad_enabled = True
         self.inference = False
         self.observer: Observer | None = None
-        self.quiet = Context()
-        self.quiet.run(np.seterr, all="ignore")
+        self.quietly = Context().run
+        self.quietly(np.seterr, all="ignore")
 
 
 class _Local(threading.local):
@@ -76,7 +75,7 @@ def is_inference_mode_enabled() -> bool:
     return local.mode.inference
 
 
-class _Switch:
+class Switch(AsDecorator):
     """Set the flags on entry, put the old ones back on exit; also works as a decorator."""
 
     _grad: bool
@@ -95,48 +94,11 @@ class _Switch:
     def __exit__(self, *exc: object) -> None:
         local.mode.grad_enabled, local.mode.inference = self._before.pop()
 
-    def _fresh(self) -> _Switch:
+    def _fresh(self) -> Switch:
         return type(self)()
 
-    def __call__(self, function: F) -> F:
-        """Return ``function`` as one that runs in this mode."""
-        if inspect.isgeneratorfunction(function):
-            return self._wrap_generator(function)  # type: ignore[return-value]
 
-        @functools.wraps(function)
-        def in_mode(*args: Any, **kwargs: Any) -> Any:
-            with self._fresh():
-                return function(*args, **kwargs)
-
-        return in_mode  # type: ignore[return-value]
-
-    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        # The mode holds only while the generator's own code runs: whoever consumes it is between
-        # two yields and must find the mode as it was.
-        @functools.wraps(function)
-        def in_mode(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-            generator = function(*args, **kwargs)
-            resume: Callable[[], Any] = functools.partial(next, generator)
-            while True:
-                try:
-                    with self._fresh():
-                        item = resume()
-                except StopIteration as stop:
-                    return stop.value
-                try:
-                    sent = yield item
-                    resume = functools.partial(generator.send, sent)
-                except GeneratorExit:
-                    with self._fresh():
-                        generator.close()
-                    raise
-                except BaseException as error:
-                    resume = functools.partial(generator.throw, error)
-
-        return in_mode
-
-
-class _BareSwitch(_Switch):
+class _BareSwitch(Switch):
     """A switch without arguments, usable as ``@no_grad`` and as ``@no_grad()``."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -169,7 +131,7 @@ class enable_grad(_BareSwitch):
     _grad = True
 
 
-class set_grad_enabled(_Switch):
+class set_grad_enabled(Switch):
     """Switch recording on or off at once; as a context manager, put it back on exit.
 
     Parameters
@@ -180,13 +142,7 @@ class set_grad_enabled(_Switch):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         if not isinstance(mode, bool):
-            raise TypeError(
-                teach(
-                    "set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
-                    f"not {type(mode).__name__}",
-                    "True records operations, False does not.",
-                )
-            )
+            raise error("autograd.set_grad_enabled", kind=type(mode).__name__)
         self._grad = mode
         self._at_once = local.mode.grad_enabled
         local.mode.grad_enabled = self._grad
@@ -201,28 +157,7 @@ class set_grad_enabled(_Switch):
         local.mode.grad_enabled = self._at_once
         return super().__call__(function)
 
-    def _fresh(self) -> _Switch:
-        switch = _Switch()
+    def _fresh(self) -> Switch:
+        switch = Switch()
         switch._grad = self._grad
         return switch
-
-
-class inference_mode(_Switch):
-    """Like ``no_grad``, and stricter: results can never take part in a graph again.
-
-    Parameters
-    ----------
-    mode : bool, default True
-        False records again, also inside of a surrounding inference mode.
-    """
-
-    def __new__(cls, mode: Any = True) -> Any:
-        """Make a switch, or wrap the function that stands below ``@inference_mode``."""
-        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
-
-    def __init__(self, mode: bool = True) -> None:
-        super().__init__()
-        self._grad, self._inference = not mode, mode
-
-    def _fresh(self) -> _Switch:
-        return type(self)(bool(self._inference))

@@ -7,17 +7,28 @@ one gives. Read next: ``engine.py``, which calls them.
 from __future__ import annotations
 
 import itertools
+import math
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from autodiff_kit.dtypes import tensor_type
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["Hooks", "RemovableHandle", "check_replacement", "refuse_result"]
+__all__ = [
+    "Gradients",
+    "Hookable",
+    "Hooks",
+    "NodeHooks",
+    "RemovableHandle",
+    "check_replacement",
+    "refuse_result",
+]
 
 
 class Hooks:
@@ -31,11 +42,17 @@ class Hooks:
         ``Tensor.retain_grad``: the tensor that wants to keep the gradient, after all hooks.
     on_accumulated : dict
         ``Tensor.register_post_accumulate_grad_hook``.
+    before_rules : dict
+        ``Node.register_prehook``: number -> function; returns the cotangent to go on with.
+    metadata : dict
+        Whatever somebody wants to note at the node.
     """
 
-    __slots__ = ("on_accumulated", "on_gradient", "retain")
+    __slots__ = ("before_rules", "metadata", "on_accumulated", "on_gradient", "retain")
 
     def __init__(self) -> None:
+        self.metadata: dict[Any, Any] = {}
+        self.before_rules: dict[int, Callable[[Any], Any]] = {}
         self.on_gradient: dict[int, Callable[[Tensor], Tensor | None]] = {}
         self.on_accumulated: dict[int, Callable[[Tensor], None]] = {}
         self.retain: weakref.ref[Tensor] | None = None
@@ -62,6 +79,157 @@ class RemovableHandle:
         self.remove()
 
 
+class Hookable:
+    """Mixed into ``Tensor``: how hooks are registered."""
+
+    __slots__ = ()
+
+    def retain_grad(self: Any) -> None:
+        """Keep the gradient of this non-leaf tensor in ``.grad``; does nothing on leaves."""
+        if self._node is None:
+            raise error("autograd.retain_grad_without_grad")
+        if not self.is_leaf:
+            _of(self._node).retain = weakref.ref(self)
+
+    @property
+    def retains_grad(self: Any) -> bool:
+        """Whether ``retain_grad`` was asked for."""
+        hooks = None if self.is_leaf or self._node is None else self._node.hooks
+        return hooks is not None and hooks.retain is not None and hooks.retain() is self
+
+    def register_hook(self: Any, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(gradient)`` in every backward; what it returns replaces the gradient."""
+        if self._node is None:
+            raise error("autograd.hook_without_grad")
+        return RemovableHandle(_of(self._node).on_gradient, hook)
+
+    def register_post_accumulate_grad_hook(
+        self: Any, hook: Callable[[Tensor], None]
+    ) -> RemovableHandle:
+        """Call ``hook(leaf)`` each time after backward has added to ``.grad``."""
+        if self._node is None:
+            raise error("autograd.hook_without_grad")
+        if not self.is_leaf:
+            raise error("autograd.accumulation_hook_on_non_leaf")
+        return RemovableHandle(_of(self._node).on_accumulated, hook)
+
+
+def _of(node: Any) -> Hooks:
+    if node.hooks is None:
+        node.hooks = Hooks()
+    hooks: Hooks = node.hooks
+    return hooks
+
+
+class Gradients:
+    """The cotangents of several outputs, on their way to the node that has made them all.
+
+    Attributes
+    ----------
+    parts : tuple of (Value or None)
+        One for each output; None where nothing has arrived.
+    shape : tuple of int
+        As if the parts were one vector: so is the node's.
+    """
+
+    __slots__ = ("parts", "shape", "shapes")
+
+    def __init__(self, parts: tuple[Any, ...], shapes: tuple[Any, ...]) -> None:
+        self.parts, self.shapes, self.shape = parts, shapes, self.shape_of(shapes)
+
+    @staticmethod
+    def shape_of(shapes: tuple[Any, ...]) -> tuple[int]:
+        """Return the shape of outputs of these shapes; None stands for one that is no tensor."""
+        return (sum(math.prod(shape) for shape in shapes if shape is not None),)
+
+    @classmethod
+    def only(cls, g: Any, index: int, shapes: tuple[Any, ...]) -> Gradients:
+        """Make the cotangents of outputs of which one has arrived."""
+        return cls(tuple(g if i == index else None for i in range(len(shapes))), shapes)
+
+    def __add__(self, other: Gradients) -> Gradients:
+        pairs = zip(self.parts, other.parts, strict=True)
+        return Gradients(tuple(_sum(a, b) for a, b in pairs), self.shapes)
+
+    @property
+    def _array(self) -> Any:
+        """The vector, for whoever watches."""
+        whole = zip(self.parts, self.shapes, strict=True)
+        filled = [
+            np.zeros(s) if g is None else getattr(g, "_array", g) for g, s in whole if s is not None
+        ]
+        return np.concatenate([np.ravel(g) for g in filled])
+
+
+class NodeHooks:
+    """Mixed into ``Node``: to note something at it, hang hooks on it, call it."""
+
+    __slots__ = ()
+    output_nr = 0
+
+    op: Any
+    hooks: Hooks | None
+
+    @property
+    def shown(self) -> Any:
+        """The node that stands for this one when somebody looks."""
+        return self
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for notes, such as the anomaly mode's."""
+        return _of(self).metadata
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before the rules; a tuple it returns replaces them."""
+        from autodiff_kit.autograd.graph import as_tensors
+
+        def before(g: Any) -> Any:
+            result = hook(as_tensors(g))
+            if result is None:
+                return g
+            if isinstance(g, Gradients):
+                return Gradients(result, g.shapes)
+            return result[0] if hasattr(g, "_array") else result[0]._array
+
+        return RemovableHandle(_of(self).before_rules, before)
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after the rules.
+
+        A tuple it returns replaces what goes to the inputs; at a leaf's node ``grad_inputs`` is
+        empty, and the hook is called after ``.grad`` is set.
+        """
+        from autodiff_kit.autograd.graph import hooked
+
+        if self.op.name == "accumulate_grad":
+            own, arrived = _of(self), [None]
+            RemovableHandle(own.on_gradient, lambda g: arrived.__setitem__(0, g))
+            return RemovableHandle(own.on_accumulated, lambda leaf: hook((), (arrived[0],)))
+        if not hasattr(self.op, "after"):
+            self.op = hooked(self.op, self._all_edges())
+        return RemovableHandle(self.op.after, hook)
+
+    def __call__(self, *gradients: Any) -> Any:
+        """Return what the rules send to the inputs for these gradients of the outputs."""
+        from autodiff_kit.autograd.graph import contributions, inputs_shown
+        from autodiff_kit.ops.apply import rebuilt
+
+        node: Any = self
+        node.check_saved()
+        g = gradients[0]
+        if len(gradients) > 1:
+            g = Gradients(gradients, tuple(g and g.shape for g in gradients))
+        edges = self._all_edges()
+        sent = contributions(node.op, edges, g, rebuilt(node))
+        result = tuple(sent[i] for i in inputs_shown(node.op, len(edges)))
+        return result[0] if len(result) == 1 else result
+
+    def _all_edges(self) -> tuple[Any, ...]:
+        node: Any = self
+        return (node.edge0, node.edge1, *node.more)
+
+
 def check_replacement(hook: Any, gradient: Tensor, replaced: Any) -> None:
     """Refuse what a hook returned if it cannot stand for the gradient.
 
@@ -75,28 +243,17 @@ def check_replacement(hook: Any, gradient: Tensor, replaced: Any) -> None:
         refuse_result(replaced)
     if replaced.dtype is not gradient.dtype:
         was, got = (tensor_type(t._array.dtype) for t in (gradient, replaced))
-        raise RuntimeError(
-            teach(
-                f"hook '{name}' has changed the type of value (was torch.{was}Tensor got "
-                f"torch.{got}Tensor)",
-                "A gradient has its tensor's dtype: return g.to(x.dtype).",
-            )
-        )
+        raise error("autograd.hook_dtype", name=name, was=was, got=got)
     if replaced.shape != gradient.shape:
-        raise RuntimeError(
-            teach(
-                f"hook '{name}' has changed the size of value",
-                f"The gradient has shape {list(gradient.shape)}, the hook returned "
-                f"{list(replaced.shape)}.",
-            )
-        )
+        raise error("autograd.hook_shape", name=name, was=gradient.shape, got=replaced.shape)
 
 
 def refuse_result(result: Any) -> None:
     """Raise TypeError for something that no hook may return."""
-    raise TypeError(
-        teach(
-            f"expected Variable, but hook returned '{type(result).__name__}'",
-            "A hook returns nothing, or a tensor that replaces the gradient.",
-        )
-    )
+    raise error("autograd.hook_result", kind=type(result).__name__)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b

@@ -7,12 +7,13 @@ cycles, and a graph goes away with the last tensor that needs it. Read next: ``e
 
 from __future__ import annotations
 
-import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from autodiff_kit.autograd.hooks import Hooks
+from autodiff_kit.autograd.hooks import Hooks, NodeHooks
 from autodiff_kit.autograd.messages import changed_message, released_message
+from autodiff_kit.autograd.shown import RELEASED, Shown
+from autodiff_kit.autograd.versions import changes_of, next_number
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
@@ -23,52 +24,8 @@ __all__ = ["AccumulateGrad", "Node"]
 # A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
 Value = Any
 
-RELEASED: Final = "released"  # what stands in ``node.out`` after backward has freed the node
 
-next_number = itertools.count().__next__
-
-
-class LastChange:
-    """When the latest in-place operation happened, as a creation number.
-
-    A node that is younger cannot have saved a value that changed since, so backward looks at
-    version counters of older nodes only: one comparison per node instead of several.
-    """
-
-    number = -1
-
-
-class Change(int):
-    """The creation number of a change, and the node that the tensor has had since."""
-
-    node_name: str = ""
-
-
-def note_change(cell: list[int], number: int | None = None, node_name: str = "") -> None:
-    """Note in a tensor's version cell that it was changed in place.
-
-    A cell lists the creation numbers of the changes. A node needs to keep only the cell: what it
-    saved has changed since if the last entry is greater than its own number. The first entry
-    counts older changes, whose numbers are dropped, so that cells stay small.
-
-    Parameters
-    ----------
-    cell : list of int
-    number : int, optional
-        When: between the numbers of nodes that came before and after. Default: now.
-    node_name : str
-        What the tensor is the output of since the change; for the error message.
-    """
-    change = Change(next_number() if number is None else number)
-    change.node_name = node_name
-    LastChange.number = change
-    cell.append(change)
-    if len(cell) > 1000:
-        cell[0] += 500
-        del cell[1:501]
-
-
-class Node:
+class Node(NodeHooks, Shown):
     """One application of an op: what its rules will need, and where its inputs came from.
 
     Two edge slots and raw arrays instead of tuples and Tensors keep a node at one object for the
@@ -91,24 +48,10 @@ class Node:
         After backward has freed them, ``out`` is ``RELEASED``.
     rest : tuple
         Whatever else the rules read: parameters, shapes, further inputs.
-    cells : tuple of list
-        The version cells of the saved tensors (see ``note_change``).
     hooks : Hooks or None
     """
 
-    __slots__ = (
-        "cells",
-        "edge0",
-        "edge1",
-        "hooks",
-        "number",
-        "op",
-        "out",
-        "rest",
-        "shape",
-        "x",
-        "y",
-    )
+    __slots__ = ("edge0", "edge1", "hooks", "number", "op", "out", "rest", "shape", "x", "y")
 
     more: tuple[Node | None, ...] = ()
 
@@ -121,44 +64,13 @@ class Node:
     x: Value
     y: Value
     rest: tuple[Any, ...]
-    cells: tuple[list[int], ...]
     hooks: Hooks | None
-
-    def name(self) -> str:
-        """Return PyTorch's name of the node, for example ``MulBackward0``."""
-        return self.op.node_name
-
-    def __repr__(self) -> str:
-        return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"
 
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (name of the input, node that made it or None) for every tensor input."""
         if self.op.is_variadic:
             return tuple((f"{self.op.inputs[0]}[{i}]", e) for i, e in enumerate(self.more))
         return tuple(zip(self.op.inputs, (self.edge0, self.edge1, *self.more), strict=False))
-
-    @property
-    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes of the inputs, each with the number of the output it stands for.
-
-        Conversions that type promotion inserted are skipped, and inputs that never have a
-        gradient, such as the mask of ``where``: PyTorch shows neither.
-        """
-        return tuple(
-            (edge.edge0 if edge is not None and edge.op.name == "promote" else edge, 0)
-            for name, edge in self.edges()
-            if self.op.is_variadic or name in self.op.rules
-        )
-
-    def saved(self) -> dict[str, Value]:
-        """Return what is kept for the rules, by name; empty after it was released."""
-        if self.out is RELEASED:
-            return {}
-        return self.op.saved_by_name(self)
-
-    def __dir__(self) -> list[str]:
-        own = [n for n in super().__dir__() if not n.startswith("_saved_")]
-        return [*own, *(f"_saved_{n}" for n in self.op.saved_names(self))]
 
     def check_saved(self) -> None:
         """Refuse to use a saved value that was changed in place, or one that is gone.
@@ -170,24 +82,10 @@ class Node:
         """
         if self.out is RELEASED:
             raise RuntimeError(released_message(self))
-        for cell in self.cells:
-            if cell[-1] > self.number:
-                raise RuntimeError(changed_message(self, cell))
-
-
-def add_saved_attribute(name: str) -> None:
-    """Give nodes the attribute ``_saved_<name>``, as PyTorch's have.
-
-    Properties, because a ``__getattr__`` would make every other attribute three times slower.
-    """
-
-    def saved(self: Node) -> Any:
-        if self.out is RELEASED:
-            raise RuntimeError(released_message(self))
-        return self.op.saved_attribute(self, name)
-
-    if not hasattr(Node, f"_saved_{name}"):
-        setattr(Node, f"_saved_{name}", property(saved))
+        for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
+            changes = changes_of(value)
+            if changes and changes[-1] > self.number:
+                raise RuntimeError(changed_message(self, which, changes))
 
 
 class WideNode(Node):
@@ -212,7 +110,7 @@ class AccumulateGrad(Node):
         self._leaf = weakref.ref(leaf)
         self.op, self.number, self.shape = ACCUMULATE, next_number(), leaf._array.shape
         self.edge0 = self.edge1 = self.out = self.x = self.y = self.hooks = None
-        self.rest = self.cells = ()
+        self.rest = ()
 
     @property
     def leaf(self) -> Tensor | None:

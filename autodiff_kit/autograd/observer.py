@@ -7,7 +7,7 @@ patched. Read next: ``record/recorder.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["Observer", "installed"]
+__all__ = ["Both", "Observer", "installed"]
 
 
 class Observer:
@@ -37,8 +37,17 @@ class Observer:
     ) -> None:
         """Note that an op ran; ``node`` is None when it was not recorded."""
 
+    def copied(self, tensor: Tensor, copy: Tensor) -> None:
+        """Note that ``copy`` stands for what ``tensor`` was before it is changed in place."""
+
     def modified(self, tensor: Tensor, how: str) -> None:
         """Note that a tensor was changed in place by the op named ``how``."""
+
+    def returned(self, out: Tensor, array: Any) -> None:
+        """Note a further result, such as indices, of the op that has just made ``out``."""
+
+    def left(self, tensor: Tensor, how: str) -> None:
+        """Note that Python or NumPy asked for the values themselves, for example by ``item()``."""
 
     def branched(self, tensor: Tensor, taken: bool) -> None:
         """Note that Python asked for a tensor's truth value (``if``, ``while``, ``and`` ...)."""
@@ -77,3 +86,20 @@ def installed(observer: Observer | None) -> Iterator[None]:
         yield
     finally:
         mode.observer = before
+
+
+class Both(Observer):
+    """Tells two observers everything, the first one first."""
+
+    def __init__(self, first: Observer, second: Observer) -> None:
+        for name in vars(Observer):
+            if not name.startswith("_"):
+                setattr(self, name, _in_turn(getattr(first, name), getattr(second, name)))
+
+
+def _in_turn(first: Callable[..., None], second: Callable[..., None]) -> Callable[..., None]:
+    def tell(*what: Any) -> None:
+        first(*what)
+        second(*what)
+
+    return tell

@@ -1,11 +1,16 @@
 """The op table: every differentiable operation of the kit, one block each.
 
-Read ``table.py`` first, then ``arithmetic.py``; the other files are more of the same form.
+Read ``table.py`` first, then ``apply.py`` and ``arithmetic.py``; the other files are more of the
+same form.
 """
 
 # ruff: noqa: F403
 
 from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.ops.arithmetic import *
 from autodiff_kit.ops.elementwise import *
@@ -19,3 +24,36 @@ from autodiff_kit.ops.table import OPS as OPS
 from autodiff_kit.ops.table import Op as Op
 from autodiff_kit.ops.table import Rule as Rule
 from autodiff_kit.ops.table import op as op
+
+if TYPE_CHECKING:
+    from autodiff_kit.ops.activations import *
+    from autodiff_kit.ops.convolution import *
+    from autodiff_kit.ops.einsum import *
+    from autodiff_kit.ops.gathering import *
+    from autodiff_kit.ops.layers import *
+    from autodiff_kit.ops.losses import *
+    from autodiff_kit.ops.pooling import *
+    from autodiff_kit.ops.sorting import *
+    from autodiff_kit.ops.statistics import *
+
+# Loaded when one of them is first asked for, so that importing the kit takes a fifth less.
+_LATER = (
+    *("activations", "convolution", "einsum", "gathering", "layers", "losses", "pooling"),
+    *("sorting", "statistics"),
+)
+
+
+@cache
+def load_all() -> None:
+    """Load the ops that are loaded when they are needed; ``OPS`` has all of them then."""
+    for name in _LATER:
+        module = import_module(f"autodiff_kit.ops.{name}")
+        globals().update({public: getattr(module, public) for public in module.__all__})
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_"):
+        load_all()
+        if name in globals():
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -118,16 +118,7 @@ def _(g: Value, out: Value) -> Value:
     return -g * (out * out)
 
 
-@op(
-    "-x",
-    tex=r"-x",
-    whole=checks.refuse_bool(
-        RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-            "invert a mask, use the `~` or `logical_not()` operator instead."
-        )
-    ),
-)
+@op("-x", tex=r"-x", whole=checks.refuse_bool("dtypes.bool_negation"))
 def neg(x: Value) -> Value:
     """Change the sign."""
     return -x

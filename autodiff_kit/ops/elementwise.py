@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.table import op
 
@@ -24,7 +24,9 @@ __all__ = [
     "bitwise_xor",
     "clamp",
     "clamp_max",
+    "clamp_max_tensor",
     "clamp_min",
+    "clamp_min_tensor",
     "clamp_to_tensors",
     "clone",
     "contiguous",
@@ -186,11 +188,7 @@ def _(g: Value, out: Value) -> Value:
     return g * (out * (1 - out))
 
 
-@op(
-    "relu(x)",
-    tex=r"\max(x, 0)",
-    whole=checks.refuse_bool(RuntimeError("Boolean inputs not supported for relu")),
-)
+@op("relu(x)", tex=r"\max(x, 0)", whole=checks.refuse_bool("dtypes.bool_relu"))
 def relu(x: Value) -> Value:
     """Return x where it is positive, else 0; the slope at 0 is 0."""
     return np.maximum(x, 0)
@@ -201,11 +199,7 @@ def _(g: Value, out: Value) -> Value:
     return masked(g, out != 0)
 
 
-@op(
-    "abs(x)",
-    tex=r"|x|",
-    whole=checks.refuse_bool(NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")),
-)
+@op("abs(x)", tex=r"|x|", whole=checks.refuse_bool("dtypes.bool_kernel", kernel="abs_cpu"))
 def abs(x: Value) -> Value:
     """Return the distance from 0; the slope at 0 is 0."""
     return np.abs(x)
@@ -229,34 +223,34 @@ def _(g: Value) -> Value:
 
 @op("maximum(x, y)", tex=r"\max(x, y)")
 def maximum(x: Value, y: Value) -> Value:
-    """Return the larger of two elements; at a tie each gets half of the gradient."""
+    """Return the larger of two elements; at a tie each gets half of the gradient, at nan all."""
     return np.maximum(x, y)
 
 
 @maximum.vjp("x", tex=r"\bar z \odot ([x > y] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), x >= y)
+    return masked(where(x == y, g / 2, g), ~(x < y))
 
 
 @maximum.vjp("y", tex=r"\bar z \odot ([y > x] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), y >= x)
+    return masked(where(x == y, g / 2, g), ~(y < x))
 
 
 @op("minimum(x, y)", tex=r"\min(x, y)")
 def minimum(x: Value, y: Value) -> Value:
-    """Return the smaller of two elements; at a tie each gets half of the gradient."""
+    """Return the smaller of two elements; at a tie each gets half of the gradient, at nan all."""
     return np.minimum(x, y)
 
 
 @minimum.vjp("x", tex=r"\bar z \odot ([x < y] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), x <= y)
+    return masked(where(x == y, g / 2, g), ~(x > y))
 
 
 @minimum.vjp("y", tex=r"\bar z \odot ([y < x] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), y <= x)
+    return masked(where(x == y, g / 2, g), ~(y > x))
 
 
 @op(
@@ -295,6 +289,38 @@ def clamp_max(x: Value, *, max: float) -> Value:
 @clamp_max.vjp("x", tex=r"\bar z \odot [x \le b]")
 def _(g: Value, x: Value, max: float) -> Value:
     return masked(g, x <= max)
+
+
+@op("maximum(x, min)", tex=r"\max(x, y)", node="ClampMinBackward1")
+def clamp_min_tensor(x: Value, min: Value) -> Value:
+    """Limit from below; at the bound all of the gradient goes to x."""
+    return np.maximum(x, min)
+
+
+@clamp_min_tensor.vjp("x", tex=r"\bar z \odot [x \ge y]")
+def _(g: Value, x: Value, min: Value) -> Value:
+    return masked(g, x >= min)
+
+
+@clamp_min_tensor.vjp("min", tex=r"\bar z \odot [x < y]")
+def _(g: Value, x: Value, min: Value) -> Value:
+    return masked(g, x < min)
+
+
+@op("minimum(x, max)", tex=r"\min(x, y)", node="ClampMaxBackward1")
+def clamp_max_tensor(x: Value, max: Value) -> Value:
+    """Limit from above; at the bound all of the gradient goes to x."""
+    return np.minimum(x, max)
+
+
+@clamp_max_tensor.vjp("x", tex=r"\bar z \odot [x \le y]")
+def _(g: Value, x: Value, max: Value) -> Value:
+    return masked(g, x <= max)
+
+
+@clamp_max_tensor.vjp("max", tex=r"\bar z \odot [x > y]")
+def _(g: Value, x: Value, max: Value) -> Value:
+    return masked(g, x > max)
 
 
 @op("clamp(x, min, max)", tex=r"\min(\max(x, a), b)", node="ClampBackward0")
@@ -338,12 +364,14 @@ def _(g: Value, condition: Value) -> Value:
     return masked(g, ~condition)
 
 
-_BITS = {2: "int16", 4: "int32", 8: "int64"}
+_BITS = {2: np.dtype("int16"), 4: np.dtype("int32"), 8: np.dtype("int64")}
 
 
 @op("where(condition, x, 0)", tex=r"[c]\,x", dtypes="any")
 def masked(x: Value, condition: Value) -> Value:
     """Return x where the condition holds, else an exact 0: rules use it to cut gradients off."""
+    if isinstance(condition, np.bool_) and isinstance(x, np.generic):
+        return x if condition else type(x)(0)
     # x * condition would make nan of inf * 0. The bits of a float, read as a whole number, can be
     # multiplied: that is as exact as np.where, and ten times as fast.
     return (x.view(_BITS[x.itemsize]) * condition).view(x.dtype)
@@ -468,12 +496,7 @@ def bitwise_xor(x: Value, y: Value) -> Value:
 def bitwise_not(x: Value) -> Value:
     """Return not, bit by bit for integers."""
     if x.dtype.kind == "f":
-        raise TypeError(
-            teach(
-                "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
-                "Make a mask by a comparison, x > 0, or use logical_not().",
-            )
-        )
+        raise error("dtypes.invert_floats")
     return ~x
 
 

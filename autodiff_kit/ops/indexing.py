@@ -2,7 +2,7 @@
 
 After reading this file you know that taking elements out forward is putting gradients back
 backward - and adding them up where an element was taken more than once. Read next:
-``losses.py``.
+``gathering.py``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
+from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op
-from autodiff_kit.tensor import Tensor
 
 __all__ = [
     "copy_from",
@@ -218,9 +218,7 @@ def getitem(x: Value, key: Any) -> Value:
         elif isinstance(k, slice):
             start, stop, step = k.indices(x.shape[dim])
             if step < 0:
-                raise ValueError(
-                    teach("step must be greater than zero", "Use x.flip(dim) to reverse.")
-                )
+                raise error("indexing.negative_step")
             if (start, stop, step) != (0, x.shape[dim], 1) or not isinstance(key, tuple):
                 x = slice_dim(x, dim=dim, start=start, end=max(start, stop), step=step)
             dim += 1
@@ -251,24 +249,13 @@ def _known(k: Any) -> Any:
     if isinstance(k, np.bool_ | np.integer):
         return k.item()
     if isinstance(k, float):
-        raise IndexError(
-            teach(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-                "are valid indices (got float)",
-                "Round it first, for example with int().",
-            )
-        )
+        raise error("indexing.float_key")
     if isinstance(k, str):
-        raise TypeError(teach(f"new(): invalid data type '{type(k).__name__}'", "Use numbers."))
-    array = np.asarray(k._array if isinstance(k, Tensor) else k)
+        raise error("indexing.string_key", kind=type(k).__name__)
+    array = np.asarray(k._array if isinstance(k, tensors.Tensor) else k)
     if array.dtype.kind not in "iub":
         if array.size:
-            raise IndexError(
-                teach(
-                    "tensors used as indices must be long, int, byte or bool tensors",
-                    "Convert the index with .long(), or build it by a comparison such as x > 0.",
-                )
-            )
+            raise error("indexing.key_dtype")
         array = array.astype(int)
     if array.dtype == np.uint8:
         array = array.astype(bool)  # PyTorch's old masks
@@ -289,27 +276,22 @@ def _consumed(keys: list[Any]) -> int:
 def _check_count(x: Value, keys: list[Any], key: Any) -> None:
     if _consumed(keys) <= x.ndim:
         return
-    if x.ndim == 0 and isinstance(key, int | np.integer):
-        message = f"index {key} is out of bounds for dimension 0 with size 0"
-        if key == 0:
-            message = (
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
-            )
-    elif x.ndim == 0 and isinstance(key, slice):
-        message = "slice() cannot be applied to a 0-dim tensor."
-    else:
-        message = f"too many indices for tensor of dimension {x.ndim}"
-    few = "It holds one number: x.item()." if x.ndim == 0 else f"Give at most {x.ndim} indices."
-    raise IndexError(teach(message, f"The tensor has shape {list(x.shape)}. {few}"))
+    if x.ndim:
+        raise error("indexing.too_many", ndim=x.ndim, shape=list(x.shape))
+    if isinstance(key, slice):
+        raise error("indexing.slice_of_0d")
+    if not isinstance(key, int | np.integer):
+        raise error("indexing.too_many_for_0d")
+    if key == 0:
+        raise error("indexing.item_of_0d")
+    raise error("indexing.number_of_0d", index=key)
 
 
 def _checked(k: int, dim: int, size: int) -> int:
+    if not size:
+        raise error("indexing.out_of_none", index=k, dim=dim)
     if not -size <= k < size:
-        valid = f"Valid indices are {-size} to {size - 1}." if size else "It has no elements."
-        raise IndexError(
-            teach(f"index {k} is out of bounds for dimension {dim} with size {size}", valid)
-        )
+        raise error("indexing.out_of_bounds", index=k, dim=dim, size=size, last=size - 1)
     return k % size
 
 
@@ -317,19 +299,18 @@ def _index_arrays(k: Any, dim: int, shape: tuple[int, ...], before: int) -> tupl
     """Return index arrays for dimension ``dim`` on: a mask becomes the places where it is True."""
     if k.dtype != bool:
         if k.size and shape[dim] == 0:
-            message = "index is out of bounds for dimension with size 0"
-            raise IndexError(teach(message, f"The tensor has shape {list(shape)}: no elements."))
+            raise error("indexing.into_nothing", shape=list(shape))
         for extreme in (k.min(), k.max()) if k.size else ():
             _checked(int(extreme), before, shape[dim])  # PyTorch counts the indices, not the dims
         return (k,)
     for i, size in enumerate(k.shape):
         if size != shape[dim + i]:
-            raise IndexError(
-                teach(
-                    f"The shape of the mask {list(k.shape)} at index {i} does not match the shape "
-                    f"of the indexed tensor {list(shape)} at index {dim + i}",
-                    "A mask has one truth value per element that it chooses from.",
-                )
+            raise error(
+                "indexing.mask_shape",
+                mask=list(k.shape),
+                position=i,
+                shape=list(shape),
+                dim=dim + i,
             )
     return np.nonzero(k)
 
@@ -339,11 +320,5 @@ def _together(gather: dict[int, Any], dims: int) -> tuple[Any, ...]:
         np.broadcast_shapes(*(array.shape for array in gather.values()))
     except ValueError:
         shapes = ", ".join(str(list(array.shape)) for array in gather.values())
-        raise IndexError(
-            teach(
-                "shape mismatch: indexing tensors could not be broadcast together with shapes "
-                f"{shapes}",
-                "Several index tensors are read side by side, so they have the same shape.",
-            )
-        ) from None
+        raise error("indexing.index_shapes", shapes=shapes) from None
     return tuple(gather.get(dim, slice(None)) for dim in range(dims))

@@ -77,7 +77,7 @@ def _(g: Value, out: Value, x: Value, base: float) -> Value:
     tex=r"x^y",
     node="PowBackward1",
     saved_as={"y": "exponent"},
-    whole=checks.refuse_bool(NotImplementedError("\"pow\" not implemented for 'Bool'")),
+    whole=checks.refuse_bool("dtypes.bool_kernel", kernel="pow"),
 )
 def pow_tensor(x: Value, y: Value) -> Value:
     """Raise elementwise to elementwise powers; shapes broadcast."""

@@ -1,20 +1,22 @@
 """Reductions: sums, means, products and extremes, of all elements or along dimensions.
 
 After reading this file you know why a sum's gradient is a copy for every element, and who gets
-the gradient when two elements share the maximum. Read next: ``shape.py``.
+the gradient when two elements share the maximum. Read next: ``statistics.py``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.elementwise import masked
-from autodiff_kit.ops.shape import cat, expand, reshape, stack, transpose, unsqueeze
-from autodiff_kit.ops.table import ARRAYS, op
+from autodiff_kit.ops.shape import cat, expand, flip, reshape, stack, transpose, unsqueeze
+from autodiff_kit.ops.table import op
 
 __all__ = [
     "all_elements",
@@ -23,6 +25,7 @@ __all__ = [
     "any_element",
     "argmax",
     "argmin",
+    "cumsum",
     "mark",
     "max_all",
     "max_dim",
@@ -68,7 +71,7 @@ def _sum_type(x: Value) -> Any:
 @op("x.sum()", tex=r"\textstyle\sum_i x_i", node="SumBackward0")
 def sum_all(x: Value) -> Value:
     """Add up all elements."""
-    return _add(x, None, dtype=_sum_type(x))
+    return _add(x, None) if x.dtype.kind == "f" else _add(x, None, dtype="int64")
 
 
 @sum_all.vjp("x", tex=r"\bar z\,\mathbf 1")
@@ -87,6 +90,18 @@ def _(g: Value, x_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -
     return spread(keep(g, x_shape, dim, keepdim), x_shape)
 
 
+@op("x.cumsum(dim)", tex=r"\textstyle\sum_{j \le i} x_j")
+def cumsum(x: Value, *, dim: int) -> Value:
+    """Add up along a dimension, and return every sum on the way."""
+    return np.cumsum(x, dim, dtype=_sum_type(x)) if x.ndim else _add(x, None, dtype=_sum_type(x))
+
+
+@cumsum.vjp("x", tex=r"\textstyle\sum_{j \ge i} \bar z_j")
+def _(g: Value, dim: int) -> Value:
+    dims = (dim,) if g.shape else ()
+    return flip(cumsum(flip(g, dims=dims), dim=dim), dims=dims)
+
+
 @op("x.mean()", tex=r"\tfrac1n \textstyle\sum_i x_i", node="MeanBackward0")
 def mean_all(x: Value) -> Value:
     """Average all elements; nan if there are none."""
@@ -95,7 +110,7 @@ def mean_all(x: Value) -> Value:
 
 @mean_all.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
 def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return spread(g / max(1, int(np.prod(x_shape))), x_shape)
+    return spread(g / max(1, math.prod(x_shape)), x_shape)
 
 
 @op("x.mean(dim)", tex=r"\tfrac1n \textstyle\sum_{dim} x", node="MeanBackward1")
@@ -111,7 +126,7 @@ def _(g: Value, x_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -
 
 
 def _count(shape: tuple[int, ...], dim: tuple[int, ...]) -> int:
-    return int(np.prod([shape[i] for i in dim])) if shape else 1
+    return math.prod([shape[i] for i in dim]) if shape else 1
 
 
 @op("x.prod()", tex=r"\textstyle\prod_i x_i", node="ProdBackward0")
@@ -121,8 +136,8 @@ def prod_all(x: Value) -> Value:
 
 
 @prod_all.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
-def _(g: Value, x: Value, x_shape: tuple[int, ...]) -> Value:
-    return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x_shape)
+def _(g: Value, x: Value) -> Value:
+    return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x.shape)
 
 
 @op("x.prod(dim)", tex=r"\textstyle\prod_{dim} x", node="ProdBackward1")
@@ -134,12 +149,12 @@ def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
 
 
 @prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
-def _(g: Value, x: Value, x_shape: tuple[int, ...], dim: int, keepdim: bool) -> Value:
-    if not x_shape:
+def _(g: Value, x: Value, dim: int, keepdim: bool) -> Value:
+    if x.ndim == 0:
         return g
-    last = len(x_shape) - 1
+    last = x.ndim - 1
     others = products_of_others(transpose(x, dim0=dim, dim1=last))
-    return keep(g, x_shape, (dim,), keepdim) * transpose(others, dim0=dim, dim1=last)
+    return keep(g, x.shape, (dim,), keepdim) * transpose(others, dim0=dim, dim1=last)
 
 
 def products_of_others(x: Value) -> Value:
@@ -269,10 +284,14 @@ def argmin(x: Value, *, dim: int | None = None, keepdim: bool = False) -> Value:
 @op("x.all(dim)")
 def all_elements(x: Value, *, dim: Any = None, keepdim: bool = False) -> Value:
     """Tell whether no element is zero or false."""
-    return np.all(x, dim, keepdims=keepdim)
+    return _answer(x, np.all(x, dim, keepdims=keepdim))
 
 
 @op("x.any(dim)")
 def any_element(x: Value, *, dim: Any = None, keepdim: bool = False) -> Value:
     """Tell whether some element is not zero or false."""
-    return np.any(x, dim, keepdims=keepdim)
+    return _answer(x, np.any(x, dim, keepdims=keepdim))
+
+
+def _answer(x: Value, answers: Value) -> Value:
+    return answers.astype(x.dtype) if x.dtype == np.uint8 else answers  # PyTorch's old masks

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.table import op
@@ -24,13 +26,18 @@ __all__ = [
     "remainder_by_number",
     "remainder_of_number",
     "round",
+    "round_decimals",
     "trunc",
 ]
 
 
 def _no_bool_rounding(name: str) -> checks.Check:
-    error = NotImplementedError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
-    return checks.refuse_bool(error)
+    return checks.refuse_bool("dtypes.bool_kernel", kernel=f"{name}_vml_cpu")
+
+
+def _no_decimals(x: Value, **_: int) -> None:
+    if x.dtype.kind != "f":
+        raise error("dtypes.whole_kernel", kernel="round_cpu", kind=tensor_type(x.dtype))
 
 
 @op("floor(x)", tex=r"\lfloor x \rfloor", whole=_no_bool_rounding("floor"))
@@ -57,7 +64,14 @@ def trunc(x: Value) -> Value:
     return np.trunc(x)
 
 
-for _flat in (floor, ceil, round, trunc):
+@op("round(x, decimals)", tex=r"\operatorname{round}(x)", node="RoundBackward1", whole=_no_decimals)
+def round_decimals(x: Value, *, decimals: int) -> Value:
+    """Round to so many decimals, halves to even; its gradient is 0."""
+    power = x.dtype.type(10.0 ** abs(decimals))
+    return np.round(x * power) / power if decimals > 0 else np.round(x / power) * power
+
+
+for _flat in (floor, ceil, round, round_decimals, trunc):
 
     @_flat.vjp("x", tex=r"0")
     def _(g: Value) -> Value:

@@ -7,17 +7,23 @@ After reading this file you know that a view is the same memory read in another 
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import tensor_type
-from autodiff_kit.errors import teach
+from autodiff_kit.errors import error
+from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.table import op
 
 __all__ = [
     "alias",
     "cat",
     "check_expand",
+    "check_split",
     "drop_dim",
     "expand",
     "flip",
@@ -27,8 +33,11 @@ __all__ = [
     "reshape_alias",
     "slice_backward",
     "slice_dim",
+    "split_item",
+    "split_with_sizes_item",
     "squeeze",
     "squeeze_dim",
+    "squeeze_dims",
     "stack",
     "sum_to",
     "t",
@@ -39,12 +48,9 @@ __all__ = [
 
 
 def _reshape_message(x: Value, *, shape: tuple[int, ...]) -> str:
-    if list(shape).count(-1) == 1:
-        known = int(np.prod([n for n in shape if n != -1]))
-        advice = f"The sizes other than -1 multiply to {known}, which does not divide {x.size}."
-    else:
-        advice = f"{list(shape)} has {int(np.prod(shape))} elements, the tensor has {x.size}."
-    return teach(f"shape '{list(shape)}' is invalid for input of size {x.size}", advice)
+    known = int(np.prod([n for n in shape if n != -1]))
+    key = "shapes.reshape_rest" if -1 in shape else "shapes.reshape"
+    return str(error(key, shape=list(shape), size=x.size, known=known))
 
 
 @op("x.view(shape)", tex=r"x", node="ViewBackward0", view=True, on_error=_reshape_message)
@@ -151,13 +157,19 @@ def squeeze_dim(x: Value, *, dim: int) -> Value:
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
+@op("x.squeeze(dims)", tex=r"x", node="SqueezeBackward2", view=True)
+def squeeze_dims(x: Value, *, dims: tuple[int, ...]) -> Value:
+    """Remove those of the named dimensions whose size is 1."""
+    return np.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in dims or n != 1))
+
+
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward4")
 def drop_dim(x: Value, *, dim: int) -> Value:
     """Remove the dimension that a product got because one factor was a vector."""
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
-for _squeezing in (squeeze_dim, drop_dim):
+for _squeezing in (squeeze_dim, squeeze_dims, drop_dim):
 
     @_squeezing.vjp("x", tex=r"\bar z")
     def _(g: Value, x_shape: tuple[int, ...]) -> Value:
@@ -172,39 +184,21 @@ def check_expand(x: Value, shape: tuple[int, ...]) -> tuple[int, ...]:
     RuntimeError
         With PyTorch's words, if a dimension would have to be left out or repeated that is not 1.
     """
-    own, asked = tuple(x.shape), list(shape)
+    own, asked = list(x.shape), list(shape)
     new = len(asked) - len(own)
     if new < 0:
-        kind = tensor_type(x._array.dtype)
-        raise RuntimeError(
-            teach(
-                f"expand(torch.{kind}Tensor{{{list(own)}}}, size={asked}): the number of sizes "
-                f"provided ({len(asked)}) must be greater or equal to the number of dimensions in "
-                f"the tensor ({len(own)})",
-                "Dimensions can be added in front, not taken away.",
-            )
-        )
+        kind, n, m = tensor_type(x._array.dtype), len(asked), len(own)
+        raise error("shapes.expand_count", kind=kind, own=own, asked=asked, count=n, ndim=m)
     wanted = list(asked)
     for i in reversed(range(len(asked))):
         size = own[i - new] if i >= new else 1
         if wanted[i] == -1 and i >= new:
             wanted[i] = size
         elif wanted[i] < 0:
-            raise RuntimeError(
-                teach(
-                    f"The expanded size of the tensor ({wanted[i]}) isn't allowed in a leading, "
-                    f"non-existing dimension {i}",
-                    "-1 keeps a size that the tensor has; say how often to repeat.",
-                )
-            )
+            raise error("shapes.expand_new_size", size=wanted[i], dim=i)
         elif size not in (1, wanted[i]):
-            raise RuntimeError(
-                teach(
-                    f"The expanded size of the tensor ({wanted[i]}) must match the existing size "
-                    f"({size}) at non-singleton dimension {i}.  Target sizes: {asked}.  Tensor "
-                    f"sizes: {list(own)}",
-                    "Only dimensions of size 1 can be repeated.",
-                )
+            raise error(
+                "shapes.expand_size", wanted=wanted[i], size=size, dim=i, asked=asked, own=own
             )
     return tuple(wanted)
 
@@ -212,6 +206,8 @@ def check_expand(x: Value, shape: tuple[int, ...]) -> tuple[int, ...]:
 @op("x.expand(shape)", tex=r"\mathbf 1\,x", view=True)
 def expand(x: Value, *, shape: tuple[int, ...]) -> Value:
     """Repeat along dimensions of size 1, and along new ones in front, without copying."""
+    if x.size == 1 and isinstance(x, np.ndarray):  # what rules do: a sixth of the time
+        return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
     return np.broadcast_to(x, shape)
 
 
@@ -225,13 +221,18 @@ def sum_to(x: Value, *, shape: tuple[int, ...]) -> Value:
     """Sum over the dimensions along which ``shape`` was broadcast to the shape of ``x``."""
     if shape == ():
         return np.add.reduce(x, None)
+    if x.ndim == 2 and x.shape[1:] == shape and x.dtype.kind == "f" and len(x) <= 4096:
+        return _ones(len(x), x.dtype).dot(x)  # a bias, by far the commonest: a third of the time
     added = x.ndim - len(shape)
     if added:
-        x = np.add.reduce(x, 0 if added == 1 else tuple(range(added)))
-        if x.shape == shape:  # a bias: by far the commonest case
-            return x
+        x = np.add.reduce(x, tuple(range(added)))
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 != x.shape[i])
     return np.add.reduce(x, stretched, keepdims=True) if stretched else x
+
+
+@lru_cache(maxsize=8)
+def _ones(count: int, dtype: np.dtype[Any]) -> Value:
+    return np.ones(count, dtype)
 
 
 @sum_to.vjp("x", tex=r"\mathbf 1\,\bar z")
@@ -240,43 +241,36 @@ def _(g: Value, x_shape: tuple[int, ...]) -> Value:
 
 
 def _cat_message(*tensors: Value, dim: int) -> str:
-    first = tensors[0].shape
+    first = next(x.shape for x in tensors if x.shape != (0,))
     for i, other in enumerate(tensors):
+        if other.shape == (0,):
+            continue
         if other.ndim != len(first):
-            return teach(
-                f"Tensors must have same number of dimensions: got {len(first)} and {other.ndim}",
-                "cat joins along an existing dimension; stack makes a new one.",
-            )
+            return str(error("shapes.cat_ranks", first=len(first), other=other.ndim))
         for d, (n, m) in enumerate(zip(first, other.shape, strict=True)):
             if n != m and d != dim:
-                return teach(
-                    "Sizes of tensors must match except in dimension "
-                    f"{dim}. Expected size {n} but got size {m} for tensor number {i} in the list.",
-                    "All other dimensions must agree; cat only adds along one.",
-                )
-    return "zero-dimensional tensor (at position 0) cannot be concatenated"
+                return str(error("shapes.cat_sizes", dim=dim, expected=n, size=m, position=i))
+    return str(error("shapes.cat_of_0d", position=0))
 
 
 @op("cat(tensors)", tex=r"[x_0, x_1, \dots]", on_error=_cat_message)
 def cat(*tensors: Value, dim: int) -> Value:
-    """Join along an existing dimension."""
-    return np.concatenate(tensors, dim)
+    """Join along an existing dimension; tensors of shape (0,) may be among any others."""
+    return np.concatenate([x for x in tensors if x.shape != (0,)] or tensors[:1], dim)
 
 
 @cat.vjp("tensors", tex=r"\bar z_{[k]}")
 def _(g: Value, index: int, dim: int, tensors_shape: tuple[tuple[int, ...], ...]) -> Value:
-    start = sum(shape[dim] for shape in tensors_shape[:index])
+    if tensors_shape[index] == (0,):
+        return zeros_like(reshape(g, shape=(-1,))[:0])
+    start = sum(shape[dim] for shape in tensors_shape[:index] if shape != (0,))
     return slice_dim(g, dim=dim, start=start, end=start + tensors_shape[index][dim], step=1)
 
 
 def _stack_message(*tensors: Value, dim: int) -> str:
     shapes = [list(x.shape) for x in tensors]
     i = next(i for i, shape in enumerate(shapes) if shape != shapes[0])
-    return teach(
-        f"stack expects each tensor to be equal size, but got {shapes[0]} at entry 0 and "
-        f"{shapes[i]} at entry {i}",
-        "stack makes a new dimension; cat joins along an existing one.",
-    )
+    return str(error("shapes.stack_sizes", first=shapes[0], shape=shapes[i], position=i))
 
 
 @op("stack(tensors)", tex=r"[x_0, x_1, \dots]", on_error=_stack_message)
@@ -341,3 +335,52 @@ def slice_backward(
 @slice_backward.vjp("x", tex=r"\bar z_{[a:b]}")
 def _(g: Value, dim: int, start: int, end: int, step: int) -> Value:
     return slice_dim(g, dim=dim, start=start, end=end, step=step)
+
+
+def check_split(length: int, given: Any, dim: int) -> list[int]:
+    """Return where the parts end that ``split`` cuts a dimension of this length into.
+
+    Parameters
+    ----------
+    length, dim : int
+    given : int, or list of int
+        One size for all parts, or the size of each.
+
+    Raises
+    ------
+    RuntimeError, TypeError
+        If the sizes do not make up the length, are negative, or not numbers.
+    """
+    if isinstance(given, tuple | list):
+        if min(given, default=0) < 0:
+            raise error("shapes.split_negative_sizes", sizes=list(given))
+        if sum(given) != length:
+            raise error("shapes.split_sum", size=length, dim=dim, sizes=list(given))
+        return [*accumulate(given)]
+    if not hasattr(given, "__index__"):
+        raise error("arguments.split_sizes", kind=type(given).__name__)
+    size = int(given)
+    if size < 0:
+        raise error("shapes.split_negative", size=size)
+    if not size and length:
+        raise error("shapes.split_into_nothing", size=length)
+    return [min(end, length) for end in range(size, length + size, size or 1)] or [0]
+
+
+@op("x.split(size)[i]", tex=r"x_{[a:b]}", node="SplitBackward0", view=True)
+def split_item(x: Value, *, dim: int, start: int, end: int) -> Value:
+    """Take one of the parts that ``split`` and ``chunk`` cut into."""
+    return x[(slice(None),) * dim + (slice(start, end),)]
+
+
+@op("x.split(sizes)[i]", tex=r"x_{[a:b]}", node="SplitWithSizesBackward0", view=True)
+def split_with_sizes_item(x: Value, *, dim: int, start: int, end: int) -> Value:
+    """Take one of the parts that ``split`` cuts into when it is given their sizes."""
+    return x[(slice(None),) * dim + (slice(start, end),)]
+
+
+for _splitting in (split_item, split_with_sizes_item):
+
+    @_splitting.vjp("x", tex=r"\bar z \text{ put back}")
+    def _(g: Value, x_shape: tuple[int, ...], dim: int, start: int, end: int) -> Value:
+        return slice_backward(g, shape=x_shape, dim=dim, start=start, end=end, step=1)

@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.ops import OPS, Op
+from autodiff_kit.ops import OPS, Op, load_all
+from autodiff_kit.ops.windows import Grid
+
+load_all()  # some are loaded only when they are needed
 
 
 @dataclass
@@ -50,20 +53,26 @@ PARAMETERS: dict[str, Any] = {
     "base: float": 2.0,
     "dim: int": 1,
     "dim: int | None": 1,
+    "dim: Dims": (1,),
     "dim: tuple[int, ...]": (1,),
     "dim0: int": 0,
     "dim1: int": 1,
+    "decimals: int": 1,
     "dims: tuple[int, ...]": (1, 0),
     "dtype: Any": np.dtype("float32"),
+    "end: int": 3,
     "exponent: float": 2.5,
     "index: int": 1,
+    "k: int": 2,
     "keepdim: bool": False,
     "max: float": 1.2,
     "min: float": 0.7,
     "positions: Any": np.array([[3, 0], [1, 5]]),
     "repeats: tuple[int, ...]": (2, 1, 3),
+    "ord: float": 2.0,
     "rounding_mode: str": "floor",
     "shape: tuple[int, ...]": (3, 2),
+    "start: int": 1,
     "value: float": 4.0,
     "y: float": 0.4,
 }
@@ -80,6 +89,7 @@ def default(op: Op) -> list[Sample]:
 
 
 WHOLE = np.array([[1, 2, 3], [4, 5, 6]])
+PLACES = np.array([[2, 0, 1], [1, 2, 0]])
 MASK = np.array([[True, False, True], [False, False, True]])
 MATRIX, VECTOR, BATCH = numbers(2, 3), numbers(3), numbers(2, 3, 2)
 
@@ -94,12 +104,31 @@ INSTEAD: dict[str, list[Sample]] = {
         Sample((MATRIX, numbers(3, seed=1), numbers(2, 1, seed=2))),
         Sample((numbers(), 0.7 * numbers(seed=1), 1.3 * numbers(seed=2))),
     ],
+    "diagonal": [
+        Sample((numbers(3, 3),), {"dim1": 0, "dim2": 1}),
+        Sample((numbers(2, 3, 2),), {"dim1": 0, "dim2": 2}),
+    ],
     "dot": [Sample((VECTOR, numbers(3, seed=1)))],
     "drop_dim": [Sample((numbers(1, 3),), {"dim": 0}), Sample((BATCH[:, :1],), {"dim": 1})],
     "expand": [
         Sample((VECTOR,), {"shape": (2, 3)}),
         Sample((numbers(2, 1),), {"shape": (4, 2, 3)}),
         Sample((numbers(),), {"shape": (2,)}),
+    ],
+    "gather": [
+        Sample((MATRIX, PLACES), {"dim": 1}),
+        Sample((MATRIX, PLACES[:1, :2] % 2), {"dim": 0}),
+        Sample((numbers(), np.int64(0)), {"dim": 0}),
+    ],
+    "index_add": [
+        Sample((MATRIX, np.array([1, 1]), numbers(2, 3, seed=1)), {"dim": 0, "alpha": 2.0}),
+        Sample((MATRIX, np.array([2, 0]), numbers(2, 2, seed=1)), {"dim": 1}),
+        Sample((numbers(), np.int64(0), numbers(seed=1)), {"dim": 0}),
+    ],
+    "index_select": [
+        Sample((MATRIX, np.array([1, 0, 1])), {"dim": 0}),
+        Sample((BATCH, np.array([2, 2])), {"dim": 1}),
+        Sample((numbers(), np.array([0])), {"dim": 0}),
     ],
     "index": [
         Sample((MATRIX,), {"indices": (np.array([1, 0, 1]),)}),
@@ -111,6 +140,20 @@ INSTEAD: dict[str, list[Sample]] = {
     ],
     "mark": [Sample((np.array([[1], [0]]),), {"dim": 1, "size": 3})],
     "masked": [Sample((MATRIX, MASK)), Sample((numbers(), np.bool_(True)))],
+    "masked_fill": [
+        Sample((MATRIX, MASK), {"value": 4.0}),
+        Sample((numbers(), MASK), {"value": 4.0}),
+    ],
+    "masked_fill_tensor": [
+        Sample((MATRIX, MASK, numbers(seed=1))),
+        Sample((MATRIX, MASK[0], numbers(seed=1))),
+    ],
+    "masked_scatter": [Sample((VECTOR, MASK), {"shape": (2, 3)})],
+    "masked_select": [
+        Sample((MATRIX, MASK)),
+        Sample((MATRIX, MASK[0])),
+        Sample((numbers(2, 1), MASK[0])),
+    ],
     "mm": [Sample((MATRIX, numbers(3, 4, seed=1)))],
     "mv": [Sample((MATRIX, numbers(3, seed=1)))],
     "put": [
@@ -118,6 +161,16 @@ INSTEAD: dict[str, list[Sample]] = {
         Sample((MATRIX, numbers(seed=1)), {"positions": np.array([3, 0])}),
         Sample((numbers(), numbers(seed=1)), {"positions": np.array(0)}),
     ],
+    "round_decimals": [
+        Sample((numbers(2, 3, seed=1),), {"decimals": 1}),
+        Sample((signed(2, 3, seed=1) * 100,), {"decimals": -1}),
+    ],
+    "scatter": [
+        Sample((MATRIX, PLACES, numbers(2, 3, seed=1)), {"dim": 1}),
+        Sample((MATRIX, PLACES[:1] % 2, numbers(1, 3, seed=1)), {"dim": 0}),
+        Sample((numbers(), np.int64(0), numbers(seed=1)), {"dim": 0}),
+    ],
+    "scatter_value": [Sample((MATRIX, PLACES), {"dim": 1, "value": 4.0})],
     "select_backward": [Sample((VECTOR,), {"shape": (2, 3), "dim": 0, "index": 1})],
     "share": [Sample((MATRIX, MASK), {"dim": (1,)}), Sample((MATRIX, MASK), {"dim": (0, 1)})],
     "slice_backward": [
@@ -137,6 +190,102 @@ INSTEAD: dict[str, list[Sample]] = {
     ],
 }
 INSTEAD["index_put"] = INSTEAD["put"]
+INSTEAD["scatter_add"] = [
+    *INSTEAD["scatter"],
+    Sample((MATRIX, PLACES * 0, numbers(2, 3, seed=1)), {"dim": 1}),
+]
+
+SHARE, MARKS = numbers(2, 3) / 2, np.array([2, 0])  # between 0 and 1; classes
+ROWS = np.array([1, 0, 1, 2])
+COUNTS = np.array([0.5, 1.25, 2.0], "float32")  # exact in either type
+NLL = {"target": MARKS, "weight": COUNTS, "ignore_index": -100, "reduction": "mean"}
+IMAGE, KERNEL = signed(2, 4, 5, 4), signed(6, 2, 3, 2, seed=1)
+GRID = Grid((3, 2), (2, 1), (1, 0), (1, 2))
+CONVOLVED = {"grid": GRID, "groups": 2}
+WINDOWS = Grid((2, 3), (1, 2), (1, 0), (1, 1))
+
+INSTEAD |= {
+    "addmm": [
+        Sample((numbers(4), MATRIX, numbers(3, 4, seed=1))),
+        Sample((numbers(2, 1), MATRIX, numbers(3, 4, seed=1)), {"beta": 0.5, "alpha": 3.0}),
+    ],
+    "avg_pool2d": [Sample((IMAGE,), {"grid": WINDOWS, "divisors": 2.5})],
+    "avg_pool2d_backward": [
+        Sample((signed(2, 4, 6, 1),), {"grid": WINDOWS, "divisors": 2.5, "shape": (2, 4, 5, 4)})
+    ],
+    "batch_norm": [
+        Sample((BATCH, *(numbers(3, seed=i) for i in range(4))), {"training": t, "eps": 0.1})
+        for t in (True, False)
+    ],
+    "binary_cross_entropy": [
+        Sample((SHARE, numbers(2, 3, seed=1) / 2, numbers(2, 1)), {"reduction": "mean"}),
+        Sample((SHARE, numbers(2, 3, seed=1) / 2, numbers(3)), {"reduction": "none"}),
+    ],
+    "binary_cross_entropy_with_logits": [
+        Sample((signed(2, 3), SHARE, numbers(2, 1), numbers(3)), {"reduction": "sum"}),
+        Sample((signed(2, 3), SHARE, numbers(3), numbers(3, seed=1)), {"reduction": "mean"}),
+    ],
+    "constant_pad_nd": [Sample((MATRIX,), {"pad": (1, -1, 0, 2), "value": 4.0})],
+    "convolution": [
+        Sample((IMAGE, KERNEL, numbers(6)), CONVOLVED),
+        Sample(
+            (signed(1, 4, 5, 4), KERNEL, numbers(6)),
+            {"grid": GRID._replace(stride=(1, 1)), "groups": 2},
+        ),
+        Sample(
+            (signed(2, 2, 3), signed(2, 2, 1), numbers(2)),
+            {"grid": Grid((1,), (2,), (1,), (1,)), "groups": 1},
+        ),
+    ],
+    "convolution_input": [
+        Sample((signed(2, 6, 3, 2), KERNEL), {**CONVOLVED, "shape": (2, 4, 5, 4)}),
+    ],
+    "convolution_weight": [
+        Sample((signed(2, 6, 3, 2), IMAGE), {**CONVOLVED, "shape": (6, 2, 3, 2)}),
+    ],
+    "div_by_count": [Sample((MATRIX,), {"y": 4.0})],
+    "embedding": [
+        Sample((MATRIX,), {"indices": np.array([[1, 0, 1], [1, 1, 0]]), "padding_idx": -1})
+    ],
+    "embedding_backward": [
+        Sample((numbers(4, 3),), {"shape": (3, 3), "indices": ROWS, "padding_idx": i})
+        for i in (-1, 1)
+    ],
+    "gelu": [Sample((signed(2, 3),), {"approximate": kind}) for kind in ("none", "tanh")],
+    "huber_loss": [
+        Sample((signed(2, 3), signed(2, 3, seed=1)), {"delta": 0.4, "reduction": kind})
+        for kind in ("mean", "sum", "none")
+    ],
+    "layer_norm": [
+        Sample((BATCH, numbers(3, 2), numbers(3, 2, seed=1)), {"count": 2, "eps": 0.1}),
+        Sample((BATCH, numbers(2), numbers(2, seed=1)), {"count": 1, "eps": 0.1}),
+    ],
+    "leaky_relu": [Sample((signed(2, 3),), {"negative_slope": 0.1})],
+    "logsumexp": [
+        Sample((MATRIX,), {"dim": (1,)}),
+        Sample((BATCH,), {"dim": (0, 2), "keepdim": True}),
+        Sample((numbers(),), {"dim": ()}),
+    ],
+    "max_pool2d": [
+        Sample((IMAGE,), {"grid": WINDOWS}),
+        Sample((IMAGE[0],), {"grid": WINDOWS._replace(ceil_mode=True, dilation=(2, 1))}),
+    ],
+    "mse_loss": [
+        Sample((MATRIX, numbers(2, 3, seed=1)), {"reduction": kind})
+        for kind in ("mean", "sum", "none")
+    ],
+    "nll_loss": [
+        Sample((MATRIX,), NLL),
+        Sample((MATRIX,), {**NLL, "ignore_index": 2, "reduction": "none"}),
+        Sample((VECTOR,), {**NLL, "target": np.int64(1)}),
+    ],
+    "nll_loss2d": [Sample((BATCH,), {**NLL, "target": np.array([[2, 0], [1, 1]])})],
+    "nll_loss_backward": [
+        Sample((numbers(),), {**NLL, "shape": (2, 3)}),
+        Sample((numbers(2),), {**NLL, "shape": (2, 3), "reduction": "none"}),
+    ],
+    "softplus": [Sample((signed(2, 3),), {"beta": 2.0, "threshold": 2.3})],
+}
 
 ON_ALL_NUMBERS = (
     *("abs", "ceil", "cos", "exp", "expm1", "floor", "max_all", "mean_all", "min_all", "neg"),
@@ -144,6 +293,7 @@ ON_ALL_NUMBERS = (
 )
 OF_TWO_NUMBERS = ("add", "div", "maximum", "minimum", "mul", "sub")
 
+INF = float("inf")
 ZERO_AMONG = np.array([[0.7, 0.0, 1.3], [0.0, 0.0, 0.9]])
 MORE: dict[str, list[Sample]] = {
     "amax": [
@@ -159,7 +309,13 @@ MORE: dict[str, list[Sample]] = {
     "all_elements": [Sample((MASK,), {"dim": (1,), "keepdim": True})],
     "any_element": [Sample((MASK,), {"dim": (0,)})],
     "cat": [Sample((numbers(2), numbers(1, seed=1), numbers(0, seed=2)), {"dim": 0})],
+    "cumsum": [Sample((numbers(),), {"dim": 0}), Sample((BATCH,), {"dim": 1})],
     "div_rounded": [Sample((MATRIX, numbers(2, 3, seed=1)), {"rounding_mode": "trunc"})],
+    "linalg_vector_norm": [
+        *(Sample((signed(2, 3),), {"ord": p, "dim": (1,)}) for p in (0, 1, 1.5, 3, 0.5, INF, -INF)),
+        Sample((BATCH,), {"ord": 2, "dim": (0, 2), "keepdim": True}),
+        Sample((numbers(),), {"ord": 3, "dim": ()}),
+    ],
     "max_dim": [Sample((MATRIX,), {"dim": 0, "keepdim": True}), Sample((numbers(),), {"dim": 0})],
     "min_dim": [Sample((MATRIX,), {"dim": 0, "keepdim": True}), Sample((numbers(),), {"dim": 0})],
     "mean_dim": [
@@ -179,14 +335,32 @@ MORE: dict[str, list[Sample]] = {
         Sample((numbers(),), {"dim": 0}),
     ],
     "repeat": [Sample((numbers(),), {"repeats": (2,)}), Sample((VECTOR,), {"repeats": (2,)})],
+    **{
+        name: [Sample((BATCH,), {"dim": 1, "descending": True}), Sample((numbers(),), {"dim": 0})]
+        for name in ("sort", "sort_stable")
+    },
     "squeeze": [Sample((numbers(1, 2, 1),))],
     "squeeze_dim": [Sample((numbers(2, 1),), {"dim": 1}), Sample((numbers(),), {"dim": 0})],
+    "squeeze_dims": [Sample((numbers(2, 1, 1),), {"dims": (0, 2)})],
     "stack": [Sample((numbers(), numbers(seed=1)), {"dim": 0})],
     "sum_dim": [
         Sample((MATRIX,), {"dim": (0, 1), "keepdim": True}),
         Sample((BATCH,), {"dim": (2, 0)}),
     ],
+    **{
+        name: [
+            Sample((BATCH,), {"dim": (0, 2), "correction": 0, "keepdim": True}),
+            Sample((VECTOR,), {"dim": (0,), "correction": 1.5}),
+        ]
+        for name in ("std", "var")
+    },
+    "topk": [
+        Sample((BATCH,), {"k": 2, "dim": 1, "largest": False}),
+        Sample((numbers(),), {"k": 1, "dim": 0}),
+    ],
     "transpose": [Sample((BATCH,), {"dim0": 2, "dim1": 0})],
+    "log_softmax": [Sample((numbers(),), {"dim": 0}), Sample((BATCH,), {"dim": 0})],
+    "softmax": [Sample((numbers(),), {"dim": 0}), Sample((BATCH,), {"dim": 0})],
     "unsqueeze": [Sample((numbers(),), {"dim": 0})],
     **{name: [Sample((signed(2, 3),))] for name in ON_ALL_NUMBERS},
     **{name: [Sample((signed(2, 3), signed(2, 3, seed=1)))] for name in OF_TWO_NUMBERS},

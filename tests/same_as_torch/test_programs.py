@@ -716,6 +716,11 @@ GRAPH = {
         print(n.name(), n.next_functions[0][0].name(), n.next_functions[0][1])
         leaf = n.next_functions[0][0].next_functions[0][0].next_functions[0][0]
         print(leaf.name(), leaf.variable is a, leaf.next_functions, a.grad_fn)
+        print(type(n).__name__, type(leaf).__name__, type(n.next_functions[0][0]).__name__)
+        try:
+            n._saved_foo
+        except AttributeError as error:
+            print(error)
         print(tree(n), n is y.grad_fn, n == y.grad_fn, str(n)[:12], y.output_nr)
     """,
     "what the layers of a network look like": """

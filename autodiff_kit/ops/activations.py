@@ -1,0 +1,171 @@
+"""Activations, and softmax with its two relatives: the curves between the layers of a network.
+
+After reading this file you know how ``softmax`` never overflows: taking away the largest element
+first changes nothing but the size of the numbers. Formulas are school calculus unless a source is
+named. Read next: ``losses.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.errors import error
+from autodiff_kit.ops.checks import Check
+from autodiff_kit.ops.elementwise import exp, sigmoid, tanh, where
+from autodiff_kit.ops.reduction import keep, sum_dim
+from autodiff_kit.ops.table import op
+
+__all__ = ["erf", "floats_only", "gelu", "leaky_relu", "log_softmax", "logsumexp", "softmax"]
+__all__ += ["softplus"]
+
+_add: Callable[..., Value] = np.add.reduce
+_maximum: Callable[..., Value] = np.maximum.reduce
+_erf: Any = np.frompyfunc(math.erf, 1, 1)  # NumPy has none
+
+
+def floats_only(kernel: str) -> Check:
+    """Make a check that refuses whole numbers and truth values in PyTorch's words."""
+
+    def check(*arrays: Value, **params: Any) -> None:
+        last = params.get("dim") == max(np.ndim(arrays[0]), 1) - 1
+        for array in arrays:
+            if hasattr(array, "dtype") and array.dtype.kind != "f":
+                name = kernel.format(lastdim="_lastdim" if last else "")
+                kind = tensor_type(array.dtype)
+                raise error("functional.whole_numbers", kernel=name, kind=kind)
+
+    return check
+
+
+@op(
+    "where(x > 0, x, negative_slope * x)",
+    tex=r"[x > 0]\,x + [x \le 0]\,a x",
+    whole=floats_only("leaky_relu_cpu"),
+)
+def leaky_relu(x: Value, *, negative_slope: float) -> Value:
+    """Return x where it is positive, else a small part of it; the slope at 0 is that part."""
+    return np.where(x > 0, x, x * negative_slope)[()]
+
+
+@leaky_relu.vjp("x", tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])")
+def _(g: Value, x: Value, negative_slope: float) -> Value:
+    return where(x > 0, g, g * negative_slope)
+
+
+@op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")
+def erf(x: Value) -> Value:
+    """Return the error function: the share of a normal distribution within x, rescaled."""
+    return _erf(x).astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(math.erf(x))
+
+
+@erf.vjp("x", tex=r"\bar z \odot \tfrac{2}{\sqrt\pi} e^{-x^2}")
+def _(g: Value, x: Value) -> Value:
+    return g * exp(-x * x) * (2 / math.sqrt(math.pi))
+
+
+@op("gelu(x, approximate)", tex=r"x\,\Phi(x)", whole=floats_only("GeluKernelImpl"))
+def gelu(x: Value, *, approximate: str) -> Value:
+    """Return x times the share of a normal distribution below x.
+
+    Source: Hendrycks and Gimpel, Gaussian error linear units (2016).
+    """
+    return x * _share_below(x, approximate)
+
+
+@gelu.vjp("x", tex=r"\bar z \odot (\Phi(x) + x\,\Phi'(x))")
+def _(g: Value, x: Value, approximate: str) -> Value:
+    return g * (_share_below(x, approximate) + x * _density(x, approximate))
+
+
+def _share_below(x: Value, approximate: str) -> Value:
+    if approximate == "none":
+        return (erf(x * math.sqrt(0.5)) + 1) * 0.5
+    return (tanh((x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)) + 1) * 0.5
+
+
+def _density(x: Value, approximate: str) -> Value:
+    if approximate == "none":
+        return exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    share = _share_below(x, approximate)
+    return share * (1 - share) * (x * x * (3 * 0.044715) + 1) * (2 * math.sqrt(2 / math.pi))
+
+
+@op(
+    "log(1 + exp(beta * x)) / beta",
+    tex=r"\tfrac1\beta \ln(1 + e^{\beta x})",
+    whole=floats_only("softplus_cpu"),
+)
+def softplus(x: Value, *, beta: float, threshold: float) -> Value:
+    """Return a smooth relu; above the threshold it is x itself, and nothing overflows."""
+    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)[()]
+
+
+@softplus.vjp("x", tex=r"\bar z \odot \sigma(\beta x)")
+def _(g: Value, x: Value, beta: float, threshold: float) -> Value:
+    return where(x * beta > threshold, g, g * sigmoid(x * beta))
+
+
+# -- softmax: all of them take the largest element away first -------------------------------------
+
+
+def _along(x: Value, dim: int) -> tuple[int, ...]:
+    return (dim,) if x.shape else ()  # a 0-d tensor counts as one element
+
+
+def _lowered(x: Value, dim: tuple[int, ...]) -> Value:
+    """Subtract the largest element: exp of the rest is at most 1."""
+    return x - _maximum(x, dim, keepdims=True, initial=-np.inf)
+
+
+@op(
+    "exp(x) / sum(exp(x))",
+    tex=r"e^{x_i} / \textstyle\sum_j e^{x_j}",
+    whole=floats_only("softmax{lastdim}_kernel_impl"),
+)
+def softmax(x: Value, *, dim: int) -> Value:
+    """Turn numbers into shares that are positive and add up to 1."""
+    out = np.exp(_lowered(x, _along(x, dim)))
+    out /= _add(out, _along(x, dim), keepdims=True)
+    return out
+
+
+@softmax.vjp("x", tex=r"z \odot (\bar z - \textstyle\sum_j \bar z_j z_j)")
+def _(g: Value, out: Value, dim: int) -> Value:
+    return out * (g - sum_dim(g * out, dim=_along(g, dim), keepdim=True))
+
+
+@op(
+    "x - log(sum(exp(x)))",
+    tex=r"x_i - \ln \textstyle\sum_j e^{x_j}",
+    whole=floats_only("log_softmax{lastdim}_kernel_impl"),
+)
+def log_softmax(x: Value, *, dim: int) -> Value:
+    """Return the logarithm of softmax, exact also where softmax is too small to be told from 0."""
+    out = _lowered(x, _along(x, dim))
+    out -= np.log(_add(np.exp(out), _along(x, dim), keepdims=True))
+    return out
+
+
+@log_softmax.vjp("x", tex=r"\bar z - e^{z} \odot \textstyle\sum_j \bar z_j")
+def _(g: Value, out: Value, dim: int) -> Value:
+    return g - exp(out) * sum_dim(g, dim=_along(g, dim), keepdim=True)
+
+
+@op("log(sum(exp(x)))", tex=r"\ln \textstyle\sum_i e^{x_i}", dtypes="float")
+def logsumexp(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
+    """Return a smooth maximum along dimensions."""
+    top = _maximum(x, dim, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)  # inf - inf would be nan
+    out = np.log(_add(np.exp(x - top), dim, keepdims=True)) + top
+    return (out if keepdim else np.squeeze(out, dim))[()]
+
+
+@logsumexp.vjp("x", tex=r"\bar z \odot e^{x - z}")
+def _(g: Value, out: Value, x: Value, dim: tuple[int, ...], keepdim: bool) -> Value:
+    return keep(g, x.shape, dim, keepdim) * exp(x - keep(out, x.shape, dim, keepdim))

@@ -1,0 +1,232 @@
+"""Applying an op fast: ``apply.py``, written out for each op.
+
+After reading this file you know how reading is by name and running by position. Python takes its
+time for loops, for tuples and for questions whose answer an op's declaration knows. So, when an
+op is called for the first time, the text of a function without any of these is put together from
+the pieces below, and compiled, as ``dataclasses`` does it. It does what ``apply`` does for
+tensors of one floating dtype and for Python numbers, and hands anything else over to that. To see
+one, print ``text_of(OPS["mul"])``. Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import Node, WideNode
+from autodiff_kit.autograd.versions import next_number
+from autodiff_kit.ops.apply import ARRAYS, apply, tensors
+from autodiff_kit.ops.messages import shape_message
+
+if TYPE_CHECKING:
+    from autodiff_kit.ops.table import Op
+
+__all__ = ["forward_of", "function_of", "text_of"]
+
+ONE_INPUT = """
+def {name}(x{params}):
+    if not isinstance(x, Tensor):  # a rule at work on arrays
+        return row.forward(x{given}) if isinstance(x, ARRAYS) else {general}
+    a, edge0 = {memory}, x._node
+    if {odd}a.dtype is not float32 and a.dtype is not float64:
+        return {general}
+"""
+TWO_INPUTS = """
+def {name}(x, y{params}):
+    if not isinstance(x, Tensor):
+        rule_at_work = isinstance(x, ARRAYS) and not isinstance(y, Tensor)
+        return row.forward(x, y{given}) if rule_at_work else {general}
+    a, edge0 = x._array, x._node
+    if isinstance(y, Tensor):
+        b, edge1 = y._array, y._node
+        if type(a) is array:
+            dtype = a.dtype
+            if dtype is not b.dtype or (dtype is not float32 and dtype is not float64):
+                return {general}
+        elif type(a) not in scalars or (type(a) is not type(b) and type(a) is not b.dtype.type):
+            return {general}
+    elif type(y) is float or type(y) is int:
+        b, edge1 = y, None
+        if type(a) not in scalars and a.dtype is not float32 and a.dtype is not float64:
+            return {general}
+    else:
+        return {general}
+"""
+MORE_INPUTS = """
+def {name}({names}{params}):
+    if not ({all_tensors}):
+        return {general}
+    {unpack}
+    dtype = a.dtype
+    if {different} or (dtype is not float32 and dtype is not float64):
+        return {general}
+"""
+RESULT = """
+    mode = local.mode
+    try:
+        result = mode.quietly(forward, {arrays}{given})
+    except ValueError:
+        raise RuntimeError(shape_message(row, ({arrays},){given})) from None
+    out = new(Tensor)
+    out._array = result
+    out._node = out._grad = out._changes = out._base = None
+"""
+NODE = """
+    if {wanted} and mode.grad_enabled:
+        out._node = node = new({kind})
+        node.op = row
+        node.edge0 = edge0
+        node.edge1 = {edge1}
+        node.shape = result.shape
+        node.number = next_number()
+        node.out = {out}
+        node.x = {x}
+        node.y = {y}
+        node.hooks = None
+        node.rest = ({rest})
+"""
+MORE_EDGES = """
+        node.more = ({more})
+"""
+# Tensors made in inference mode have no node: so only the partner of one that has can be one.
+REFUSAL = """
+        if {edge} is None and isinstance({tensor}, Tensor) and {tensor}._changes is INFERENCE:
+            refuse_to_save()
+"""
+END = """
+    if mode.inference: out._changes = INFERENCE
+    {view}
+    if mode.observer is not None:
+        mode.observer.applied(row, {inputs}, dict({given}), out, out._node)
+    return out
+"""
+
+# Forwards that are one operator: Python's own function for it saves a frame, 7 % of a small op.
+_OPERATORS: dict[bytes, Callable[..., Any]] = {
+    (lambda x, y: x + y).__code__.co_code: operator.add,
+    (lambda x, y: x - y).__code__.co_code: operator.sub,
+    (lambda x, y: x * y).__code__.co_code: operator.mul,
+    (lambda x, y: x / y).__code__.co_code: operator.truediv,
+    (lambda x: -x).__code__.co_code: operator.neg,
+}
+
+_NAMES = {
+    "ARRAYS": ARRAYS,
+    "apply": apply,
+    "array": np.ndarray,
+    "Node": Node,
+    "WideNode": WideNode,
+    "float32": np.dtype("float32"),
+    "float64": np.dtype("float64"),
+    "local": local,
+    "new": object.__new__,
+    "next_number": next_number,
+    "scalars": {np.float32, np.float64},  # the values of 0-d tensors: their type says the dtype
+    "shape_message": shape_message,
+}
+
+
+def forward_of(row: Op) -> Callable[..., Any]:
+    """Return the forward of an op, or the operator of Python that it consists of."""
+    return _OPERATORS.get(row.forward.__code__.co_code, row.forward)
+
+
+def function_of(row: Op) -> Callable[..., Any]:
+    """Return the function that applies an op; its text is made when it is first called."""
+    if row.is_variadic or row.by_products:
+        return lambda *inputs, **params: apply(row, inputs, params)
+    names = {**_NAMES, "row": row, "forward": forward_of(row)}
+
+    def compile_first(*inputs: Any, **params: Any) -> Any:
+        import linecache
+
+        text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        of_tensors = ("INFERENCE", "Tensor", "note_view", "refuse_to_save", "share")
+        names.update({name: getattr(tensors, name) for name in of_tensors})
+        made: dict[str, Any] = {}
+        exec(compile(text, file, "exec"), made)
+        function.__code__ = made[row.name].__code__
+        function.__kwdefaults__ = row.defaults
+        made.clear()  # it and the function in it would wait for the garbage collector
+        return function(*inputs, **params)
+
+    names["compile_first"] = compile_first
+    function = FunctionType(_stub.__code__, names, row.name)
+    return function
+
+
+def _stub(*inputs: Any, **params: Any) -> Any:
+    return compile_first(*inputs, **params)  # type: ignore[name-defined] # noqa: F821
+
+
+def text_of(row: Op) -> str:
+    """Return the text of the function that applies ``row`` to floats of one dtype.
+
+    Parameters
+    ----------
+    row : Op
+        Not variadic, without by-products, and with all its rules.
+    """
+    count = len(row.inputs)
+    names, arrays, edges = "xyzuv"[:count], "abcde"[:count], [f"edge{i}" for i in range(count)]
+    given = "".join(f", {name}={name}" for name in row.params)
+    tensors_ = [f"isinstance({name}, Tensor)" for name in names]
+    sources = zip(names, arrays, edges, strict=True)
+    saved = [_if_read(n, a, row) for n, a in zip(row.inputs, arrays, strict=True)]
+    known = {name: name for name in row.params}
+    for array, name, value in zip(arrays, row.inputs, saved, strict=True):
+        known |= {name: value, f"{name}_shape": f"{array}.shape", f"{name}_dtype": f"{array}.dtype"}
+    if count == 2:  # the second one may be a number
+        known[f"{row.inputs[1]}_shape"] = "getattr(b, 'shape', ())"
+        known[f"{row.inputs[1]}_dtype"] = "getattr(b, 'dtype', None)"
+    inputs = f"({', '.join(names)},)"
+    holes = {
+        "all_tensors": " and ".join(tensors_),
+        "arrays": ", ".join(arrays),
+        "different": " or ".join(f"dtype is not {array}.dtype" for array in arrays[1:]),
+        "edge1": "edge1" if count > 1 else "None",
+        "general": f"apply(row, {inputs}, dict({given.strip(', ')}))",
+        "given": given,
+        "inputs": inputs,
+        "kind": "WideNode" if count > 2 else "Node",
+        "memory": "share(x)" if row.is_view else "x._array",  # a view needs what two can hold
+        "more": "".join(f"{edge}, " for edge in edges[2:]),
+        "name": row.name,
+        "names": ", ".join(names),
+        "odd": "" if row.is_view else "type(a) not in scalars and ",
+        "out": _if_read("out", "result", row),
+        "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
+        "rest": "".join(f"{known[name]}, " for name in row.rest),
+        "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
+        "view": "note_view(out, x)" if row.is_view else "",
+        "wanted": f"({' or '.join(f'{edge} is not None' for edge in edges)})",
+        "x": saved[0],
+        "y": saved[1] if count > 1 else "None",
+    }
+    text = (ONE_INPUT, TWO_INPUTS, MORE_INPUTS)[min(count, 3) - 1] + RESULT
+    if row.rules:
+        text += NODE + (MORE_EDGES if count > 2 else "")
+        for name, edge, value in zip(names, edges, saved, strict=True):
+            if count > 1 and value != "None":
+                text += REFUSAL.format(edge=edge, tensor=name)
+    made = (text + END).format(**holes)
+    return made.replace("dict(, ", "dict(").replace("\n\n", "\n").lstrip("\n")
+
+
+def _if_read(name: str, value: str, row: Op) -> str:
+    """Return the expression that saves ``value`` if a rule that is wanted reads it."""
+    readers = [f"edge{i}" for i, wrt in enumerate(row.inputs) if name in _reads(row, wrt)]
+    if len(readers) in (0, len(row.inputs)):
+        return value if readers else "None"
+    wanted = " or ".join(f"{edge} is not None" for edge in readers)
+    return f"({value} if {wanted} else None)"
+
+
+def _reads(row: Op, wrt: str) -> tuple[str, ...]:
+    return row.rules[wrt].reads if wrt in row.rules else ()

@@ -1,0 +1,288 @@
+"""Taking elements out by tensors of numbers or truth values, and putting them back.
+
+After reading this file you know three pairs, each the other's rule: ``gather`` and
+``scatter_add``, ``index_select`` and ``index_add``, ``masked_select`` and ``masked_scatter``. What
+one takes out forward, the other adds up where it came from. Read next: ``sorting.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import c_type, tensor_type
+from autodiff_kit.errors import error
+from autodiff_kit.ops.apply import ARRAYS, tensors
+from autodiff_kit.ops.elementwise import masked, to_copy
+from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.ops.shape import slice_backward
+from autodiff_kit.ops.table import op
+
+__all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_tensor"]
+__all__ += ["masked_scatter", "masked_select", "scatter", "scatter_add", "scatter_value", "zeros"]
+
+
+def zeros(g: Value, shape: tuple[int, ...]) -> Value:
+    """Return zeros of the dtype and kind (array or Tensor) of ``g``, to put it back into."""
+    if isinstance(g, ARRAYS):
+        return np.zeros(shape, g.dtype)[()]
+    return tensors.wrap(np.zeros(shape, g._array.dtype)[()])
+
+
+# -- places along a dimension: index has as many dimensions as x ----------------------------------
+
+
+def _places(name: str, x: Value, index: Value, dim: int, source: Any = None) -> tuple[Value, ...]:
+    """Return index arrays for x: of each element of ``index`` its own place, but it along dim."""
+    count, index = max(x.ndim, 1), np.atleast_1d(index)
+    if not index.size:
+        return tuple(np.zeros((count, *index.shape), int))
+    if index.dtype not in ("int64", "int32"):
+        raise error("indexing.places_dtype", name=name)
+    role = "input" if name == "gather" else "self"
+    for named, array in ((role, x), ("src", source)):
+        if max(np.ndim(array), 1) != index.ndim and array is not None:
+            raise error("indexing.places_ranks", name=named)
+    own, asked = np.atleast_1d(x).shape, index.shape
+    fits = all(n <= m or d == dim for d, (n, m) in enumerate(zip(asked, own, strict=True)))
+    if name == "gather" and not fits:
+        d = next(d for d in range(count) if d != dim and asked[d] > own[d])
+        raise error("indexing.gather_size", at=d, index=[*asked], own=[*own], dim=dim)
+    given = asked if source is None else np.atleast_1d(source).shape
+    if not fits or any(n > m for n, m in zip(asked, given, strict=True)):
+        key = "indexing.scatter_size" if source is None else "indexing.scatter_sizes"
+        raise error(key, index=[*asked], own=[*own], dim=dim, source=[*given])
+    _check_bounds(index, dim, own[dim])
+    grid = list(np.ogrid[tuple(slice(n) for n in asked)])
+    grid[dim] = index
+    return tuple(grid)
+
+
+def _check_bounds(index: Value, dim: int, size: int) -> None:
+    wrong = index[(index < 0) | (index >= size)]
+    if wrong.size:
+        raise error("indexing.place_out_of_bounds", index=wrong[0], dim=dim, size=size)
+
+
+def _part(source: Value, index: Value) -> Value:
+    """Return as much of ``source`` as there are indices."""
+    return np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)]
+
+
+@op("x.gather(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"})
+def gather(x: Value, index: Value, *, dim: int) -> Value:
+    """Take for each place the element that ``index`` names along a dimension."""
+    places = _places("gather", x, index, dim)
+    return np.atleast_1d(x)[places].reshape(index.shape)[()]
+
+
+@gather.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
+def _(g: Value, index: Value, x_shape: tuple[int, ...], dim: int) -> Value:
+    return scatter_add(zeros(g, x_shape), index, g, dim=dim)
+
+
+def _check_source(x: Value, index: Value, source: Value, *, dim: int) -> None:
+    if x.dtype != source.dtype:
+        raise error("indexing.scatter_dtypes")
+
+
+@op("x.scatter_add(dim, index, source)", tex="x + y_I", dtypes="any", whole=_check_source)
+def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
+    """Add elements to those that ``index`` names along a dimension, as often as it does."""
+    places, out = _places("scatter_add", x, index, dim, source), np.array(x, ndmin=1)
+    np.add.at(out, places, _part(source, index))
+    return out.reshape(x.shape)[()]
+
+
+@scatter_add.vjp("x", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+@op("x.scatter(dim, index, source)", tex=r"x_{I \leftarrow y}", dtypes="any", whole=_check_source)
+def scatter(x: Value, index: Value, source: Value, *, dim: int) -> Value:
+    """Overwrite the elements that ``index`` names along a dimension."""
+    return _scattered(x, index, source, dim)
+
+
+@op("x.scatter(dim, index, value)", node="ScatterBackward1", dtypes="any")
+def scatter_value(x: Value, index: Value, *, dim: int, value: float) -> Value:
+    """Write one number over the elements that ``index`` names along a dimension."""
+    return _scattered(x, index, None, dim, value)
+
+
+def _scattered(x: Value, index: Value, source: Value, dim: int, value: float = 0) -> Value:
+    places, out = _places("scatter", x, index, dim, source), np.array(x, ndmin=1)
+    out[places] = value if source is None else _part(source, index)
+    return out.reshape(x.shape)[()]
+
+
+for _scattering in (scatter, scatter_value):
+
+    @_scattering.vjp("x", tex=r"\bar z_{I \leftarrow 0}")
+    def _(g: Value, index: Value, dim: int) -> Value:
+        return scatter_value(g, index, dim=dim, value=0)
+
+
+for _scattering in (scatter, scatter_add):
+
+    @_scattering.vjp("source", tex=r"\bar z_I")
+    def _(g: Value, index: Value, source_shape: tuple[int, ...], dim: int) -> Value:
+        part = gather(g, index, dim=dim)
+        for d, n in enumerate(part.shape):  # what lies beyond the indices was not used
+            if n < source_shape[d]:
+                shape = (*part.shape[:d], source_shape[d], *part.shape[d + 1 :])
+                part = slice_backward(part, shape=shape, dim=d, start=0, end=n, step=1)
+        return part
+
+
+# -- whole entries along a dimension: index is a vector -------------------------------------------
+
+
+def _check_vector(x: Value, index: Value, size: int) -> None:
+    if index.ndim > 1:
+        raise error("indexing.select_index_ndim")
+    if index.dtype not in ("int64", "int32"):
+        raise error("indexing.select_index_dtype")
+    if not x.ndim and index.size != 1:
+        raise error("indexing.select_from_0d", count=index.size)
+    if index.size and not size:
+        raise error("indexing.select_from_nothing")
+    if index.size and not 0 <= index.min() <= index.max() < size:
+        raise error("indexing.selected_out_of_range", last=size - 1)
+
+
+@op("x.index_select(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"})
+def index_select(x: Value, index: Value, *, dim: int) -> Value:
+    """Take the entries along a dimension that a vector of numbers names."""
+    _check_vector(x, index, x.shape[dim] if x.ndim else 1)
+    return np.take(x, np.atleast_1d(index), dim) if x.ndim else x
+
+
+@index_select.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
+def _(g: Value, index: Value, x_shape: tuple[int, ...], dim: int) -> Value:
+    return index_add(zeros(g, x_shape), index, g, dim=dim)
+
+
+def _check_added(x: Value, index: Value, source: Value, dim: int) -> None:
+    if index.ndim > 1:
+        kind, shape = tensor_type(index.dtype), list(index.shape)
+        raise error("indexing.added_index_ndim", ndim=index.ndim, kind=kind, shape=shape)
+    if index.dtype not in ("int64", "int32"):
+        raise error("indexing.added_index_dtype", kind=tensor_type(index.dtype))
+    if x.dtype != source.dtype:
+        kinds = tensor_type(x.dtype), tensor_type(source.dtype)
+        raise error("indexing.added_dtypes", own=kinds[0], source=kinds[1])
+    if not source.ndim and index.size != 1:
+        raise error("shapes.size_of_0d", dim=0)
+    size = 1 if not source.ndim else source.shape[dim] if dim < source.ndim else 0
+    if index.size != size:
+        raise error("indexing.added_count", count=index.size, size=size, dim=dim)
+    rest = [[*array.shape] for array in (x, source)]
+    if [n[:dim] + n[dim + 1 :] for n in rest] != [rest[0][:dim] + rest[0][dim + 1 :]] * 2 or (
+        x.ndim != source.ndim
+    ):
+        raise error("indexing.added_shapes", own=rest[0], source=rest[1])
+
+
+@op("x.index_add(dim, index, source)", tex=r"x + \alpha y_I", dtypes="any")
+def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float = 1) -> Value:
+    """Add entries to those that a vector of numbers names along a dimension."""
+    _check_added(x, index, source, dim)
+    out = np.array(x, ndmin=1)
+    _check_bounds(np.atleast_1d(index), dim, out.shape[dim])
+    source = np.reshape(source * x.dtype.type(alpha), source.shape or (1,))
+    places: Any = (slice(None),) * dim + (np.atleast_1d(index),)
+    np.add.at(out, places, source)
+    return out.reshape(x.shape)[()]
+
+
+@index_add.vjp("x", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+@index_add.vjp("source", tex=r"\alpha \bar z_I")
+def _(g: Value, index: Value, dim: int, alpha: float) -> Value:
+    part = index_select(g, index, dim=dim)
+    return part if alpha == 1 else part * alpha
+
+
+# -- masks: they broadcast with x ----------------------------------------------------------------
+
+
+def _misfit(name: str) -> Any:
+    return lambda x, mask, *_, **__: broadcast_message(name, (mask.shape, x.shape))
+
+
+def _filled(x: Value, mask: Value, value: Value) -> Value:
+    if mask.dtype != bool:
+        raise error("indexing.fill_mask", kind=c_type(mask.dtype))
+    if x.dtype.kind in "iu" and not np.isfinite(value):
+        raise error("indexing.fill_overflow", kind=x.dtype)
+    return np.where(mask, np.asarray(value).astype(x.dtype), x)[()]
+
+
+@op(
+    "where(mask, value, x)",
+    tex=r"[m]\,a + [\lnot m]\,x",
+    dtypes="any",
+    on_error=_misfit("masked_fill"),
+)
+def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
+    """Write a number over the elements where the mask is true."""
+    return _filled(x, mask, value)
+
+
+@op(
+    "where(mask, value, x)",
+    tex=r"[m]\,y + [\lnot m]\,x",
+    node="MaskedFillBackward1",
+    dtypes="any",
+    on_error=_misfit("masked_fill"),
+)
+def masked_fill_tensor(x: Value, mask: Value, value: Value) -> Value:
+    """Write the number that a 0-d tensor holds over the elements where the mask is true."""
+    return _filled(x, mask, value)
+
+
+for _filling in (masked_fill, masked_fill_tensor):
+
+    @_filling.vjp("x", tex=r"\bar z \odot [\lnot m]")
+    def _(g: Value, mask: Value) -> Value:
+        return masked(g, ~mask)
+
+
+@masked_fill_tensor.vjp("value", tex=r"\textstyle\sum \bar z \odot [m]")
+def _(g: Value, mask: Value, value_dtype: Any) -> Value:
+    g = masked(g, mask)
+    return to_copy(g, dtype=value_dtype) if value_dtype is not None else g
+
+
+@op("x[mask]", tex=r"x_m", dtypes="any", on_error=_misfit("masked_select"))
+def masked_select(x: Value, mask: Value) -> Value:
+    """Take the elements where the mask is true, in the order of reading."""
+    if mask.dtype != bool:
+        raise error("indexing.select_mask")
+    x, mask = np.broadcast_arrays(x, mask)
+    return x[mask]
+
+
+@masked_select.vjp("x", tex=r"\bar z \text{ put back}")
+def _(g: Value, x_shape: tuple[int, ...], mask: Value) -> Value:
+    return masked_scatter(g, mask, shape=np.broadcast_shapes(x_shape, mask.shape))
+
+
+@op("zeros with x at [mask]", tex=r"x \text{ put back}", dtypes="any")
+def masked_scatter(x: Value, mask: Value, *, shape: tuple[int, ...]) -> Value:
+    """Put selected elements back into zeros, where the mask is true."""
+    out = np.zeros(shape, x.dtype)
+    out[np.broadcast_to(mask, shape)] = x
+    return out[()]
+
+
+@masked_scatter.vjp("x", tex=r"\bar z_m")
+def _(g: Value, mask: Value) -> Value:
+    return masked_select(g, mask)

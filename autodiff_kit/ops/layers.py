@@ -1,0 +1,244 @@
+"""What layers compute: an affine map, normalisation, and looking up rows of a table.
+
+After reading this file you know why the gradient of a normalisation has two means taken out of
+it: shifting or stretching all inputs changes nothing. Read next: ``convolution.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.errors import error
+from autodiff_kit.ops.activations import floats_only
+from autodiff_kit.ops.elementwise import rsqrt
+from autodiff_kit.ops.indexing import put
+from autodiff_kit.ops.linalg import mm
+from autodiff_kit.ops.reduction import mean_dim
+from autodiff_kit.ops.shape import reshape
+from autodiff_kit.ops.table import op
+
+__all__ = ["addmm", "batch_norm", "embedding", "embedding_backward", "layer_norm"]
+
+# -- affine ---------------------------------------------------------------------------------------
+
+
+def _addmm_message(input: Value, mat1: Value, mat2: Value, **_: Any) -> str:
+    if mat1.shape[1] != mat2.shape[0]:
+        a, b = ("x".join(map(str, array.shape)) for array in (mat1, mat2))
+        return str(error("functional.mm_shapes", a=a, b=b))
+    wanted = [mat1.shape[0], mat2.shape[1]]
+    own = [1] * (2 - input.ndim) + list(input.shape)
+    dim = next(i for i in (1, 0) if own[i] not in (1, wanted[i]))
+    return str(
+        error(
+            "functional.bias_shape",
+            size=wanted[dim],
+            own=own[dim],
+            dim=dim,
+            wanted=wanted,
+            shape=list(input.shape),
+        )
+    )
+
+
+def _check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
+    for name, array in (("self", input), ("mat1", mat1)):
+        if array.dtype != mat2.dtype:
+            kinds = f"{tensor_type(array.dtype)} and {tensor_type(mat2.dtype)}"
+            raise error("functional.addmm_types", name=name, kinds=kinds)
+    if mat1.dtype == bool and mat1.size and mat2.size:
+        raise error("dtypes.bool_kernel", kernel="addmm_impl_cpu_")
+
+
+@op(
+    "beta * input + alpha * mat1 @ mat2",
+    tex=r"\beta b + \alpha x\,y",
+    dtypes="any",
+    on_error=_addmm_message,
+    whole=_check_addmm,
+)
+def addmm(input: Value, mat1: Value, mat2: Value, *, beta: float = 1, alpha: float = 1) -> Value:
+    """Multiply two matrices and add a third, which broadcasts: all of a linear layer."""
+    out = _times(mat1.dot(mat2), alpha)
+    out += _times(input, beta)
+    return out
+
+
+@addmm.vjp("input", tex=r"\beta \bar z")
+def _(g: Value, beta: float) -> Value:
+    return _times(g, beta)
+
+
+@addmm.vjp("mat1", tex=r"\alpha \bar z\,y^\top")
+def _(g: Value, mat2: Value, alpha: float) -> Value:
+    return _times(mm(g, mat2.T), alpha)
+
+
+@addmm.vjp("mat2", tex=r"\alpha x^\top \bar z")
+def _(g: Value, mat1: Value, alpha: float) -> Value:
+    return _times(mm(mat1.T, g), alpha)
+
+
+def _times(x: Value, factor: float) -> Value:
+    return x if factor == 1 else x * factor
+
+
+# -- normalisation --------------------------------------------------------------------------------
+
+
+def _standardised(x: Value, dim: tuple[int, ...], eps: float) -> tuple[Value, Value]:
+    """Return x shifted and stretched to mean 0 and variance 1 along dimensions, and by what."""
+    centred = x - mean_dim(x, dim=dim, keepdim=True)
+    stretch = rsqrt(mean_dim(centred * centred, dim=dim, keepdim=True) + eps)
+    return centred * stretch, stretch
+
+
+def _through(g: Value, x: Value, dim: tuple[int, ...], eps: float) -> Value:
+    """Carry a cotangent back through ``_standardised``."""
+    out, stretch = _standardised(x, dim, eps)
+    along = out * mean_dim(g * out, dim=dim, keepdim=True)
+    return (g - mean_dim(g, dim=dim, keepdim=True) - along) * stretch
+
+
+def _last(x: Value, count: int) -> tuple[int, ...]:
+    return tuple(range(len(x.shape) - count, len(x.shape)))
+
+
+@op(
+    "weight * (x - mean) / std + bias",
+    tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
+    node="NativeLayerNormBackward0",
+    dtypes="any",
+    whole=floats_only("LayerNormKernelImpl"),
+    saved_as={"x": "input"},
+)
+def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) -> Value:
+    """Standardise along the last ``count`` dimensions.
+
+    Source: Ba, Kiros and Hinton, Layer normalization (2016).
+    """
+    return _standardised(x, _last(x, count), eps)[0] * weight + bias
+
+
+@layer_norm.vjp(
+    "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
+)
+def _(g: Value, x: Value, weight: Value, count: int, eps: float) -> Value:
+    return _through(g * weight, x, _last(x, count), eps)
+
+
+@layer_norm.vjp("weight", tex=r"\bar z \odot \hat x")
+def _(g: Value, x: Value, count: int, eps: float) -> Value:
+    return g * _standardised(x, _last(x, count), eps)[0]
+
+
+@layer_norm.vjp("bias", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+def _others(x: Value) -> tuple[int, ...]:
+    return (0, *range(2, len(x.shape)))
+
+
+def _by_channel(value: Value, x: Value) -> Value:
+    """Give a vector the shape that broadcasts along dimension 1 of x; numbers stay."""
+    if isinstance(value, int):
+        return value
+    return reshape(value, shape=(1, -1) + (1,) * (len(x.shape) - 2))
+
+
+def _normalised(x: Value, mean: Value, var: Value, training: bool, eps: float) -> Value:
+    if training:
+        return _standardised(x, _others(x), eps)[0]
+    return (x - _by_channel(mean, x)) * rsqrt(_by_channel(var, x) + eps)
+
+
+@op(
+    "weight * (x - mean) / std + bias",
+    tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
+    node="NativeBatchNormBackward0",
+    dtypes="any",
+    whole=floats_only("batch_norm"),
+    saved_as={"x": "input", "mean": "running_mean", "var": "running_var"},
+)
+def batch_norm(
+    x: Value, weight: Value, bias: Value, mean: Value, var: Value, *, training: bool, eps: float
+) -> Value:
+    """Standardise each channel (dimension 1): by the batch in training, else by mean and var.
+
+    Source: Ioffe and Szegedy, Batch normalization (2015).
+    """
+    out = _normalised(x, mean, var, training, eps)
+    return out * _by_channel(weight, x) + _by_channel(bias, x)
+
+
+@batch_norm.vjp(
+    "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
+)
+def _(g: Value, x: Value, weight: Value, var: Value, training: bool, eps: float) -> Value:
+    return _through_batch(g * _by_channel(weight, x), x, var, training, eps)
+
+
+@batch_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
+def _(g: Value, x: Value, mean: Value, var: Value, training: bool, eps: float) -> Value:
+    return _add_up(g * _normalised(x, mean, var, training, eps))
+
+
+@batch_norm.vjp("bias", tex=r"\textstyle\sum \bar z")
+def _(g: Value) -> Value:
+    return _add_up(g)
+
+
+def _through_batch(g: Value, x: Value, var: Value, training: bool, eps: float) -> Value:
+    if training:
+        return _through(g, x, _others(x), eps)
+    return g * rsqrt(_by_channel(var, x) + eps)
+
+
+def _add_up(g: Value) -> Value:
+    return g.sum(_others(g))  # arrays and tensors call it the same
+
+
+# -- rows of a table ------------------------------------------------------------------------------
+
+
+@op("x[indices]", tex=r"x_i")
+def embedding(x: Value, *, indices: Any, padding_idx: int) -> Value:
+    """Look up rows; the row ``padding_idx`` learns nothing (-1: there is none)."""
+    return x[indices]
+
+
+@embedding.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
+def _(g: Value, x_shape: tuple[int, ...], indices: Any, padding_idx: int) -> Value:
+    return embedding_backward(g, shape=x_shape, indices=indices, padding_idx=padding_idx)
+
+
+@op("zeros with x added at [indices]", tex=r"\textstyle\sum x \text{ put back}")
+def embedding_backward(
+    x: Value, *, shape: tuple[int, ...], indices: Any, padding_idx: int
+) -> Value:
+    """Add rows up where they were looked up."""
+    flat = np.reshape(indices, -1)
+    order = np.argsort(flat, kind="stable")  # equal indices side by side: one sum for each
+    starts = np.flatnonzero(np.diff(flat[order], prepend=-1))
+    out = np.zeros(shape, x.dtype)
+    if starts.size:
+        out[flat[order[starts]]] = np.add.reduceat(x.reshape(-1, shape[1])[order], starts)
+    if padding_idx >= 0:
+        out[padding_idx] = 0
+    return out
+
+
+@embedding_backward.vjp("x", tex=r"\bar z_i")
+def _(g: Value, indices: Any, padding_idx: int) -> Value:
+    return embedding(_without_row(g, padding_idx), indices=indices, padding_idx=-1)
+
+
+def _without_row(x: Value, row: int) -> Value:
+    width = x.shape[1]
+    return x if row < 0 else put(x, 0, positions=np.arange(row * width, (row + 1) * width))

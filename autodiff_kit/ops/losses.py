@@ -1,0 +1,245 @@
+"""Losses: how far a prediction is from its target, as one number or one per element.
+
+After reading this file you know why cross-entropy is two ops only, ``log_softmax`` and
+``nll_loss``, and that a linear op and its rule are each other's rule.
+Read next: ``layers.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.errors import error
+from autodiff_kit.ops.activations import floats_only, softplus
+from autodiff_kit.ops.elementwise import abs, clamp_min, log, log1p, sigmoid, sign, where
+from autodiff_kit.ops.table import op
+
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "div_by_count"]
+__all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
+
+_add: Callable[..., Value] = np.add.reduce
+
+Ints = tuple[int, ...]
+
+
+def _reduced(values: Value, reduction: str) -> Value:
+    if reduction == "none":
+        return values
+    total = _add(values, None)
+    return total if reduction == "sum" else total / values.dtype.type(values.size)
+
+
+def _each(g: Value, x: Value, reduction: str) -> Value:
+    """Return what flows to each element's own loss."""
+    return g / max(1, math.prod(x.shape)) if reduction == "mean" else g
+
+
+# -- classes --------------------------------------------------------------------------------------
+
+
+def _chosen(
+    shape: Ints, target: Any, weight: Any, ignore_index: int
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Any, Any]:
+    """Return which targets are not ignored, where their scores stand, and what they count.
+
+    Returns
+    -------
+    (kept, places, counts, total) - two indices, the weights of the kept targets (None: 1 each),
+    and the sum of the weights.
+    """
+    target, classes = np.atleast_1d(target), shape[:2][-1]
+    # Read without a sign, negative targets are huge: one comparison tells that all are in range.
+    largest = np.maximum.reduce(target.astype(np.uint64), None, initial=0)
+    if target.ndim == 1 and largest < classes and not 0 <= ignore_index < classes:
+        kept: tuple[Any, ...] = (np.arange(target.size),)
+        chosen = target
+    else:
+        kept = np.nonzero(target != ignore_index)
+        chosen = target[kept]
+        outside = chosen[(chosen < 0) | (chosen >= classes)]
+        if outside.size:
+            raise error("functional.target_out_of_bounds", target=outside[0], last=classes - 1)
+    places = (*kept[:1], chosen, *kept[1:]) if len(shape) > 1 else (chosen,)
+    if weight is None:
+        return kept, places, None, chosen.size
+    counts = weight[chosen]
+    return kept, places, counts, _add(counts)
+
+
+_NLL = r"-\textstyle\sum_n w_{t_n} x_{n, t_n} / \sum_n w_{t_n}"
+
+
+@op("nll_loss(x, target, weight)", tex=_NLL)
+def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
+    """Pick the log-probability of each target, change its sign, and average with weights."""
+    kept, places, counts, total = _chosen(x.shape, target, weight, ignore_index)
+    losses = -x[places] if counts is None else -x[places] * counts
+    if reduction == "none":
+        out = np.zeros(np.atleast_1d(target).shape, x.dtype)
+        out[kept] = losses
+        return out.reshape(target.shape)[()]
+    return _add(losses) if reduction == "sum" else _add(losses) / x.dtype.type(total)
+
+
+@op("nll_loss(x, target, weight)", tex=_NLL, node="NllLoss2DBackward0")
+def nll_loss2d(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
+    """Do the same for every pixel of images."""
+    return nll_loss(x, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction)
+
+
+@op("zeros with -x * weight / total at [target]", tex=r"-\bar z\,w_t / \textstyle\sum w_t")
+def nll_loss_backward(
+    x: Value, *, shape: Ints, target: Any, weight: Any, ignore_index: int, reduction: str
+) -> Value:
+    """Send the cotangent to the log-probabilities that were picked."""
+    kept, places, counts, total = _chosen(shape, target, weight, ignore_index)
+    share = np.atleast_1d(x)[kept] if reduction == "none" else x
+    if reduction == "mean":
+        share = share / x.dtype.type(total)
+    out = np.zeros(shape, x.dtype)
+    out[places] = -share if counts is None else -share * counts
+    return out
+
+
+for _loss in (nll_loss, nll_loss2d):
+
+    @_loss.vjp("x", tex=r"-\bar z\,w_t / \textstyle\sum w_t \text{ at the targets}")
+    def _(
+        g: Value, target: Any, weight: Any, x_shape: Ints, ignore_index: int, reduction: str
+    ) -> Value:
+        return nll_loss_backward(
+            g,
+            shape=x_shape,
+            target=target,
+            weight=weight,
+            ignore_index=ignore_index,
+            reduction=reduction,
+        )
+
+
+@nll_loss_backward.vjp("x", tex=r"-\textstyle\sum_n w_{t_n} \bar z_{n, t_n} / \sum_n w_{t_n}")
+def _(g: Value, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
+    return nll_loss(g, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction)
+
+
+@op("x / y", tex=r"x / n", node="DivBackward1")
+def div_by_count(x: Value, *, y: float) -> Value:
+    """Divide a sum by a count, which may be 0."""
+    return x / x.dtype.type(y)
+
+
+@div_by_count.vjp("x", tex=r"\bar z / n")
+def _(g: Value, y: float) -> Value:
+    return g / y
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+@op(
+    "mean((x - y) ** 2)",
+    tex=r"\tfrac1n \textstyle\sum_i (x_i - y_i)^2",
+    whole=floats_only("mse_cpu"),
+    saved_as={"y": "target"},
+)
+def mse_loss(x: Value, y: Value, *, reduction: str) -> Value:
+    """Square the differences, and average them or add them up."""
+    difference = x - y
+    return _reduced(difference * difference, reduction)
+
+
+@mse_loss.vjp("x", tex=r"\tfrac2n \bar z\,(x - y)")
+def _(g: Value, x: Value, y: Value, reduction: str) -> Value:
+    return _each(g, x, reduction) * 2 * (x - y)
+
+
+@mse_loss.vjp("y", tex=r"\tfrac2n \bar z\,(y - x)")
+def _(g: Value, x: Value, y: Value, reduction: str) -> Value:
+    return _each(g, x, reduction) * 2 * (y - x)
+
+
+@op(
+    "huber_loss(x, y, delta)",
+    tex=r"\tfrac1n \textstyle\sum_i h_\delta(x_i - y_i)",
+    whole=floats_only("huber_cpu"),
+    saved_as={"y": "target"},
+)
+def huber_loss(x: Value, y: Value, *, delta: float, reduction: str) -> Value:
+    """Square small differences; let those above delta count in proportion only.
+
+    Source: Huber, Robust estimation of a location parameter (1964).
+    """
+    size = np.abs(x - y)
+    losses = np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
+    return _reduced(losses, reduction)
+
+
+@huber_loss.vjp("x", tex=r"\tfrac1n \bar z\,h'_\delta(x - y)")
+def _(g: Value, x: Value, y: Value, delta: float, reduction: str) -> Value:
+    return _each(g, x, reduction) * _clipped(x - y, delta)
+
+
+@huber_loss.vjp("y", tex=r"\tfrac1n \bar z\,h'_\delta(y - x)")
+def _(g: Value, x: Value, y: Value, delta: float, reduction: str) -> Value:
+    return _each(g, x, reduction) * _clipped(y - x, delta)
+
+
+def _clipped(x: Value, delta: float) -> Value:
+    return where(abs(x) < delta, x, sign(x) * delta)  # flat at delta itself, as in PyTorch
+
+
+# -- probabilities of yes -------------------------------------------------------------------------
+
+
+@op(
+    "-weight * (y * log(x) + (1 - y) * log(1 - x))",
+    tex=r"-w\,(y \ln x + (1 - y) \ln(1 - x))",
+    dtypes="any",
+    saved_as={"y": "target"},
+)
+def binary_cross_entropy(x: Value, y: Value, weight: Value, *, reduction: str) -> Value:
+    """Judge probabilities; log counts as -100 at least, so that no loss is infinite."""
+    yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
+    return _reduced(((y - 1) * no - y * yes) * weight, reduction)
+
+
+@binary_cross_entropy.vjp("x", tex=r"\bar z\,w\,(x - y) / (x (1 - x))")
+def _(g: Value, x: Value, y: Value, weight: Value, reduction: str) -> Value:
+    return _each(g, x, reduction) * weight * (x - y) / clamp_min((1 - x) * x, min=1e-12)
+
+
+@binary_cross_entropy.vjp("y", tex=r"\bar z\,w\,(\ln(1 - x) - \ln x)")
+def _(g: Value, x: Value, weight: Value, reduction: str) -> Value:
+    return _each(g, x, reduction) * weight * (log1p(-x) - log(x))
+
+
+@op(
+    "weight * ((1 - y) * x - (1 + (pos_weight - 1) * y) * log(sigmoid(x)))",
+    tex=r"-w\,(p\,y \ln \sigma(x) + (1 - y) \ln \sigma(-x))",
+    whole=floats_only("log_sigmoid_cpu"),
+    saved_as={"y": "target"},
+)
+def binary_cross_entropy_with_logits(
+    x: Value, y: Value, weight: Value, pos_weight: Value, *, reduction: str
+) -> Value:
+    """Judge numbers before the sigmoid; exact and finite however large they are."""
+    log_sigmoid = np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    return _reduced(((1 - y) * x - ((pos_weight - 1) * y + 1) * log_sigmoid) * weight, reduction)
+
+
+@binary_cross_entropy_with_logits.vjp("x", tex=r"\bar z\,w\,((p\,y + 1 - y)\,\sigma(x) - p\,y)")
+def _(g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, reduction: str) -> Value:
+    yes = pos_weight * y
+    return _each(g, x, reduction) * weight * ((yes + 1 - y) * sigmoid(x) - yes)
+
+
+@binary_cross_entropy_with_logits.vjp("y", tex=r"\bar z\,w\,(\ln \sigma(-x) - p \ln \sigma(x))")
+def _(g: Value, x: Value, weight: Value, pos_weight: Value, reduction: str) -> Value:
+    # softplus(x) - softplus(-x) is x: without pos_weight, the gradient is -x.
+    yes = softplus(-x, beta=1, threshold=40.0)
+    return _each(g, x, reduction) * weight * (yes * (pos_weight - 1) - x)

@@ -1,0 +1,108 @@
+"""Pooling and padding: images made smaller, and their borders wider.
+
+After reading this file you know where the gradient of a maximum over windows goes - to the first
+of the largest elements - and that overlapping windows add up. Read next: ``../nn/functional.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops.indexing import index_backward
+from autodiff_kit.ops.shape import reshape
+from autodiff_kit.ops.table import op
+from autodiff_kit.ops.windows import Grid, Ints, pad_array
+
+__all__ = ["avg_pool2d", "avg_pool2d_backward", "constant_pad_nd", "max_pool2d"]
+
+_maximum: Callable[..., Value] = np.maximum.reduce
+
+
+@op(
+    "max_pool2d(x)",
+    tex=r"\max_{\text{window}} x",
+    node="MaxPool2DWithIndicesBackward0",
+    by_products=("positions",),
+    saved_as={"positions": "result1"},
+)
+def max_pool2d(x: Value, *, grid: Grid) -> Any:
+    """Return the largest element of every window (the first, at a tie), and where it stands."""
+    height, width = size = x.shape[-2:]
+    count = grid.counts(size)
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    image = pad_array(x, grid.border(size), lowest)
+    up, left = (
+        np.arange(n) * s - p for n, s, p in zip(count, grid.stride, grid.padding, strict=True)
+    )
+    has_nan = bool(np.isnan(_maximum(x, None, initial=lowest)))
+    out = np.empty((*x.shape[:-2], *count), x.dtype)
+    positions = np.empty(out.shape, np.int64)
+    for place, where in grid.places(count):
+        row = np.clip(up + place[0] * grid.dilation[0], 0, height - 1)
+        column = np.clip(left + place[1] * grid.dilation[1], 0, width - 1)
+        candidate = image[where]
+        better = candidate > out if any(place) else True  # the first one wins over nothing
+        if has_nan:
+            better |= candidate != candidate  # nan wins
+        np.copyto(out, candidate, where=better)
+        np.copyto(positions, row[:, None] * width + column, where=better)
+    firsts = np.arange(0, x.size, max(1, height * width)).reshape(*x.shape[:-2], 1, 1)
+    return out, positions + firsts  # in the whole tensor, counted row by row
+
+
+@max_pool2d.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
+def _(g: Value, positions: Value, x_shape: Ints) -> Value:
+    return _put_back(g, getattr(positions, "_array", positions), x_shape)
+
+
+def _put_back(g: Value, positions: Any, shape: Ints) -> Value:
+    return reshape(index_backward(g, shape=(math.prod(shape),), indices=(positions,)), shape=shape)
+
+
+@op("avg_pool2d(x)", tex=r"\tfrac1k \textstyle\sum_{\text{window}} x", node="AvgPool2DBackward0")
+def avg_pool2d(x: Value, *, grid: Grid, divisors: Any) -> Value:
+    """Add every window up and divide it by its divisor."""
+    size = x.shape[-2:]
+    count = grid.counts(size)
+    image = pad_array(x, grid.border(size))
+    out = np.zeros((*x.shape[:-2], *count), x.dtype)
+    for _, where in grid.places(count):
+        out += image[where]
+    return (out / divisors).astype(x.dtype)
+
+
+@avg_pool2d.vjp("x", tex=r"\tfrac1k \textstyle\sum \bar z \text{ put back}")
+def _(g: Value, x_shape: Ints, grid: Grid, divisors: Any) -> Value:
+    return avg_pool2d_backward(g, shape=x_shape, grid=grid, divisors=divisors)
+
+
+@op("zeros with x / k added at the windows", tex=r"\tfrac1k \textstyle\sum x \text{ put back}")
+def avg_pool2d_backward(x: Value, *, shape: Ints, grid: Grid, divisors: Any) -> Value:
+    """Give every element its part of the windows that it was in."""
+    border = grid.border(shape[-2:])
+    image = pad_array(np.zeros(shape, x.dtype), border)
+    part = (x / divisors).astype(x.dtype)
+    for _, where in grid.places(x.shape[-2:]):
+        image[where] += part
+    return pad_array(image, tuple(-n for n in border))
+
+
+@avg_pool2d_backward.vjp("x", tex=r"\tfrac1k \textstyle\sum_{\text{window}} \bar z")
+def _(g: Value, grid: Grid, divisors: Any) -> Value:
+    return avg_pool2d(g, grid=grid, divisors=divisors)
+
+
+@op("pad(x, pad, value)", tex=r"[a, x, a]")
+def constant_pad_nd(x: Value, *, pad: Ints, value: float) -> Value:
+    """Put a border of one number around the last dimensions; negative widths cut off."""
+    return pad_array(x, pad, value) if any(pad) else np.array(x)[()]
+
+
+@constant_pad_nd.vjp("x", tex=r"\bar z \text{ without the border}")
+def _(g: Value, pad: Ints) -> Value:
+    return constant_pad_nd(g, pad=tuple(-n for n in pad), value=0.0)

@@ -1,0 +1,61 @@
+"""Type promotion: in which dtype an op works, and what is converted for that.
+
+After reading this file you know why ``int + float`` is a float, and that a conversion is an op of
+its own, so that its gradient is converted back. Read next: ``dtypes.py`` (``result_dtype``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_kit.dtypes import get_default_dtype, result_dtype
+from autodiff_kit.ops.messages import not_a_tensor
+
+if TYPE_CHECKING:
+    from autodiff_kit.ops.table import Op
+
+__all__ = ["promoted"]
+
+_FLOATS = {np.dtype("float32"), np.dtype("float64")}
+
+
+def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the inputs, with tensors brought to the dtype in which the op works.
+
+    Raises
+    ------
+    TypeError
+        If an input is neither a tensor nor a number; or what the op's own check raises.
+    """
+    from autodiff_kit.ops import promote
+
+    own = {value._array.dtype if hasattr(value, "_array") else None for value in inputs}
+    if len(own) == 1 and own <= _FLOATS:
+        return inputs  # the commonest case: a tenth of the time
+    arrays = []
+    for i, value in enumerate(inputs):
+        array = getattr(value, "_array", value)
+        if array is value and isinstance(value, np.generic):
+            array = value.item()  # NumPy's numbers count as Python's
+        elif array is value and not isinstance(value, float | int):
+            raise TypeError(not_a_tensor(row, i, value))
+        arrays.append(array)
+    types = {array.dtype for array in arrays if hasattr(array, "dtype")}
+    if row.whole is not None and (len(types) > 1 or any(t.kind != "f" for t in types)):
+        row.whole(*arrays, **params)
+    values = [
+        value if hasattr(value, "_array") else array
+        for value, array in zip(inputs, arrays, strict=True)
+    ]
+    if row.dtypes == "any":
+        return tuple(values)
+    numbers = [params[name] for name in row.operands]
+    dtype = result_dtype(*arrays, *numbers)
+    if row.dtypes == "float" and dtype.kind != "f":
+        dtype = get_default_dtype().numpy
+    for i, array in enumerate(arrays):
+        if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
+            values[i] = promote(values[i], dtype=dtype)
+    return tuple(values)

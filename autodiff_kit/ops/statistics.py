@@ -1,0 +1,96 @@
+"""Variance, standard deviation and norms: how far elements are from their mean, or from 0.
+
+After reading this file you know what PyTorch answers where the formula of school divides by 0: a
+norm and a standard deviation of 0 have the gradient 0. Read next: ``shape.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops.elementwise import abs, isnan, masked, sign, zeros_like
+from autodiff_kit.ops.reduction import keep, mean_dim, share
+from autodiff_kit.ops.table import op
+
+__all__ = ["linalg_vector_norm", "std", "var"]
+
+Dims = tuple[int, ...]
+_add: Callable[..., Value] = np.add.reduce
+
+
+def _freedom(shape: Dims, dim: Dims, correction: float) -> float:
+    return math.prod([shape[i] for i in dim]) - correction
+
+
+def _variance(x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
+    wide = x.astype("float64")  # squares of what float32 can hold
+    count = np.float64(_freedom(x.shape, dim, 0))
+    squares = (wide - _add(wide, dim, keepdims=True) / count) ** 2
+    return _add(squares, dim, keepdims=keepdim) / max(0 * count, count - correction)
+
+
+@op("x.var(dim)", tex=r"\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2")
+def var(x: Value, *, dim: Dims, correction: float = 1, keepdim: bool = False) -> Value:
+    """Average the squared distances from the mean; ``correction`` counts for fewer elements."""
+    return _variance(x, dim, correction, keepdim).astype(x.dtype)
+
+
+@var.vjp("x", tex=r"\bar z \odot \tfrac{2}{n-c} (x - \bar x)")
+def _(g: Value, x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
+    return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
+
+
+def _of_variance(g: Value, x: Value, dim: Dims, correction: float) -> Value:
+    free = _freedom(x.shape, dim, correction)
+    return g * (2 / free if free else math.inf) * (x - mean_dim(x, dim=dim, keepdim=True))
+
+
+@op("x.std(dim)", tex=r"\sqrt{\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2}")
+def std(x: Value, *, dim: Dims, correction: float = 1, keepdim: bool = False) -> Value:
+    """Return the root of the variance."""
+    return np.sqrt(_variance(x, dim, correction, keepdim)).astype(x.dtype)
+
+
+@std.vjp("x", tex=r"\bar z \odot (x - \bar x) / ((n-c) z)")
+def _(g: Value, out: Value, x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
+    g = masked(g / (out * 2), out != 0)
+    return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
+
+
+@op("x.norm(ord, dim)", tex=r"(\textstyle\sum_i |x_i|^p)^{1/p}")
+def linalg_vector_norm(x: Value, *, ord: float, dim: Dims, keepdim: bool = False) -> Value:
+    """Return the length of x along dimensions; the largest element for p = inf.
+
+    Source: school mathematics; ord = 0 counts the elements that are not 0.
+    """
+    size = np.abs(x)
+    if ord == 0:
+        return np.sum(x != 0, dim, dtype=x.dtype, keepdims=keepdim)
+    if ord in (math.inf, -math.inf):
+        return (np.max if ord > 0 else np.min)(size, dim, keepdims=keepdim)
+    if ord == 1:
+        return np.sum(size, dim, keepdims=keepdim)
+    if ord == 2:
+        return np.sqrt(np.sum(x * x, dim, keepdims=keepdim))
+    return np.sum(size**ord, dim, keepdims=keepdim) ** x.dtype.type(1 / ord)
+
+
+@linalg_vector_norm.vjp("x", tex=r"\bar z \odot \operatorname{sign}(x) (|x| / z)^{p-1}")
+def _(g: Value, out: Value, x: Value, ord: float, dim: Dims, keepdim: bool) -> Value:
+    g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
+    if ord == 0:
+        return zeros_like(x)
+    if ord == 1:
+        return g * sign(x)
+    if ord == 2:
+        return g * masked(x / out, out != 0)
+    if ord in (math.inf, -math.inf):
+        return sign(x) * share(g, (abs(x) == out) | isnan(x), dim=dim)
+    if ord < 1:
+        return sign(x) * masked(abs(x) ** (ord - 1), x != 0) * g * out ** (1 - ord)
+    towards = sign(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
+    return towards * masked(g / out ** (ord - 1), out != 0)

@@ -1,0 +1,96 @@
+"""Windows on an image: what convolution and pooling have in common.
+
+After reading this file you know how many windows fit, and how to visit them all in a few steps:
+not window by window, but place by place - the upper left elements of all windows are one slice of
+the image. Read next: ``convolution.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+
+__all__ = ["Grid", "pad_array"]
+
+Ints = tuple[int, ...]
+
+
+class Grid(NamedTuple):
+    """How windows lie on an image; one number per dimension of the image each.
+
+    Attributes
+    ----------
+    kernel, stride, padding, dilation : tuple of int
+        The window's size, the step to the next window, the border around the image, and the step
+        between the elements of a window.
+    ceil_mode : bool
+        Whether the last window may reach over the border.
+    """
+
+    kernel: Ints
+    stride: Ints
+    padding: Ints
+    dilation: Ints
+    ceil_mode: bool = False
+
+    def _sizes(self, *more: Ints) -> Iterator[Ints]:
+        return zip(self.kernel, self.stride, self.padding, self.dilation, *more, strict=True)
+
+    def counts(self, size: Ints) -> Ints:
+        """Return how many windows fit on an image of this size."""
+        counts: Ints = ()
+        for k, s, p, d, n in self._sizes(size):
+            room = n + 2 * p - d * (k - 1) - 1
+            count = (-(-room // s) if self.ceil_mode else room // s) + 1
+            counts += (count - (self.ceil_mode and (count - 1) * s >= n + p),)
+        return counts
+
+    def border(self, size: Ints) -> Ints:
+        """Return the padding that gives all windows all their elements, as in ``pad_array``."""
+        pad: Ints = ()
+        for k, s, p, d, n, c in self._sizes(size, self.counts(size)):
+            pad = (p, max(p, (c - 1) * s + d * (k - 1) + 1 - n - p), *pad)
+        return pad
+
+    def areas(self, size: Ints, with_border: bool) -> Any:
+        """Return how many elements each window has, of the image or of the border, too."""
+        lengths = []
+        for k, s, p, _, n, c in self._sizes(size, self.counts(size)):
+            start = np.arange(c) * s - p
+            end = np.minimum(start + k, n + p)
+            whole = end - start
+            lengths.append(whole if with_border else np.minimum(end, n) - np.maximum(start, 0))
+        return lengths[0][:, None] * lengths[1]
+
+    def places(self, counts: Ints) -> Iterator[tuple[Ints, Any]]:
+        """Yield each place in a window, and the part of the image that all windows have there."""
+        for place in np.ndindex(*self.kernel):
+            at = zip(place, self.stride, self.dilation, counts, strict=True)
+            where = [slice(i * d, i * d + s * (n - 1) + 1, s) for i, s, d, n in at]
+            yield place, (..., *where)
+
+
+def pad_array(x: Value, pad: Ints, value: float = 0) -> Value:
+    """Add elements on both sides of the last dimensions, or cut some off.
+
+    Parameters
+    ----------
+    x : array
+    pad : tuple of int
+        How many before and after, for the last dimension first, as PyTorch lists them; where
+        negative, so many are cut off.
+    value : float
+        What the new elements are.
+    """
+    if not any(pad):
+        return x
+    sides = [(0, 0)] * (x.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2], strict=True))
+    sizes = list(zip(x.shape, sides, strict=True))
+    out = np.full([n + a + b for n, (a, b) in sizes], value, x.dtype)
+    inside = tuple(slice(max(0, a), max(0, a) + n + min(0, a) + min(0, b)) for n, (a, b) in sizes)
+    out[inside] = x[tuple(slice(max(0, -a), n + min(0, b)) for n, (a, b) in sizes)]
+    return out

@@ -1,0 +1,332 @@
+"""What a tensor is as memory: sizes, elements, types, views, and the way out to NumPy and Python.
+
+After reading this file you know when memory is shared, and who is told. Read next: ``inplace.py``.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from collections.abc import Iterator
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from autodiff_kit import dtypes, ops
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.versions import Changes, changes_of, note_moved
+from autodiff_kit.errors import error, warn_of_scalar
+
+if TYPE_CHECKING:
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["INFERENCE", "Storage", "check_grad", "note_view", "refuse_to_save", "share"]
+
+# Stands in ``_changes`` of tensors made under inference_mode, which have no version counter.
+INFERENCE = Changes()
+
+
+class Storage:
+    """Mixed into ``Tensor``."""
+
+    __slots__ = ()
+
+    _array: Any
+    _node: Any
+
+    # -- what it is ----------------------------------------------------------------------------
+
+    @property
+    def shape(self: Any) -> dtypes.Size:
+        """The sizes of the dimensions."""
+        return dtypes.Size(self._array.shape)
+
+    @property
+    def dtype(self: Any) -> dtypes.dtype:
+        """The type of the elements."""
+        return dtypes.from_numpy_dtype(self._array.dtype)
+
+    @property
+    def device(self: Any) -> dtypes.device:
+        """Where the memory is: always the CPU."""
+        return dtypes.device("cpu")
+
+    @property
+    def ndim(self: Any) -> int:
+        """The number of dimensions."""
+        return self._array.ndim  # type: ignore[no-any-return]
+
+    def __len__(self: Any) -> int:
+        if self.ndim == 0:
+            raise error("tensor.len_of_0d")
+        return self.shape[0]  # type: ignore[no-any-return]
+
+    def __iter__(self: Any) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise error("tensor.iteration_over_0d")
+        return (ops.unbind_item(self, dim=0, index=i) for i in range(len(self)))
+
+    def size(self: Any, dim: int | None = None) -> Any:
+        """Return the shape, or the size of one dimension."""
+        if dim is not None and self.ndim == 0:
+            raise error("shapes.size_of_0d", dim=dim)
+        return self.shape if dim is None else self.shape[self._dim(dim)]
+
+    def dim(self: Any) -> Any:
+        """Return the number of dimensions."""
+        return self.ndim
+
+    def numel(self: Any) -> Any:
+        """Return the number of elements."""
+        return self._array.size
+
+    nelement = numel
+
+    def element_size(self: Any) -> Any:
+        """Return the bytes per element."""
+        return self._array.dtype.itemsize
+
+    @property
+    def nbytes(self: Any) -> Any:
+        """The bytes of all elements."""
+        return self._array.nbytes
+
+    def is_floating_point(self: Any) -> Any:
+        """Return whether the elements are floats."""
+        return self.dtype.is_floating_point
+
+    def is_contiguous(self: Any) -> Any:
+        """Return whether the elements lie in memory row by row."""
+        return bool(np.asarray(self._array).flags.c_contiguous)
+
+    def item(self: Any) -> Any:
+        """Return the only element as a Python number."""
+        if self._array.size != 1:
+            raise error("tensor.item_of_many", count=self.numel())
+        _tell(self, "item()")
+        return self._array.item()
+
+    def tolist(self: Any) -> Any:
+        """Return the elements as (nested lists of) Python numbers."""
+        _tell(self, "tolist()")
+        return self._array.tolist()
+
+    def cpu(self: Any) -> Any:
+        """Return the tensor itself: it is on the CPU."""
+        return self
+
+    itemsize: Any = property(lambda self: self._array.dtype.itemsize)
+
+    def stride(self: Any) -> tuple[Any, ...]:
+        """Return how many elements to go in memory for one step along each dimension."""
+        array = np.asarray(self._array)
+        return tuple(n // array.itemsize for n in array.strides)
+
+    def data_ptr(self: Any) -> Any:
+        """Return the address of the first element: equal for tensors that share memory."""
+        return self.data._array.ctypes.data
+
+    def detach_(self: Any) -> Tensor:
+        """Cut the tensor itself out of the graph, in place."""
+        if self._base is not None:
+            raise error("autograd.detach_view")
+        self._node = None
+        return self  # type: ignore[no-any-return]
+
+    def __deepcopy__(self: Any, memo: dict[Any, Any]) -> Any:
+        if not self.is_leaf:
+            raise error("autograd.deepcopy_of_non_leaf")
+        twin = self.detach().clone().requires_grad_(self.requires_grad)
+        memo[id(self)] = twin
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self: Any) -> Any:
+        if not self.is_leaf:
+            raise error("autograd.pickle_of_non_leaf")
+        return _rebuild, (type(self), self._array, self.requires_grad)
+
+    def __reversed__(self: Any) -> Any:
+        return self.flip(tuple(range(self.ndim)))
+
+    def __contains__(self: Any, value: Any) -> Any:
+        if not isinstance(value, Storage | int | float | np.generic):
+            raise error("arguments.contains", kind=type(value))
+        return (self == value).any().item()
+
+    @property
+    def output_nr(self: Any) -> int:
+        """Which output of its node this is."""
+        return 0 if self._node is None else self._node.output_nr
+
+    @property
+    def _version(self: Any) -> int:
+        """How often the tensor, or one that shares its memory, was changed in place."""
+        if self._changes is INFERENCE:
+            raise error("autograd.version_of_inference")
+        changes = changes_of(self._array) if self._changes is None else self._changes
+        return 0 if changes is None else changes.version()
+
+    def is_inference(self: Any) -> bool:
+        """Return whether it was made under ``inference_mode``."""
+        return self._changes is INFERENCE
+
+    # -- values --------------------------------------------------------------------------------
+
+    def numpy(self: Any, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """Return the NumPy array, sharing memory.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor requires grad, unless ``force``: NumPy would work unrecorded.
+        """
+        if self._node is not None and not force:
+            raise error("autograd.numpy_of_recorded")
+        _tell(self, "numpy()")
+        return share(self)
+
+    def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        return array if dtype is None and not copy else np.array(array, dtype=dtype)
+
+    def __bool__(self: Any) -> bool:
+        if self._array.size != 1:
+            raise error("tensor.truth_of_many" if self.numel() else "tensor.truth_of_none")
+        taken = bool(self._array)
+        if local.mode.observer is not None:
+            local.mode.observer.branched(self, taken)
+        return taken
+
+    def __float__(self: Any) -> float:
+        if self._node is not None:
+            warn_of_scalar(stacklevel=3)
+        return float(self._scalar())
+
+    def __int__(self: Any) -> int:
+        return int(self._scalar())
+
+    def __index__(self: Any) -> int:
+        if self._array.dtype.kind not in "iub" or self.numel() != 1:
+            raise error("tensor.not_an_index", dtype=self.dtype, shape=list(self.shape))
+        return int(self.item())
+
+    def _scalar(self: Any) -> Any:
+        if self._array.size != 1:
+            raise error("tensor.not_a_scalar", shape=self.shape)
+        _tell(self, "float() or int()")
+        return self._array.item()
+
+    # -- types ---------------------------------------------------------------------------------
+
+    def to(
+        self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
+    ) -> Tensor:
+        """Convert to a dtype (or to another tensor's); a device other than the CPU is refused."""
+        for arg in args:
+            if isinstance(arg, dtypes.dtype | type):
+                dtype = arg
+            elif isinstance(arg, bool):
+                pass  # non_blocking: there is nothing to wait for
+            elif isinstance(arg, Storage):
+                dtype = dtypes.from_numpy_dtype(arg._array.dtype)
+            elif arg is not None:
+                dtypes.device(arg)
+        if device is not None:
+            dtypes.device(device)
+        wanted = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "to").numpy
+        if wanted == self._array.dtype and not copy:
+            return self  # type: ignore[no-any-return]
+        convert = ops.to_copy if wanted.kind == "f" else ops.to_whole
+        return convert(self, dtype=wanted)
+
+    def type(self: Any, dtype: Any = None) -> Any:
+        """Convert to a dtype; without one, return the name of the tensor's type."""
+        if dtype is None:
+            return f"torch.{dtypes.tensor_type(self._array.dtype)}Tensor"
+        return self.to(dtype)
+
+    def type_as(self: Any, other: Tensor) -> Tensor:
+        """Convert to the dtype of another tensor."""
+        return self.to(other.dtype)  # type: ignore[no-any-return]
+
+    def float(self: Any) -> Tensor:
+        """Convert to float32."""
+        return self.to(dtypes.float32)  # type: ignore[no-any-return]
+
+    def half(self: Any) -> Tensor:
+        """Convert to float16."""
+        return self.to(dtypes.float16)  # type: ignore[no-any-return]
+
+    def double(self: Any) -> Tensor:
+        """Convert to float64."""
+        return self.to(dtypes.float64)  # type: ignore[no-any-return]
+
+    def int(self: Any) -> Tensor:
+        """Convert to int32."""
+        return self.to(dtypes.int32)  # type: ignore[no-any-return]
+
+    def long(self: Any) -> Tensor:
+        """Convert to int64."""
+        return self.to(dtypes.int64)  # type: ignore[no-any-return]
+
+    def bool(self: Any) -> Tensor:
+        """Convert to bool."""
+        return self.to(dtypes.bool_)  # type: ignore[no-any-return]
+
+
+def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
+    """Make a leaf again from what was pickled."""
+    tensor = object.__new__(kind)
+    tensor._array = array
+    tensor._node = tensor._grad = tensor._changes = tensor._base = None
+    return tensor.requires_grad_(requires_grad)
+
+
+def check_grad(tensor: Any, value: Any) -> None:
+    """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+    """
+    if not isinstance(value, Storage):
+        raise error("autograd.grad_type", kind=type(value).__name__)
+    own, g = tensor._array, value._array
+    if own.dtype != g.dtype:
+        kinds = dtypes.c_type(g.dtype), dtypes.tensor_type(own.dtype)
+        raise error("autograd.grad_dtype", given=kinds[0], own=kinds[1])
+    if own.shape != g.shape:
+        raise error("autograd.grad_shape", given=list(g.shape), own=list(own.shape))
+
+
+def _tell(tensor: Any, how: str) -> None:
+    if local.mode.observer is not None:
+        local.mode.observer.left(tensor, how)
+
+
+def share(tensor: Tensor) -> np.ndarray[Any, Any]:
+    """Return the tensor's memory as an array that others may hold and change, too."""
+    array = tensor._array
+    if not isinstance(array, np.ndarray):
+        tensor._array = np.array(array)
+        if getrefcount(array) > 2:  # somebody else has it, too: perhaps a node that has saved it
+            note_moved(array, tensor._array)
+    return tensor._array  # type: ignore[no-any-return]
+
+
+def note_view(view: Tensor, of: Tensor) -> None:
+    """Note that ``view`` looks into the memory of ``of``: they share base and version."""
+    view._base = base = of if of._base is None else of._base
+    view._changes = of._changes
+    try:
+        views = base._views
+    except AttributeError:
+        views = base._views = set()
+    views.add(weakref.ref(view, views.discard))
+
+
+def refuse_to_save() -> NoReturn:
+    """Refuse to save an inference tensor for a rule: nobody could notice if it were changed."""
+    raise error("autograd.inference_saved")

@@ -1,0 +1,180 @@
+"""Factories, conversions and dtypes: the same values, shapes and types as PyTorch's."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+import autodiff_kit
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+FACTORIES = """
+torch.tensor(3)
+torch.tensor(2.5)
+torch.tensor(True)
+torch.tensor([])
+torch.tensor([[], []])
+torch.tensor([1, 2.5])
+torch.tensor([True, 2])
+torch.tensor([True, 2.5])
+torch.tensor([[1, 2], (3, 4)])
+torch.tensor(range(3))
+torch.tensor([1, 2], dtype=torch.float64)
+torch.tensor([1.7, -1.7], dtype=torch.int64)
+torch.tensor([2, 0, 0.5], dtype=torch.bool)
+torch.tensor(-1, dtype=torch.uint8)
+torch.tensor([1e300])
+torch.tensor([1], dtype=float)
+torch.tensor([1.0, 2.0], requires_grad=True)
+torch.tensor(np.float32(2))
+torch.tensor(np.array([1, 2], "int32"))
+torch.tensor(np.arange(6.0).reshape(2, 3).T)
+torch.tensor([np.float64(1), 2.0])
+torch.tensor([np.float32(1), 2])
+torch.tensor([np.int32(1), 2])
+torch.tensor([torch.tensor(1.0, dtype=torch.float64)])
+torch.tensor([torch.tensor(1), 2.0])
+torch.zeros(2, 3)
+torch.zeros((2, 3))
+torch.zeros([2])
+torch.zeros(torch.Size([2]))
+torch.zeros(())
+torch.zeros(2, 0)
+torch.zeros(torch.tensor(2))
+torch.ones(2, dtype=torch.int64)
+torch.ones(2, dtype=bool)
+torch.ones(2, requires_grad=True)
+torch.empty(3).shape
+torch.full((2,), 3)
+torch.full((2,), 3.0)
+torch.full([2], True)
+torch.full((2, 2), 7, dtype=torch.float32)
+torch.full((2,), torch.tensor(2.0))
+torch.eye(2)
+torch.eye(2, 3)
+torch.eye(3, dtype=torch.int64)
+torch.arange(5)
+torch.arange(1, 10, 3)
+torch.arange(5.0)
+torch.arange(1, 2, 0.5)
+torch.arange(3, 0, -1)
+torch.arange(0)
+torch.arange(0.0, 3, dtype=torch.int64)
+torch.arange(0, 1, 0.1, dtype=torch.float64).tolist()
+torch.arange(3, dtype=torch.float32, requires_grad=True)
+torch.linspace(0, 1, 5)
+torch.linspace(0, 1, 1)
+torch.linspace(0, 1, 0)
+torch.linspace(1, 0, 4, dtype=torch.float64).tolist()
+torch.linspace(0, 10, 5, dtype=torch.int64)
+torch.linspace(-1, 1, 3, requires_grad=True)
+torch.zeros_like(torch.ones(2, dtype=torch.int64))
+torch.ones_like(torch.ones(2, 3), dtype=torch.float64)
+torch.full_like(torch.tensor([1, 2]), 2.7)
+torch.ones_like(torch.ones(2), requires_grad=True)
+torch.rand_like(torch.ones(2, 3)).shape
+torch.empty_like(torch.ones(2, 3)).dtype
+torch.Tensor(2, 3).shape
+torch.Tensor([1, 2])
+torch.Tensor((2, 3))
+torch.Tensor(torch.Size([2])).shape
+torch.Tensor()
+torch.Tensor(torch.tensor([1, 2]))
+torch.Tensor(np.array([1, 2]))
+torch.as_tensor([1.0, 2.0])
+torch.as_tensor(np.ones(2))
+torch.as_tensor(np.ones(2), dtype=torch.float32)
+torch.from_numpy(np.array([True, False]))
+torch.from_numpy(np.arange(6, dtype="int16").reshape(2, 3).T)
+torch.randint(5, (2,)).dtype
+torch.randint(high=3, size=(2, 2)).shape
+torch.randint(0, 5, (2,), dtype=torch.float32).dtype
+torch.randperm(4).dtype
+torch.Generator().manual_seed(3).initial_seed()
+torch.cuda.is_available()
+torch.cuda.device_count()
+torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.zeros(2, device="cpu").device == torch.device("cpu")
+torch.device(torch.device("cpu")).type
+torch.Size([2, 3]) + torch.Size([4])
+torch.Size([2, 3])[1:]
+torch.Size([2]) * 2
+(1,) + torch.Size([2])
+torch.Size([2, 3]).numel()
+torch.ones(2, 3).shape == (2, 3)
+torch.where(torch.tensor([0, 3, 0, 4]) > 0)
+torch.where(torch.tensor([[True, False], [True, True]]))
+torch.equal(torch.ones(2), torch.ones(2).double())
+torch.equal(torch.ones(2), torch.ones(2, 1))
+torch.allclose(torch.tensor([1.0]), torch.tensor([1.0 + 1e-6]))
+torch.allclose(torch.tensor([1.0]), torch.tensor([1.001]), rtol=0.01)
+torch.isclose(torch.tensor([float("nan")]), torch.tensor([float("nan")]), equal_nan=True)
+"""
+
+
+@pytest.mark.parametrize("expression", FACTORIES.strip().split("\n"))
+def test_both_make_the_same(expression: str) -> None:
+    expected = run(torch, f"print({expression})")
+    assert expected.raised is None
+
+    found = run(autodiff_kit, f"print({expression})")
+
+    assert found == expected
+
+
+KINDS = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
+
+
+@pytest.mark.parametrize(("a", "b"), [*itertools.product(KINDS, KINDS)])
+def test_types_combine_as_in_pytorch(a: str, b: str) -> None:
+    def combined(package: Any) -> list[str]:
+        first = [package.ones(n, dtype=getattr(package, a)) for n in ((2,), ())]
+        second = [package.ones(n, dtype=getattr(package, b)) for n in ((2,), ())]
+        found = []
+        for x, y in itertools.product(first, second):
+            found += [
+                x + y,
+                x * y,
+                x / y,
+                package.where(y > 0, x, y),
+                x == y,
+                package.maximum(x, y),
+            ]
+        for x, number in itertools.product(first, (True, 2, 2.5)):
+            found += [x * number, number + x, number / x, x > number]
+            found += [x.clamp(min=number), x**number] if a != "bool" else []
+        return [str(t.dtype) for t in found]
+
+    assert combined(autodiff_kit) == combined(torch)
+
+
+@pytest.mark.parametrize(("a", "b"), [*itertools.product(KINDS, KINDS)])
+def test_gradients_come_back_in_the_type_of_their_leaf(a: str, b: str) -> None:
+    def types(package: Any) -> list[str]:
+        x = package.ones(2, dtype=getattr(package, a))
+        y = package.ones(2, dtype=getattr(package, b))
+        leaves = [t.requires_grad_() for t in (x, y) if t.is_floating_point()]
+        total = (x * y + x / y).sum() * 2
+        if not total.requires_grad:
+            return [str(total.dtype)]
+        total.backward()
+        return [str(total.dtype), *(str(t.grad.dtype) for t in leaves)]
+
+    assert types(autodiff_kit) == types(torch)
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_conversions_to_every_type(dtype: str) -> None:
+    program = f"""
+x = torch.tensor([0.0, 1.0, 2.7, 100.5])
+for t in (x, x.long(), x > 1, x.double(), x.half()):
+    print(t.to(torch.{dtype}), t.type(torch.{dtype}).dtype, torch.{dtype}.itemsize)
+"""
+    expected = run(torch, program)
+    assert expected.raised is None
+
+    assert run(autodiff_kit, program) == expected

@@ -1,0 +1,253 @@
+"""PyTorch's own samples: the inputs with which PyTorch tests its operators, for those of the kit.
+
+Each sample is given to both packages; values, dtypes and first gradients must agree.
+"""
+
+import sys
+import types
+import unittest
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_kit
+import autodiff_kit.nn.functional
+from tests.parity import require_torch
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+NOT_COMPARED = {
+    "empty",
+    "empty_like",
+    "rand_like",
+    "randn",
+    "randn_like",
+    "randint",
+    "randint_like",
+}
+NOT_COMPARED |= {"nn.functional.dropout"}  # they are random, or hold what was in memory before
+PER_OP = 60  # samples; some operators have hundreds
+
+# Operators whose samples of whole numbers are left out, and why.
+DIFFERENT = {
+    "arange": "steps are counted in floats here, also for whole numbers",
+    "linspace": "PyTorch rounds each step down, not each number",
+    "sort": "PyTorch leaves open which of equal elements comes first",
+    "topk": "PyTorch leaves open which of equal elements comes first",
+}
+VARIANTS_NOT_COMPARED = {("norm", "nuc"), ("nn.functional.pad", "circular")}
+
+
+def operators() -> list[Any]:
+    """Return PyTorch's descriptions of the operators that the kit has, too."""
+    if "expecttest" not in sys.modules:  # a package of PyTorch's tests that is not needed here
+        stand_in = types.ModuleType("expecttest")
+        stand_in.TestCase = unittest.TestCase  # type: ignore[attr-defined]
+        sys.modules["expecttest"] = stand_in
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_methods_invocations import op_db
+    known = (op for op in op_db if op.name not in NOT_COMPARED and not op.name.startswith("__r"))
+    known = (op for op in known if (op.name, op.variant_test_name) not in VARIANTS_NOT_COMPARED)
+    return [op for op in known if function_of(op.name) is not None]
+
+
+# Where PyTorch's samples come with the arguments in an order of their own.
+IN_ANOTHER_ORDER = {
+    "einsum": lambda operands, equation: autodiff_kit.einsum(equation, *operands),
+    "nn.functional.embedding": lambda weight, input, **options: (
+        autodiff_kit.nn.functional.embedding(input, weight, **options)
+    ),
+    "where": lambda x, condition, other: autodiff_kit.where(condition, x, other),
+    "zero_": lambda x: x.clone().zero_(),
+}
+
+
+def function_of(name: str) -> Any:
+    """Return the kit's function, or method, of this name; None if it has none."""
+    if name in IN_ANOTHER_ORDER:
+        return IN_ANOTHER_ORDER[name]
+    place: Any = autodiff_kit
+    if name.startswith("nn.functional."):
+        place, name = autodiff_kit.nn.functional, name.removeprefix("nn.functional.")
+    elif name in ("float", "double", "half", "int", "long", "short", "bool"):
+        place = autodiff_kit.Tensor
+    found = place.__dict__.get(name) or getattr(autodiff_kit.Tensor, name, None)
+    return found if callable(found) and not isinstance(found, type) else None
+
+
+class NotInTheKit(Exception):
+    """A sample uses something that the kit does not have."""
+
+
+def translated(value: Any, leaves: list[Any]) -> Any:
+    """Return a value of a sample with the kit's tensors and dtypes; note the leaves."""
+    if isinstance(value, torch.Tensor):
+        if value.is_complex() or value.is_sparse or value.dtype is torch.bfloat16:
+            raise NotInTheKit
+        tensor = autodiff_kit.from_numpy(value.detach().numpy().copy("K"))
+        if value.requires_grad:
+            tensor.requires_grad_()
+            leaves.append(tensor)
+        return tensor
+    if isinstance(value, torch.dtype):
+        kind = getattr(autodiff_kit, str(value).removeprefix("torch."), None)
+        if kind is None:
+            raise NotInTheKit
+        return kind
+    if isinstance(value, torch.device | complex | torch.layout | torch.memory_format):
+        raise NotInTheKit
+    if isinstance(value, tuple | list):
+        return type(value)(translated(v, leaves) for v in value)
+    if isinstance(value, dict):
+        return {name: translated(v, leaves) for name, v in value.items()}
+    return value
+
+
+def own_leaves(value: Any) -> Iterator[Any]:
+    """Yield PyTorch's leaves in the order in which ``translated`` notes the kit's."""
+    if isinstance(value, torch.Tensor):
+        if value.requires_grad:
+            yield value
+    elif isinstance(value, tuple | list):
+        for v in value:
+            yield from own_leaves(v)
+    elif isinstance(value, dict):
+        yield from own_leaves(list(value.values()))
+
+
+def flat(value: Any) -> list[Any]:
+    return [v for item in value for v in flat(item)] if isinstance(value, tuple | list) else [value]
+
+
+def gradients(package: Any, outputs: list[Any], leaves: list[Any]) -> list[Any]:
+    """Return what flows back to the leaves, as arrays; None where nothing does."""
+    total: Any = None
+    for i, out in enumerate(outputs):
+        if isinstance(out, package.Tensor) and out.requires_grad:
+            weights = np.cos(np.arange(out.numel()) + i).reshape(tuple(out.shape))
+            part = (
+                out * package.tensor(weights.tolist(), dtype=out.dtype).reshape(out.shape)
+            ).sum()
+            total = part if total is None else total + part
+    if total is None or not leaves:
+        return []
+    found = package.autograd.grad(total, leaves, materialize_grads=True)
+    return [np.asarray(g.tolist(), "float64").reshape(tuple(g.shape)) for g in found]
+
+
+def in_place(op: Any) -> Any:
+    """Return PyTorch's and the kit's in-place form of an operator, applied to copies; or None."""
+    name, theirs = f"{op.name}_", op.inplace_variant
+    if theirs is None or not hasattr(autodiff_kit.Tensor, name):
+        return None
+    return (
+        lambda x, *args, **options: theirs(x.clone(), *args, **options),
+        lambda x, *args, **options: getattr(x.clone(), name)(*args, **options),
+    )
+
+
+def compare(theirs: Any, ours: Any, sample: Any) -> str:
+    """Return how the packages differ on a sample; "" if they do not.
+
+    Raises
+    ------
+    NotInTheKit
+    """
+    leaves: list[Any] = []
+    call = [sample.input, list(sample.args), sample.kwargs]
+    given, own = translated(call, leaves), list(own_leaves(call))
+    try:
+        expected, refused = flat(theirs(sample.input, *sample.args, **sample.kwargs)), None
+    except Exception as error:
+        expected, refused = [], error
+    try:
+        result = flat(ours(given[0], *given[1], **given[2]))
+    except Exception as error:
+        if "unexpected keyword" in str(error) or "not part of the kit" in str(error):
+            raise NotInTheKit from None
+        if type(error) is type(refused):
+            return ""
+        return f"raised {type(error).__name__}: {error}"
+    if refused is not None:
+        return f"did not raise {type(refused).__name__}: {refused}"
+    if len(result) != len(expected):
+        return f"{len(result)} results instead of {len(expected)}"
+    low = any(
+        t.dtype in (torch.float32, torch.float16)
+        for t in own + expected
+        if isinstance(t, torch.Tensor)
+    )
+    tolerance = {"rtol": 2e-4, "atol": 1e-4} if low else {"rtol": 1e-9, "atol": 1e-11}
+    for a, b in zip(expected, result, strict=True):
+        if not isinstance(a, torch.Tensor):
+            if a != b:
+                return f"{b} instead of {a}"
+            continue
+        if a.is_complex():
+            raise NotInTheKit
+        if str(a.dtype) != str(b.dtype) or tuple(a.shape) != tuple(b.shape):
+            return f"{b.dtype} {list(b.shape)} instead of {a.dtype} {list(a.shape)}"
+        values = [np.asarray(t.tolist(), "float64") for t in (a.detach(), b.detach())]
+        if not np.allclose(*values, equal_nan=True, **tolerance):
+            return f"values {values[1]} instead of {values[0]}"
+    if any(isinstance(t, torch.Tensor) and t.requires_grad for t in expected):
+        pairs = zip(
+            gradients(torch, expected, own), gradients(autodiff_kit, result, leaves), strict=True
+        )
+        for i, (a, b) in enumerate(pairs):
+            if a.shape != b.shape or not np.allclose(a, b, equal_nan=True, **tolerance):
+                return f"gradient {i}: {b} instead of {a}"
+    return ""
+
+
+def samples(op: Any, dtype: Any) -> Iterator[Any]:
+    """Yield PyTorch's samples of one dtype; where the kit is meant to differ, without those."""
+    if dtype in op.dtypes and (op.name not in DIFFERENT or dtype.is_floating_point):
+        recorded = op.supports_autograd and dtype.is_floating_point
+        for sample in islice(op.sample_inputs("cpu", dtype, requires_grad=recorded), PER_OP):
+            if op.name != "nn.functional.batch_norm" or sample.input.ndim > 1:
+                yield sample  # PyTorch's own batch_norm also takes a vector without elements
+
+
+DTYPES = [torch.float64, torch.float32, torch.int64, torch.bool]
+OPERATORS = operators()
+compared: Counter[str] = Counter()
+
+
+@pytest.mark.parametrize(
+    "op", OPERATORS, ids=lambda op: f"{op.name} {op.variant_test_name}".strip()
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_kit_gives_what_pytorch_gives_for_its_own_samples(op: Any) -> None:
+    failures = []
+    for dtype in DTYPES:
+        for sample in samples(op, dtype):
+            for pair in ((op.op, function_of(op.name)), in_place(op)):
+                if pair is None or (pair[0] is not op.op and sample.input.numel() == 0):
+                    continue
+                try:
+                    difference = compare(*pair, sample)
+                except NotInTheKit:
+                    continue
+                compared[op.name] += 1
+                if difference:
+                    where = f"{dtype}, {list(getattr(sample.input, 'shape', []))}, {sample.args}"
+                    failures.append(f"{where}, {sample.kwargs}: {difference}")
+
+    assert failures == []
+
+
+def test_many_operators_and_samples_were_compared(request: pytest.FixtureRequest) -> None:
+    if len(request.session.items) < len(OPERATORS):
+        pytest.skip("only a part of the operators was asked for")
+
+    assert len(OPERATORS) >= 170
+    assert len(compared) >= 140
+    assert compared.total() >= 6000
