@@ -22,6 +22,7 @@ __all__ = [
     "decided",
     "fill",
     "grid",
+    "in_general",
     "label",
     "number",
     "rule_forms",
@@ -116,11 +117,16 @@ def short(value: Value, limit: int = SHORT) -> str | None:
     """
     shape = value["shape"]
     if not shape:
-        return _numbers(value)[0]
+        return _on_a_line((), value["dtype"], tuple(value["data"]))
     if prod(shape) * 3 > limit or "stats" in value or not value["data"]:
         return None if prod(shape) else _nested([], shape)
-    text = _nested(_numbers(value), shape)
+    text = _on_a_line(tuple(shape), value["dtype"], tuple(value["data"]))
     return text if len(text) <= limit else None
+
+
+@lru_cache(maxsize=4096)  # the same value is told in the box, in captions and in rules
+def _on_a_line(shape: tuple[int, ...], dtype: str, data: tuple[Any, ...]) -> str:
+    return _nested(_numbers({"shape": shape, "dtype": dtype, "data": data}), shape)
 
 
 def show(value: Value, limit: int = SHORT) -> str:
@@ -475,6 +481,19 @@ def bar(name: str) -> str:
     return f"{name}_bar" if name.isidentifier() else f"({name})_bar"
 
 
+@lru_cache(maxsize=1024)
+def in_general(rule: str, inputs: tuple[str, ...]) -> str:
+    """Write a rule for any node ``z``; ``inputs`` are those whose shapes it may read.
+
+    Examples
+    --------
+    >>> in_general("sum_to(g, x_shape)", ("x",))
+    'sum_to(z_bar, x.shape)'
+    """
+    shapes = {f"{name}_shape": f"{name}.shape" for name in inputs}
+    return fill(rule, {"g": "z_bar", "out": "z"} | shapes)
+
+
 def rule_forms(
     rule: str,
     arg: str,
@@ -507,11 +526,10 @@ def rule_forms(
     ...            target="h", result="6.")
     ['x_bar = z_bar * y', 'h_bar = z_bar * w', 'h_bar = 3. * 2. = 6.']
     """
-    general = {"g": "z_bar", "out": "z"}
-    general |= {n: f"{n.removesuffix('_shape')}.shape" for n in names if n.endswith("_shape")}
+    shapes = tuple([n.removesuffix("_shape") for n in names if n.endswith("_shape")])
     left = bar(target)
     return [
-        f"{arg}_bar = {fill(rule, general)}",
+        f"{arg}_bar = {in_general(rule, shapes)}",
         f"{left} = {fill(rule, names)}",
         f"{left} = {worked_out(rule, numbers, result)}",
     ]

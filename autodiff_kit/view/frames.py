@@ -142,6 +142,7 @@ class _Teller:
         self.scopes = {scope["id"]: scope for scope in recording["scopes"]}
         self.lines = [str(source["text"]).splitlines() for source in recording["sources"]]
         self.error: Mapping[str, Any] | None = recording["error"]
+        self.note: str = recording.get("note") or ""  # why the recording is not complete
         self.drawn = drawn
         self.names = names
         self.frames: list[Frame] = []
@@ -202,6 +203,10 @@ class _Teller:
             self.at += 1
         if self.open is not None:
             self.folded(self.open)
+        if self.note and self.frames:
+            self.frames[-1]["caption"] += f" {self.note}"
+        elif self.note:
+            self.add("note", None, self.note)
         return self.frames
 
     def add(

@@ -45,7 +45,8 @@ def build(recording: Any, *, fold: Sequence[int] | bool | None = None) -> Pictur
         If ``fold`` names a scope that is not in the recording.
     """
     if not isinstance(recording, Mapping):
-        recording = {key: getattr(recording, key) for key in KEYS}
+        note = getattr(recording, "note", None)
+        recording = {**{key: getattr(recording, key) for key in KEYS}, "note": note}
     return Picture(recording, fold)
 
 
@@ -61,10 +62,14 @@ class Picture:
     texts : list of dict
         What stands in each box: ``name``, ``symbol``, ``lines``, and ``grads``, ``values`` over
         all steps.
+    sizes : list of (width, height)
+        Of each box, in pixels.
     titles : dict from str to str
         By box, ``"h1 = h * w"``.
     frames : list of dict
         The steps, see ``frames.py``.
+    note : str
+        Why the recording is not complete, told with the last step; "" if it is.
     layout : Layout
         Where everything stands; it does not depend on the step.
     since : dict from str to int
@@ -78,13 +83,15 @@ class Picture:
         self._names = Names(recording)
         self.outline: Outline = outline(recording, fold)
         self.frames = frames(recording, self.outline, self._names)
+        self.note: str = recording.get("note") or ""
         self.title = self._title()
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
         self.texts = self._texts()
         place = {box.id: i for i, box in enumerate(self.outline.boxes)}
         edges = [(place[e.source], place[e.target]) for e in self.outline.edges]
-        self.layout: Layout = layout([svg.box_size(t) for t in self.texts], edges)
+        self.sizes = [svg.box_size(words) for words in self.texts]
+        self.layout: Layout = layout(self.sizes, edges)
         self.edge_labels = self._edge_labels()
         self.sources = [
             {

@@ -23,7 +23,7 @@ from autodiff_kit.view.formula import number
 from autodiff_kit.view.page import static
 
 if TYPE_CHECKING:
-    from autodiff_kit.view.layout import Point
+    from autodiff_kit.view.layout import Point, Size
     from autodiff_kit.view.scene import Picture
 
 __all__ = ["BoxText", "base_svg", "box_size", "heat", "still_svg", "text_width"]
@@ -118,22 +118,22 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{_px(x + side)}" '
                 f'y="{_px(y - 5)}" text-anchor="{anchor}">{_text(edge.arg)}</text>'
             )
-    for box, (x, y), text in zip(
-        picture.outline.boxes, picture.layout.positions, picture.texts, strict=True
+    for box, (x, y), size, text in zip(
+        picture.outline.boxes, picture.layout.positions, picture.sizes, picture.texts, strict=True
     ):
         shown = None if state is None else state["nodes"][box.id]
         if not (shown and shown["hidden"]):
             ghost = " adk-ghost" * text["ghost"]
             classes = f"adk-node adk-{box.kind}{ghost}{_state_classes(shown)}"
             at = f'transform="translate({_px(x)},{_px(y)})"'
-            inside = _box(box.kind, box.id, text, shown)
+            inside = _box(box.kind, box.id, size, text, shown)
             parts.append(f'<g class="{classes}" data-node="{box.id}" {at}>{inside}</g>')
     parts.append("</g>")
     return "".join(parts)
 
 
-def _box(kind: str, name: str, text: BoxText, shown: Mapping[str, Any] | None) -> str:
-    width, height = box_size(text)
+def _box(kind: str, name: str, size: Size, text: BoxText, shown: Mapping[str, Any] | None) -> str:
+    width, height = size
     parts = []
     if kind == "fold":  # two more sheets behind
         for d in STACK:
@@ -227,6 +227,7 @@ def _toward(corner: Point, end: Point) -> Point:
     return corner[0] + dx * part, corner[1] + dy * part
 
 
+@lru_cache(maxsize=16384)  # boxes in a column, arrows at a row: most places occur many times
 def _px(value: float) -> str:
     return f"{round(value, 1):g}" if abs(value) < 1e5 else f"{value:.1f}"
 
@@ -254,7 +255,7 @@ def still_svg(picture: Picture, step: int = -1, *, caption: bool = False) -> str
     step : int
         Which step; negative ones count from the end.
     caption : bool
-        Write the step's caption below the graph.
+        Write the step's caption below the graph; without, only why a recording is incomplete.
 
     Returns
     -------
@@ -267,11 +268,12 @@ def still_svg(picture: Picture, step: int = -1, *, caption: bool = False) -> str
     """
     state = picture.state(step)
     style, scope = _style()
-    width = max(picture.layout.width, 220.0 if caption else 60.0)
+    words = state["caption"] if caption else picture.note
+    width = max(picture.layout.width, 220.0 if words else 60.0)
     height = picture.layout.height
     body = _drawing(picture, state)
-    if caption:
-        lines = wrap(state["caption"], max(20, int((width - 24) / CAPTION_CHARACTER)))
+    if words:
+        lines = wrap(words, max(20, int((width - 24) / CAPTION_CHARACTER)))
         for line in lines:
             body += (
                 f'<text class="adk-caption-line" x="12" y="{_px(height + 10)}">{_text(line)}</text>'

@@ -13,8 +13,8 @@ from unicodedata import combining, east_asian_width
 
 from autodiff_kit.view.formula import (
     Names,
-    fill,
     grid,
+    in_general,
     parameter,
     shape_text,
     short,
@@ -111,14 +111,14 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
 def _rules(recording: Mapping[str, Any], record: Node) -> str:
     """Return the op's rules in general, one line per input that a gradient goes to."""
     op = recording["ops"][record["op"]]
-    general = {"g": "z_bar", "out": "z"} | {f"{n}_shape": f"{n}.shape" for n in op["inputs"]}
+    inputs = tuple(op["inputs"])
     wanted = {
         i["arg"].split("[")[0]
         for i in record["inputs"]
         if "node" in i and recording["nodes"][i["node"]]["recorded"]
     }
     rules = [(arg, rule) for arg, rule in op["rules"].items() if arg in wanted]
-    return "\n".join(f"{arg}_bar = {fill(rule['text'], general)}" for arg, rule in rules)
+    return "\n".join(f"{arg}_bar = {in_general(rule['text'], inputs)}" for arg, rule in rules)
 
 
 def _place(scopes: Sequence[Mapping[str, Any]], scope: int) -> str:

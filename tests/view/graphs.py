@@ -166,6 +166,15 @@ def resnet(blocks: int) -> Graph:
     return s.graph
 
 
+def shared_resnet(blocks: int) -> Graph:
+    """x = x + relu(x @ W + b), all blocks with the same W and b."""
+    s = Sketch()
+    x, w, b = s.leaf("x"), s.leaf("W"), s.leaf("b")
+    for i in range(blocks):
+        x = s.op(f"x{i} = add", x, s.op("relu", s.op("add", s.op("matmul", x, w), b)))
+    return s.graph
+
+
 def lstm(steps: int) -> Graph:
     """Long short-term memory, unrolled: two states and four shared weights."""
     s = Sketch()
