@@ -193,7 +193,7 @@ def op(
     ... def _(g, x):
     ...     return g * 3 * x * x
     >>> del OPS["cube"]
-    >>> float(cube(np.float64(2.0)))
+    >>> cube(2.0)
     8.0
     """
 

@@ -21,7 +21,6 @@ __all__ = ["order"]
 # How long to search, so that 1000 nodes take a fraction of a second.
 EFFORT = 10_000  # at most so many items times turns, for each of two starts
 TURNS = 24
-IDLE = 3  # so many turns without a gain are the last ones
 SWAP_TURNS = 3
 
 
@@ -49,7 +48,7 @@ def order(web: Web) -> list[list[int]]:
             idle += 1
             if fewest < 0 or count < fewest:
                 fewest, best, idle = count, [row.copy() for row in rows], 0
-            if fewest == 0 or idle == IDLE:
+            if fewest == 0 or idle > turns // 4:
                 break
             _sweep(web, rows, position, turn % 2 == 0, bold)
         found.append((fewest, best))
