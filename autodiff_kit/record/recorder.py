@@ -21,7 +21,7 @@ from typing import Any
 
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.observer import Observer
+from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.table import Op
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record.recording import Recording
@@ -74,7 +74,7 @@ class record:
         self._outer = mode.observer
         mode.observer = self._recorder
         if self._outer is not None:
-            mode.observer = _Both(self._outer, self._recorder)
+            mode.observer = Both(self._outer, self._recorder)
         return self._recorder.recording
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
@@ -114,23 +114,6 @@ def _guarded(method: Callable[..., None]) -> Callable[..., None]:
             )
 
     return guarded
-
-
-class _Both(Observer):
-    """Tells two observers everything: a recorder inside of another one's block."""
-
-    def __init__(self, first: Observer, second: Observer) -> None:
-        for name in vars(Observer):
-            if not name.startswith("_"):
-                setattr(self, name, _in_turn(getattr(first, name), getattr(second, name)))
-
-
-def _in_turn(first: Callable[..., None], second: Callable[..., None]) -> Callable[..., None]:
-    def tell(*what: Any) -> None:
-        first(*what)
-        second(*what)
-
-    return tell
 
 
 class _Draft:
