@@ -186,18 +186,20 @@ def _roots(
     """Return the nodes to start from with their cotangents, after checking both."""
     roots: list[tuple[Node, Any]] = []
     for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
-        array = output._array
-        if g is None and output.requires_grad and array.size != 1:
+        array, node = output._array, output._node
+        if g is None and node is not None and array.size != 1:
             raise error("autograd.not_a_scalar", shape=output.shape)
         if g is not None and g.shape != output.shape:
             raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
-        if output._node is None:
+        if node is None:
             raise error("autograd.no_graph", index=i)
         if g is None:
-            g = wrap(np.ones_like(array) if array.ndim else array.dtype.type(1))
+            seed = np.ones_like(array) if array.ndim else array.dtype.type(1)
+            roots.append((node, wrap(seed) if create_graph else seed))
+            continue
         if g._array.dtype != array.dtype:
             g = g.to(output.dtype)
-        roots.append((output._node, g if create_graph else _own_array(g, output._node)))
+        roots.append((node, g if create_graph else _own_array(g, node)))
     return roots
 
 

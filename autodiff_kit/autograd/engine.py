@@ -16,10 +16,11 @@ import numpy as np
 import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.accumulate import accumulate, leading_to, own, run_hooks
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.fast import run_unwatched
+from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import LastChange
+from autodiff_kit.autograd.versions import last_change
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.apply import rebuilt
 
@@ -62,14 +63,32 @@ def run_backward(
 
     Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
     """
+    mode = local.mode
+    mode.grad_enabled, before = create_graph, mode.grad_enabled
+    silence = NUMPY_WARNINGS.set(NO_WARNINGS)
+    try:
+        if inputs is None and not create_graph and mode.observer is None:
+            run_unwatched(roots, retain_graph)
+            return {}
+        return _run(roots, retain_graph, create_graph, inputs)
+    finally:
+        NUMPY_WARNINGS.reset(silence)
+        mode.grad_enabled = before
+
+
+def _run(
+    roots: Sequence[tuple[Node, Value]],
+    retain_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Node] | None,
+) -> dict[Node, Value]:
     waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
     queue: list[tuple[int, Node]] = []  # creation numbers, negated: the heap gives the newest
     found: dict[Node, Value] = {}
     wanted = None if inputs is None else set(inputs)
     passing = set() if wanted is None else leading_to(wanted, [node for node, _ in roots])
     useful = None if wanted is None else wanted | passing
-    mode = local.mode
-    observer = mode.observer
+    observer = local.mode.observer
     accumulate_grad = nodes.ACCUMULATE
 
     if observer is not None:
@@ -98,63 +117,53 @@ def run_backward(
         if observer is not None:
             observer.contributed(node, index, edge, returned, contribution, waiting[edge])
 
-    last_change = LastChange.number
-    mode.grad_enabled, before = create_graph, mode.grad_enabled
-    try:
-        with np.errstate(all="ignore"):
-            while queue:
-                node = heappop(queue)[1]
-                g = waiting.pop(node)
-                op = node.op
-                if node.hooks is not None:
-                    g = run_hooks(node, g)
-                    last_change = LastChange.number
-                if observer is not None:
-                    observer.visited(node, g)
-                if wanted is not None:
-                    if node in wanted:
-                        found[node] = g
-                    if node not in passing:
-                        continue  # nothing that is wanted lies behind it
-                if op is accumulate_grad:
-                    accumulate(node, g, create_graph)  # type: ignore[arg-type]
-                    if node.hooks is not None:  # a hook may have changed the leaf
-                        last_change = LastChange.number
-                    continue
-                if node.number < last_change or node.out is RELEASED:
-                    node.check_saved()
-                out, x, y, rest = node.out, node.x, node.y, node.rest
-                if create_graph:
-                    out, x, y, rest = rebuilt(node)
+    changed = last_change.number
+    while queue:
+        node = heappop(queue)[1]
+        g = waiting.pop(node)
+        op = node.op
+        if node.hooks is not None:
+            g = run_hooks(node, g)
+            changed = last_change.number
+        if observer is not None:
+            observer.visited(node, g)
+        if wanted is not None:
+            if node in wanted:
+                found[node] = g
+            if node not in passing:
+                continue  # nothing that is wanted lies behind it
+        if op is accumulate_grad:
+            accumulate(node, g, create_graph)  # type: ignore[arg-type]
+            if node.hooks is not None:  # a hook may have changed the leaf
+                changed = last_change.number
+            continue
+        if node.number < changed or node.out is RELEASED:
+            node.check_saved()
+        out, x, y, rest = node.out, node.x, node.y, node.rest
+        if create_graph:
+            out, x, y, rest = rebuilt(node)
 
-                edge = node.edge0
+        edge = node.edge0
+        if edge is not None and (useful is None or edge in useful):
+            send(node, 0, edge, op.rule0(g, out, x, y, rest), g)
+        edge = node.edge1
+        if edge is not None and (useful is None or edge in useful):
+            send(node, 1, edge, op.rule1(g, out, x, y, rest), g)
+        if op.rules_of_more:
+            for index, edge, rule in zip(count(op.first_of_more), node.more, op.rules_of_more):
                 if edge is not None and (useful is None or edge in useful):
-                    send(node, 0, edge, op.rule0(g, out, x, y, rest), g)
-                edge = node.edge1
-                if edge is not None and (useful is None or edge in useful):
-                    send(node, 1, edge, op.rule1(g, out, x, y, rest), g)
-                if op.rules_of_more:
-                    for index, edge, rule in zip(
-                        count(op.first_of_more), node.more, op.rules_of_more
-                    ):
-                        if edge is not None and (useful is None or edge in useful):
-                            send(node, index, edge, rule(g, out, x, y, rest), g)
+                    send(node, index, edge, rule(g, out, x, y, rest), g)
 
-                if not retain_graph:
-                    # A node that saved nothing may be visited again: (x + 1).sum() goes back twice.
-                    if op.saves and (
-                        node.x is not None
-                        or node.y is not None
-                        or node.out is not None
-                        or op.saves_rest
-                    ):
-                        node.out = RELEASED
-                        node.x = node.y = None
-                        node.rest = ()
-                    if observer is not None:
-                        observer.released(node)
-    finally:
-        mode.grad_enabled = before
+        if not retain_graph:
+            # A node that saved nothing may be visited again: (x + 1).sum() goes back twice.
+            if op.saves and (
+                node.x is not None or node.y is not None or node.out is not None or op.saves_rest
+            ):
+                node.out = RELEASED
+                node.x = node.y = None
+                node.rest = ()
+            if observer is not None:
+                observer.released(node)
     if observer is not None:
         observer.backward_finished()
     return found

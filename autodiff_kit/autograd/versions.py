@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Changes", "LastChange", "changes_of", "note_change", "note_moved"]
+__all__ = ["Changes", "changes_of", "last_change", "note_change", "note_moved"]
 
 next_number = (
     itertools.count().__next__
@@ -28,7 +28,13 @@ class LastChange:
     older nodes only: one comparison per node.
     """
 
-    number = -1
+    __slots__ = ("number",)
+
+    def __init__(self) -> None:
+        self.number = -1
+
+
+last_change = LastChange()
 
 
 class Changes(list[int]):
@@ -51,8 +57,8 @@ class Changes(list[int]):
 
     def note(self, number: int, node_name: str) -> None:
         """Add a change."""
-        if number > LastChange.number:
-            LastChange.number = number
+        if number > last_change.number:
+            last_change.number = number
         self.append(number)
         self.node_name = node_name
         if len(self) > 1000:

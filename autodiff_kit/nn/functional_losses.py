@@ -79,8 +79,9 @@ def cross_entropy(
         If shapes or dtypes do not fit, or the reduction is unknown.
     """
     reduction = _reduction(reduction, size_average, reduce)
-    check_operand("cross_entropy_loss", "input", 1, input, numbers=False)
-    check_operand("cross_entropy_loss", "target", 2, target, numbers=False)
+    for position, (name, value) in enumerate((("input", input), ("target", target)), 1):
+        if not isinstance(value, Tensor):
+            check_operand("cross_entropy_loss", name, position, value, numbers=False)
     shape = input._array.shape
     dim = 1 if len(shape) > 1 else 0
     if not 0 <= label_smoothing <= 1:
@@ -170,7 +171,8 @@ def _nll_loss(
             kinds = [tensor_type(t._array.dtype) for t in (input, weight)]
             raise error("functional.weight_type", wanted=kinds[0], found=kinds[1])
     name = "nll_loss" if len(shape) < 3 else "nll_loss2d"
-    constant(f"{name}_forward", "weight", weight)
+    if weight is not None:
+        constant(f"{name}_forward", "weight", weight)
     loss: Tensor = getattr(ops, name)(
         input,
         target=target._array,

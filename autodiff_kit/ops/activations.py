@@ -131,7 +131,7 @@ def _lowered(x: Value, dim: tuple[int, ...]) -> Value:
 def softmax(x: Value, *, dim: int) -> Value:
     """Turn numbers into shares that are positive and add up to 1."""
     out = np.exp(_lowered(x, _along(x, dim)))
-    out /= _add(out, _along(x, dim), keepdims=True)
+    out /= sum_dim(out, dim=_along(x, dim), keepdim=True)
     return out
 
 
@@ -148,7 +148,7 @@ def _(g: Value, out: Value, dim: int) -> Value:
 def log_softmax(x: Value, *, dim: int) -> Value:
     """Return the logarithm of softmax, exact also where softmax is too small to be told from 0."""
     out = _lowered(x, _along(x, dim))
-    out -= np.log(_add(np.exp(out), _along(x, dim), keepdims=True))
+    out -= np.log(sum_dim(np.exp(out), dim=_along(x, dim), keepdim=True))
     return out
 
 

@@ -23,6 +23,7 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "div_by_c
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
 
 _add: Callable[..., Value] = np.add.reduce
+_maximum: Callable[..., Value] = np.maximum.reduce
 
 Ints = tuple[int, ...]
 
@@ -52,13 +53,16 @@ def _chosen(
     (kept, places, counts, total) - two indices, the weights of the kept targets (None: 1 each),
     and the sum of the weights.
     """
-    target, classes = np.atleast_1d(target), shape[:2][-1]
+    target, classes = target if target.shape else target.reshape(1), shape[:2][-1]
+    chosen = target
+    kept: tuple[Any, ...] = (np.arange(target.size),)
+    unsigned = target.view("uint64") if target.dtype.itemsize == 8 else target
     # Read without a sign, negative targets are huge: one comparison tells that all are in range.
-    largest = np.maximum.reduce(target.astype(np.uint64), None, initial=0)
-    if target.ndim == 1 and largest < classes and not 0 <= ignore_index < classes:
-        kept: tuple[Any, ...] = (np.arange(target.size),)
-        chosen = target
-    else:
+    if (
+        target.ndim > 1
+        or 0 <= ignore_index < classes
+        or _maximum(unsigned, None, initial=0) >= classes
+    ):
         kept = np.nonzero(target != ignore_index)
         chosen = target[kept]
         outside = chosen[(chosen < 0) | (chosen >= classes)]

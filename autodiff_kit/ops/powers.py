@@ -51,7 +51,10 @@ def pow_to_number(x: Value, *, exponent: float) -> Value:
 @pow_to_number.vjp("x", tex=r"\bar z \odot n\,x^{n-1}")
 def _(g: Value, x: Value, exponent: float) -> Value:
     # PyTorch defines the gradient of x ** 0 as 0, at x = 0 too, where 0 * 0 ** -1 would be nan.
-    return zeros_like(g) if exponent == 0 else g * (exponent * x ** (exponent - 1))
+    if exponent == 0:
+        return zeros_like(g)
+    power = x if exponent == 2 else x ** (exponent - 1)  # x ** 1 would be one more node
+    return g * (exponent * power)
 
 
 @op(

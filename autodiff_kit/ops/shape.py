@@ -222,7 +222,7 @@ def sum_to(x: Value, *, shape: tuple[int, ...]) -> Value:
     if shape == ():
         return np.add.reduce(x, None)
     if x.ndim == 2 and x.shape[1:] == shape and x.dtype.kind == "f" and len(x) <= 4096:
-        return _ones(len(x), x.dtype).dot(x)  # a bias, by far the commonest: a third of the time
+        return ones(len(x), x.dtype).dot(x)  # a bias, by far the commonest: a third of the time
     added = x.ndim - len(shape)
     if added:
         x = np.add.reduce(x, tuple(range(added)))
@@ -231,7 +231,8 @@ def sum_to(x: Value, *, shape: tuple[int, ...]) -> Value:
 
 
 @lru_cache(maxsize=8)
-def _ones(count: int, dtype: np.dtype[Any]) -> Value:
+def ones(count: int, dtype: np.dtype[Any]) -> Value:
+    """Return a vector whose product with a matrix adds up its rows or columns."""
     return np.ones(count, dtype)
 
 

@@ -85,6 +85,37 @@ def test_backward_and_grad_give_the_same_with_and_without_create_graph(program: 
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-5)
 
 
+def after_backward(make: Callable[[], tuple[list[Any], Any]], watched: bool) -> list[Any]:
+    """Return the gradients, what the hooks saw, and whether a second backward is refused."""
+    leaves, out = make()
+    seen: list[Any] = []
+    if out.requires_grad and not out.is_leaf:
+        out.register_hook(lambda g: seen.append(g.numpy().copy()))
+    cotangent = torch.tensor(np.linspace(-1, 2, out.numel()).reshape(out.shape), dtype=out.dtype)
+    with installed(Observer() if watched else None):
+        out.backward(cotangent, retain_graph=True)
+        out.backward(cotangent)
+        try:
+            out.backward(cotangent)
+        except RuntimeError as error:
+            seen.append(str(error).split(":")[0])
+    return [leaf.grad.numpy() for leaf in leaves if leaf.grad is not None] + seen
+
+
+@settings(deadline=None, max_examples=100)
+@given(programs())
+def test_a_graph_goes_back_the_same_whether_somebody_watches_or_not(program: Any) -> None:
+    def make() -> tuple[list[Any], Any]:
+        leaves = [torch.tensor(v, requires_grad=True) for v in ([0.3, -0.8], 0.5)]
+        return leaves, execute(program, *leaves)
+
+    plain, watched = after_backward(make, False), after_backward(make, True)
+
+    assert len(plain) == len(watched)
+    for a, b in zip(plain, watched, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 # -- the order -------------------------------------------------------------------------------------
 
 
