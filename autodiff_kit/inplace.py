@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit import ops
+from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.versions import next_number, note_change
 from autodiff_kit.dtypes import category, tensor_type
@@ -113,7 +114,9 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
         ):
             mode.quietly(ufunc, array, operand, array)
             node = self._node
-            note_change(array, name="" if node is None or self.is_leaf else node.name())
+            note_change(
+                array, name="" if node is None or node.op is nodes.ACCUMULATE else node.name()
+            )
             return self
         return method(self, other)
 

@@ -18,7 +18,7 @@ from autodiff_kit.autograd.accumulate import accumulate, own, run_hooks
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
-from autodiff_kit.ops import sum_to
+from autodiff_kit.ops import OPS
 from autodiff_kit.tensor import wrap
 
 __all__ = ["run_unwatched"]
@@ -40,7 +40,7 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
         if contribution is None:  # a Function of the learner's own may send nothing
             return
         if contribution.shape != edge.shape:
-            contribution = sum_to(contribution, shape=edge.shape)
+            contribution = unbroadcast(contribution, shape=edge.shape)
         if edge in waiting:
             waiting[edge] = waiting[edge] + contribution
         else:
@@ -49,6 +49,7 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
             waiting[edge] = contribution
             heappush(queue, (-edge.number, edge))
 
+    unbroadcast = OPS["sum_to"].forward
     changed = last_change.number
     while queue:
         node = heappop(queue)[1]
@@ -58,7 +59,7 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
             g = run_hooks(node, g)
             changed = last_change.number
         if op is accumulate_grad:
-            leaf = node.leaf  # type: ignore[attr-defined]
+            leaf = node._leaf()  # type: ignore[attr-defined]
             if leaf is not None and leaf._grad is None and node.hooks is None:
                 leaf._grad = wrap(g)
             else:

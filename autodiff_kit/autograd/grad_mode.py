@@ -84,18 +84,20 @@ class Switch(AsDecorator):
     _grad: bool
     _inference: bool | None = None  # None: leave as it is
 
-    def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []  # a list: the same object may be entered twice
+    # What to put back, and what to put back after that: the same object may be entered twice.
+    _before: tuple[Any, ...] | None = None
 
     def __enter__(self) -> None:
         mode = local.mode
-        self._before.append((mode.grad_enabled, mode.inference))
+        self._before = mode.grad_enabled, mode.inference, self._before
         if self._inference is not None:
             mode.inference = self._inference
         mode.grad_enabled = self._grad and not mode.inference
 
     def __exit__(self, *exc: object) -> None:
-        local.mode.grad_enabled, local.mode.inference = self._before.pop()
+        mode = local.mode
+        assert self._before is not None
+        mode.grad_enabled, mode.inference, self._before = self._before
 
     def _fresh(self) -> Switch:
         return type(self)()
@@ -106,7 +108,7 @@ class _BareSwitch(Switch):
 
     def __new__(cls, function: Any = None) -> Any:
         """Make a switch, or wrap the function that stands below ``@no_grad``."""
-        return super().__new__(cls) if function is None else cls()(function)
+        return object.__new__(cls) if function is None else cls()(function)
 
 
 class no_grad(_BareSwitch):
@@ -143,7 +145,6 @@ class set_grad_enabled(Switch):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
         if not isinstance(mode, bool):
             raise error("autograd.set_grad_enabled", kind=type(mode).__name__)
         self._grad = mode

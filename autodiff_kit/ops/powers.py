@@ -23,6 +23,7 @@ _POWERS: dict[float, Callable[[Value], Value]] = {
     -1: lambda x: 1 / x,
     -0.5: lambda x: 1 / np.sqrt(x),
     0.5: lambda x: np.sqrt(x),
+    1: lambda x: x.copy(),
     2: lambda x: x * x,
     3: lambda x: x * x * x,
 }
@@ -51,10 +52,7 @@ def pow_to_number(x: Value, *, exponent: float) -> Value:
 @pow_to_number.vjp("x", tex=r"\bar z \odot n\,x^{n-1}")
 def _(g: Value, x: Value, exponent: float) -> Value:
     # PyTorch defines the gradient of x ** 0 as 0, at x = 0 too, where 0 * 0 ** -1 would be nan.
-    if exponent == 0:
-        return zeros_like(g)
-    power = x if exponent == 2 else x ** (exponent - 1)  # x ** 1 would be one more node
-    return g * (exponent * power)
+    return zeros_like(g) if exponent == 0 else g * (exponent * x ** (exponent - 1))
 
 
 @op(
