@@ -18,9 +18,8 @@ from autodiff_kit.autograd.grad_mode import (
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
-    set_grad_enabled,
 )
-from autodiff_kit.autograd.inference import inference_mode
+from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.creation import *
 from autodiff_kit.creation import __all__ as _creation
 from autodiff_kit.dtypes import (
@@ -42,7 +41,6 @@ from autodiff_kit.errors import absent
 from autodiff_kit.functions import *
 from autodiff_kit.functions import __all__ as _functions
 from autodiff_kit.printing import set_printoptions
-from autodiff_kit.random import initial_seed
 from autodiff_kit.tensor import Tensor
 
 __version__ = "0.1.0"
@@ -69,7 +67,6 @@ __all__ = [
     "get_default_dtype",
     "half",
     "inference_mode",
-    "initial_seed",
     "int",
     "int8",
     "int16",
@@ -105,8 +102,8 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
         globals()[name] = found = getattr(module, name)
         return found
-    if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
-        return getattr(importlib.import_module("autodiff_kit.autograd.anomaly"), name)
+    if name == "is_anomaly_enabled":
+        return importlib.import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
     if name in _LAZY_MODULES:
         return importlib.import_module(f"autodiff_kit.{name}")
     raise absent("autodiff_kit", name)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import autograd, inplace, ops
-from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import Hookable
 from autodiff_kit.autograd.node import AccumulateGrad, Node
@@ -23,14 +22,7 @@ from autodiff_kit.autograd.shown import named
 from autodiff_kit.autograd.versions import Changes
 from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.methods import Methods, comparison, number_first, operand_last
-from autodiff_kit.storage import (
-    INFERENCE,
-    Storage,
-    check_grad,
-    note_view,
-    refuse_to_save,
-    share,
-)
+from autodiff_kit.storage import INFERENCE, Storage, check_grad, note_view, refuse_to_save, share
 
 __all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap"]
 
@@ -93,7 +85,7 @@ class Tensor(Methods, Hookable, Storage):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it: the learner did, or nothing was recorded."""
-        return self._node is None or self._node.op is nodes.ACCUMULATE
+        return self._node is None or isinstance(self._node, AccumulateGrad)
 
     @property
     def requires_grad(self) -> bool:
@@ -148,21 +140,8 @@ class Tensor(Methods, Hookable, Storage):
     ) -> None:
         """Carry the gradient back through the graph and add it to the leaves' ``.grad``.
 
-        Parameters
-        ----------
-        gradient : Tensor, same shape as self, optional
-            What flows in; may be left out for a tensor of one element, and is 1 then.
-        retain_graph : bool, optional
-            Keep the saved values for another backward; default: as ``create_graph``.
-        create_graph : bool
-            Record the backward pass, so that gradients can be differentiated.
-        inputs : Tensor or sequence of Tensor, optional
-            Accumulate into these only.
-
-        Raises
-        ------
-        RuntimeError
-            If there is no graph, its values were released or changed, or shapes do not fit.
+        ``gradient`` is what flows in, of the shape of the tensor; for one element it may be left
+        out, and is 1 then. For the rest, and for what can go wrong, see ``autograd.backward``.
         """
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -220,11 +199,8 @@ class Tensor(Methods, Hookable, Storage):
 
 def wrap(array: Any, node: Node | None = None) -> Tensor:
     """Make a Tensor around an array without copying: the constructor that ops use."""
-    tensor = _new(Tensor)
+    tensor = object.__new__(Tensor)
     tensor._array = array
     tensor._node = node
     tensor._grad = tensor._changes = tensor._base = None
     return tensor
-
-
-_new = object.__new__

@@ -32,11 +32,12 @@ def test_the_example_prints_what_its_comment_says(tmp_path: Path) -> None:
 
 
 def test_the_reading_order_is_an_evening_long() -> None:
-    assert len(READING_ORDER) == 7
-    lines = sum(
-        len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in READING_ORDER
-    )
-    assert lines < 1_300
+    lines = [len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in READING_ORDER]
+
+    assert len(lines) == 7
+    assert sum(lines) < 1_140
+    # The six that say what a tensor, an op, a node and the backward pass are.
+    assert sum(lines) - lines[READING_ORDER.index("autodiff_kit/ops/apply.py")] < 1_000
 
 
 @pytest.mark.parametrize("path", READING_ORDER)

@@ -17,9 +17,8 @@ from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import (
     enable_grad,
     no_grad,
-    set_grad_enabled,
 )
-from autodiff_kit.autograd.inference import inference_mode
+from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.errors import absent, error
 from autodiff_kit.tensor import Tensor, wrap

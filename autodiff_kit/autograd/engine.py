@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.accumulate import accumulate, leading_to, own, run_hooks
 from autodiff_kit.autograd.fast import run_unwatched
 from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
-from autodiff_kit.autograd.node import Node, Value
+from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
 from autodiff_kit.ops import sum_to
@@ -82,6 +82,7 @@ def _run(
     create_graph: bool,
     inputs: Sequence[Node] | None,
 ) -> dict[Node, Value]:
+    """Do what ``run_backward`` says, in the plain form; ``fast.py`` has the commonest case."""
     waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
     queue: list[tuple[int, Node]] = []  # creation numbers, negated: the heap gives the newest
     found: dict[Node, Value] = {}
@@ -89,34 +90,18 @@ def _run(
     passing = set() if wanted is None else leading_to(wanted, [node for node, _ in roots])
     useful = None if wanted is None else wanted | passing
     observer = local.mode.observer
-    accumulate_grad = nodes.ACCUMULATE
+
+    def arrive(node: Node, contribution: Value) -> None:
+        if node in waiting:
+            waiting[node] = waiting[node] + contribution
+        else:
+            waiting[node] = contribution
+            heappush(queue, (-node.number, node))
 
     if observer is not None:
         observer.backward_started(roots)
     for root, seed in roots:
-        if root in waiting:
-            waiting[root] = waiting[root] + seed
-        else:
-            waiting[root] = seed
-            heappush(queue, (-root.number, root))
-
-    def send(node: Node, index: int, edge: Node, returned: Value, g: Value) -> None:
-        """Add what a rule has returned to what waits for the node that an edge leads to."""
-        if returned is None:  # a Function of the learner's own may send nothing
-            return
-        contribution = returned
-        if returned.shape != edge.shape:
-            contribution = unbroadcast(returned, edge.shape)
-        if edge in waiting:
-            waiting[edge] = waiting[edge] + contribution
-        else:
-            if edge.op is accumulate_grad and type(contribution) is np.ndarray:
-                contribution = own(contribution, g)
-            waiting[edge] = contribution
-            heappush(queue, (-edge.number, edge))
-        if observer is not None:
-            observer.contributed(node, index, edge, returned, contribution, waiting[edge])
-
+        arrive(root, seed)
     changed = last_change.number
     while queue:
         node = heappop(queue)[1]
@@ -132,36 +117,35 @@ def _run(
                 found[node] = g
             if node not in passing:
                 continue  # nothing that is wanted lies behind it
-        if op is accumulate_grad:
-            accumulate(node, g, create_graph)  # type: ignore[arg-type]
-            if node.hooks is not None:  # a hook may have changed the leaf
-                changed = last_change.number
+        if isinstance(node, AccumulateGrad):
+            accumulate(node, g, create_graph)
+            changed = last_change.number  # a hook may have changed the leaf
             continue
         if node.number < changed or node.out is RELEASED:
             node.check_saved()
-        out, x, y, rest = node.out, node.x, node.y, node.rest
-        if create_graph:
-            out, x, y, rest = rebuilt(node)
+        saved = rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
 
-        edge = node.edge0
-        if edge is not None and (useful is None or edge in useful):
-            send(node, 0, edge, op.rule0(g, out, x, y, rest), g)
-        edge = node.edge1
-        if edge is not None and (useful is None or edge in useful):
-            send(node, 1, edge, op.rule1(g, out, x, y, rest), g)
-        if op.rules_of_more:
-            for index, edge, rule in zip(count(op.first_of_more), node.more, op.rules_of_more):
-                if edge is not None and (useful is None or edge in useful):
-                    send(node, index, edge, rule(g, out, x, y, rest), g)
+        rules = chain((op.rule0, op.rule1), op.rules_of_more)
+        edges = zip((node.edge0, node.edge1, *node.more), rules, strict=False)
+        for index, (edge, rule) in enumerate(edges, op.first_of_more - 2):
+            if edge is None or (useful is not None and edge not in useful):
+                continue
+            returned = contribution = rule(g, *saved)
+            if returned is None:  # a Function of the learner's own may send nothing
+                continue
+            if returned.shape != edge.shape:
+                contribution = unbroadcast(returned, edge.shape)
+            if edge.op is nodes.ACCUMULATE and type(contribution) is np.ndarray:
+                contribution = own(contribution, g)
+            arrive(edge, contribution)
+            if observer is not None:
+                observer.contributed(node, index, edge, returned, contribution, waiting[edge])
 
         if not retain_graph:
             # A node that saved nothing may be visited again: (x + 1).sum() goes back twice.
-            if op.saves and (
-                node.x is not None or node.y is not None or node.out is not None or op.saves_rest
-            ):
-                node.out = RELEASED
-                node.x = node.y = None
-                node.rest = ()
+            saves = any(value is not None for value in (node.out, node.x, node.y))
+            if saves or op.saves_rest:
+                node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
             if observer is not None:
                 observer.released(node)
     if observer is not None:

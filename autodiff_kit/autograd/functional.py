@@ -1,8 +1,11 @@
 """Jacobians, Hessians and their products with vectors, built from ``grad``.
 
 After reading this file you know that backward computes the product of a vector with the Jacobian,
-and how differentiating that once more gives the product from the other side. Read next:
-``gradcheck.py``.
+and how differentiating that once more gives the product from the other side. All six functions
+take ``inputs``, a tensor or a tuple of them, on which ``func`` is called; what they return is
+nested accordingly. ``create_graph`` records, so that results can be differentiated; ``strict``
+refuses with RuntimeError what has no derivative at all, instead of returning zeros. Anything but
+tensors is a TypeError. Read next: ``gradcheck.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_kit import autograd
-from autodiff_kit.autograd.grad_mode import enable_grad, local, set_grad_enabled
+from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.more_modes import set_grad_enabled
 from autodiff_kit.creation import ones_like, zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import stack
@@ -21,39 +25,18 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Tensors = Tensor | tuple[Tensor, ...]
 Function = Callable[..., Any]
+_OUTPUTS = "outputs of the user-provided function"
 
 
 def jacobian(
-    func: Function,
-    inputs: Tensors,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    strategy: str = "reverse-mode",
+    func: Function, inputs: Tensors, create_graph: bool = False, strict: bool = False
 ) -> Any:
     """Return all derivatives of the outputs of ``func`` by its inputs.
-
-    Parameters
-    ----------
-    func : callable
-        Takes the inputs, returns a tensor or a tuple of tensors.
-    inputs : Tensor or tuple of Tensor
-    create_graph : bool
-        Record, so that the result can be differentiated.
-    strict : bool
-        Refuse what has no derivative at all, instead of returning zeros.
-    vectorize, strategy
-        How PyTorch shall compute it; the result is the same, and the kit has one way.
 
     Returns
     -------
     Tensor of shape ``(*output.shape, *input.shape)``; in a tuple for each input if ``inputs`` is a
     tuple, and that in a tuple for each output if ``func`` returns a tuple.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        If something is no tensor, or under ``strict``.
 
     Examples
     --------
@@ -63,10 +46,7 @@ def jacobian(
             [0., 4.]])
     """
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "jacobian")
-        xs = _fresh(xs, create_graph)
-        several_out, outs = _as_tuple(func(*xs), _OUTPUTS, "jacobian")
-        _require_grad("jacobians.output_without_grad", outs, strict)
+        several, xs, several_out, outs = _run("jacobian", func, inputs, create_graph, strict)
         blocks = []
         for i, out in enumerate(outs):
             rows: list[list[Tensor]] = [[] for _ in xs]
@@ -85,72 +65,36 @@ def jacobian(
 
 
 def hessian(
-    func: Function,
-    inputs: Tensors,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
+    func: Function, inputs: Tensors, create_graph: bool = False, strict: bool = False
 ) -> Any:
     """Return all second derivatives of a function with one number as its output.
-
-    Parameters
-    ----------
-    func, inputs, create_graph, strict, vectorize, outer_jacobian_strategy
-        As for ``jacobian``.
 
     Returns
     -------
     Tensor of shape ``(*input.shape, *input.shape)``; for a tuple of inputs a tuple of tuples.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        As ``jacobian``, and if the output is not one number.
     """
-    several, _ = _as_tuple(inputs, "inputs", "hessian")
+    several, xs = _as_tuple(inputs, "inputs", "hessian")
 
     def gradient(*xs: Tensor) -> tuple[Tensor, ...]:
         rows: tuple[Tensor, ...] = jacobian(_one_number(func, "hessian"), xs, create_graph=True)
         _require_grad("jacobians.gradient_constant", rows, strict)
         return tuple(row.reshape(x.shape) for row, x in zip(rows, xs, strict=True))
 
-    xs = inputs if isinstance(inputs, tuple) else (inputs,)
     result = jacobian(gradient, xs, create_graph=create_graph, strict=strict)
     return result if several else result[0][0]
 
 
 def vjp(
-    func: Function,
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Return the output of ``func`` and ``v`` times its Jacobian: what one backward computes.
+    """Return the output of ``func``, and ``v`` times its Jacobian: what one backward computes.
 
-    Parameters
-    ----------
-    func, inputs, create_graph, strict
-        As for ``jacobian``.
-    v : Tensor or tuple of Tensor, like the output
-        May be left out for an output of one element, and is 1 then.
-
-    Returns
-    -------
-    output, product - the product has the form of ``inputs``.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        As ``jacobian``, and if ``v`` does not fit.
+    ``v`` is like the output, the product like ``inputs``. For an output of one element it may be
+    left out, and is 1 then.
     """
     recording = create_graph or local.mode.grad_enabled
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "vjp")
-        xs = _fresh(xs, create_graph)
-        several_out, outs = _as_tuple(func(*xs), _OUTPUTS, "vjp")
-        _require_grad("jacobians.output_without_grad", outs, strict)
+        several, xs, several_out, outs = _run("vjp", func, inputs, create_graph, strict)
         vs = _vector("jacobians.vector_left_out_for_output", v, outs, several_out, "vjp")
     with set_grad_enabled(recording):
         found = _grad(outs, xs, vs, create_graph)
@@ -159,40 +103,21 @@ def vjp(
 
 
 def jvp(
-    func: Function,
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Return the output of ``func`` and its Jacobian times ``v``: the derivative along ``v``.
+    """Return the output of ``func``, and its Jacobian times ``v``: the derivative along ``v``.
+
+    ``v`` is like the inputs, the product like the output. For an input of one element it may be
+    left out, and is 1 then.
 
     Backward gives u^T J for any u; that is linear in u, and its derivative by u, times v, is J v.
     So two backward passes replace the forward one that PyTorch has for this, too.
-
-    Parameters
-    ----------
-    func, inputs, create_graph, strict
-        As for ``jacobian``.
-    v : Tensor or tuple of Tensor, like the inputs
-        May be left out for an input of one element, and is 1 then.
-
-    Returns
-    -------
-    output, product - the product has the form of the output.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        As ``jacobian``, and if ``v`` does not fit.
     """
     recording = create_graph or local.mode.grad_enabled
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "jvp")
-        vs = _vector("jacobians.vector_left_out_for_input", v, xs, several, "jvp")
-        xs = _fresh(xs, create_graph)
-        several_out, outs = _as_tuple(func(*xs), _OUTPUTS, "jvp")
-        _require_grad("jacobians.output_without_grad", outs, strict)
+        several, given = _as_tuple(inputs, "inputs", "jvp")
+        vs = _vector("jacobians.vector_left_out_for_input", v, given, several, "jvp")
+        _, xs, several_out, outs = _run("jvp", func, inputs, create_graph, strict)
         us = tuple(zeros_like(out, requires_grad=True) for out in outs)
         gradients = _grad(outs, xs, us, create_graph=True)
         _require_grad("jacobians.gradient_independent", gradients, strict)
@@ -203,60 +128,20 @@ def jvp(
 
 
 def vhp(
-    func: Function,
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Return the output of ``func``, one number, and ``v`` times its Hessian.
-
-    Parameters
-    ----------
-    func, inputs, v, create_graph, strict
-        As for ``jvp``.
-
-    Returns
-    -------
-    output, product - the product has the form of ``inputs``.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        As ``jvp``, and if the output is not one number.
-    """
+    """Return the output of ``func``, one number, and ``v`` times its Hessian, like ``inputs``."""
     return _with_hessian(vjp, "vhp", func, inputs, v, create_graph, strict)
 
 
 def hvp(
-    func: Function,
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Return the output of ``func``, one number, and its Hessian times ``v``.
+    """Return the output of ``func``, one number, and its Hessian times ``v``, like ``inputs``.
 
     The Hessian is symmetric, so ``vhp`` gives the same with one backward pass less.
-
-    Parameters
-    ----------
-    func, inputs, v, create_graph, strict
-        As for ``jvp``.
-
-    Returns
-    -------
-    output, product - the product has the form of ``inputs``.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        As ``jvp``, and if the output is not one number.
     """
     return _with_hessian(jvp, "hvp", func, inputs, v, create_graph, strict)
-
-
-_OUTPUTS = "outputs of the user-provided function"
 
 
 def _with_hessian(
@@ -286,6 +171,21 @@ def _with_hessian(
     return _results(outputs, False, create_graph), result if several else result[0]
 
 
+def _run(
+    name: str, func: Function, inputs: Any, create_graph: bool, strict: bool
+) -> tuple[bool, tuple[Tensor, ...], bool, tuple[Tensor, ...]]:
+    """Call ``func``; return its inputs and outputs, each with whether it is a tuple."""
+    several, xs = _as_tuple(inputs, "inputs", name)
+    # New tensors: what the function has captured of the same name is a constant to it.
+    xs = tuple(
+        x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_()
+        for x in xs
+    )
+    several_out, outs = _as_tuple(func(*xs), _OUTPUTS, name)
+    _require_grad("jacobians.output_without_grad", outs, strict)
+    return several, xs, several_out, outs
+
+
 def _one_number(func: Function, name: str) -> Function:
     def checked(*xs: Tensor) -> Tensor:
         several, outs = _as_tuple(func(*xs), _OUTPUTS, name)
@@ -307,14 +207,6 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...
             which = f"value at index {i}" if several else f"given {what}"
             raise error("jacobians.type", what=what, name=name, which=which, kind=type(x))
     return several, values
-
-
-def _fresh(xs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    # New tensors: what the function has captured of the same name is a constant to it.
-    return tuple(
-        x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_()
-        for x in xs
-    )
 
 
 def _vector(
@@ -344,18 +236,12 @@ def _grad(
     retain_graph: bool | None = None,
 ) -> tuple[Tensor | None, ...]:
     """Return gradients as ``grad`` does, leaving out outputs that do not require grad."""
-    pairs = list(zip(outs, vs or [None] * len(outs), strict=True))
+    pairs = zip(outs, vs or [None] * len(outs), strict=True)
     used = [(out, v) for out, v in pairs if out is not None and out.requires_grad]
     if not used:
         return (None,) * len(xs)
-    return autograd.grad(
-        [out for out, _ in used],
-        xs,
-        [v for _, v in used],
-        allow_unused=True,
-        create_graph=create_graph,
-        retain_graph=retain_graph,
-    )
+    outs, vs = zip(*used, strict=True)
+    return autograd.grad(outs, xs, vs, retain_graph, create_graph, allow_unused=True)
 
 
 def _filled(

@@ -1,34 +1,24 @@
 """Grad modes: when operations are recorded, and when not.
 
 After reading this file you know why ``with torch.no_grad():`` is nothing more than a flag that
-is put back afterwards. Every thread has its own flag. Read next: ``node.py``.
+is put back afterwards. Every thread has its own flag. Read next: ``more_modes.py`` for
+the rarer ones, or ``node.py``.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextvars import Context, copy_context
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autodiff_kit.autograd.decorators import AsDecorator
-from autodiff_kit.errors import error
 
 if TYPE_CHECKING:
     from autodiff_kit.autograd.observer import Observer
 
-__all__ = [
-    "Switch",
-    "enable_grad",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "no_grad",
-    "set_grad_enabled",
-]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["Switch", "enable_grad", "is_grad_enabled", "is_inference_mode_enabled", "no_grad"]
 
 
 class Mode:
@@ -134,34 +124,3 @@ class enable_grad(_BareSwitch):
     """Record operations inside, also within a surrounding ``no_grad``."""
 
     _grad = True
-
-
-class set_grad_enabled(Switch):
-    """Switch recording on or off at once; as a context manager, put it back on exit.
-
-    Parameters
-    ----------
-    mode : bool
-    """
-
-    def __init__(self, mode: bool) -> None:
-        if not isinstance(mode, bool):
-            raise error("autograd.set_grad_enabled", kind=type(mode).__name__)
-        self._grad = mode
-        self._at_once = local.mode.grad_enabled
-        local.mode.grad_enabled = self._grad
-
-    def __enter__(self) -> None:
-        # What must come back is the mode before the call, not the one it has set already.
-        local.mode.grad_enabled = self._at_once
-        super().__enter__()
-
-    def __call__(self, function: F) -> F:
-        """Return ``function`` as one that runs in this mode; the mode itself is put back."""
-        local.mode.grad_enabled = self._at_once
-        return super().__call__(function)
-
-    def _fresh(self) -> Switch:
-        switch = Switch()
-        switch._grad = self._grad
-        return switch

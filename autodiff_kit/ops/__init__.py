@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.layers import *
     from autodiff_kit.ops.losses import *
     from autodiff_kit.ops.pooling import *
+    from autodiff_kit.ops.scaled import *
     from autodiff_kit.ops.sorting import *
     from autodiff_kit.ops.statistics import *
 
 # Loaded when one of them is first asked for, so that importing the kit takes a fifth less.
 _LATER = (
     *("activations", "convolution", "einsum", "gathering", "layers", "losses", "pooling"),
-    *("sorting", "statistics"),
+    *("scaled", "sorting", "statistics"),
 )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from autodiff_kit.ops.messages import shape_message
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
 
-__all__ = ["forward_of", "function_of", "text_of"]
+__all__ = ["SameForEach", "caller", "forward_of", "function_of", "text_of"]
 
 ONE_INPUT = """
 def {name}(x{params}):
@@ -249,3 +249,24 @@ def _if_read(name: str, value: str, row: Op) -> str:
 
 def _reads(row: Op, wrt: str) -> tuple[str, ...]:
     return row.rules[wrt].reads if wrt in row.rules else ()
+
+
+@cache
+def caller(arguments: str) -> Callable[..., Callable[..., Value]]:
+    """Return what brings a rule into positional form.
+
+    One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
+    ``lambda rule: lambda g, out, x, y, rest: rule(g, y)``.
+    """
+    made: Callable[..., Any] = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
+    return made
+
+
+class SameForEach:
+    """The rules of a variadic op: one function, told which input it is for."""
+
+    def __init__(self, rule: Callable[..., Value]) -> None:
+        self._rule = rule
+
+    def __getitem__(self, index: int) -> Callable[..., Value]:
+        return lambda g, out, x, y, rest: self._rule(g, out, x, y, (*rest, index))

@@ -9,7 +9,7 @@ Read next: ``apply.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from autodiff_kit.autograd import node as nodes
@@ -140,14 +140,14 @@ class Op:
 
         def place(by_position: Callable[..., Value]) -> None:
             if self.is_variadic:
-                self.rules_of_more = _SameForEach(by_position)
+                self.rules_of_more = fast.SameForEach(by_position)
             elif index < 2:
                 setattr(self, f"rule{index}", by_position)
             else:
                 self.rules_of_more[index - 2] = by_position
 
         def at_first(*saved: Any) -> Value:  # compiling all at import would cost a tenth of it
-            place(by_position := _caller(arguments)(function))
+            place(by_position := fast.caller(arguments)(function))
             return by_position(*saved)
 
         place(at_first)
@@ -159,6 +159,9 @@ def op(
     text: str, tex: str = "", *, node: str = "", **options: Any
 ) -> Callable[[Callable[..., Any]], OpFunction]:
     """Declare an operation: decorate its forward function on NumPy values.
+
+    The function that comes of it works on Tensors and on arrays; it has ``.op``, and
+    ``.vjp(wrt, tex)`` to declare its rules.
 
     Parameters
     ----------
@@ -177,12 +180,6 @@ def op(
         ``by_products``: names of further values that forward returns and rules may read.
         ``saved_as``: PyTorch's names of saved values. ``on_error``: makes PyTorch's message from
         the arrays when NumPy refuses their shapes.
-
-    Returns
-    -------
-    callable
-        Takes a function and gives one of the same name that works on Tensors and on arrays; it
-        has ``.op`` and ``.vjp(wrt, tex)``.
 
     Examples
     --------
@@ -217,14 +214,6 @@ def op(
     return declare
 
 
-@cache
-def _caller(arguments: str) -> Callable[..., Callable[..., Value]]:
-    # One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
-    # `lambda rule: lambda g, out, x, y, rest: rule(g, y)`.
-    made: Callable[..., Any] = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
-    return made
-
-
 def _no_rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:
     raise NotImplementedError("this operation has no derivative with respect to this input")
 
@@ -235,13 +224,3 @@ def _accumulate_grad(x: Value) -> Value:
 
 
 nodes.ACCUMULATE = Op(_accumulate_grad, "x.grad += g", r"\bar x", node="AccumulateGrad")
-
-
-class _SameForEach:
-    """The rules of a variadic op: one function, told which input it is for."""
-
-    def __init__(self, rule: Callable[..., Value]) -> None:
-        self._rule = rule
-
-    def __getitem__(self, index: int) -> Callable[..., Value]:
-        return lambda g, out, x, y, rest: self._rule(g, out, x, y, (*rest, index))

@@ -1,0 +1,54 @@
+"""Sums and differences with a factor: ``torch.add(x, y, alpha=2)``.
+
+Read ``arithmetic.py`` first.
+"""
+
+from __future__ import annotations
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops import checks
+from autodiff_kit.ops.table import op
+
+__all__ = ["add_scaled", "sub_scaled"]
+
+
+@op("x + alpha * y", tex=r"x + \alpha y", node="AddBackward0", whole=checks.refuse_float_alpha)
+def add_scaled(x: Value, y: Value, *, alpha: float) -> Value:
+    """Add a multiple: what ``torch.add(x, y, alpha=...)`` calls."""
+    return x + x.dtype.type(alpha) * y  # in the dtype of x: True + 2 * True is True
+
+
+@add_scaled.vjp("x", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+@add_scaled.vjp("y", tex=r"\alpha \bar z")
+def _(g: Value, alpha: float) -> Value:
+    return g * alpha
+
+
+def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
+    checks.refuse_bool_difference(*arrays)
+    checks.refuse_float_alpha(*arrays, alpha=alpha)
+
+
+@op(
+    "x - alpha * y",
+    tex=r"x - \alpha y",
+    node="SubBackward0",
+    whole=_check_scaled_difference,
+)
+def sub_scaled(x: Value, y: Value, *, alpha: float) -> Value:
+    """Subtract a multiple: what ``torch.sub(x, y, alpha=...)`` calls."""
+    return x - x.dtype.type(alpha) * y
+
+
+@sub_scaled.vjp("x", tex=r"\bar z")
+def _(g: Value) -> Value:
+    return g
+
+
+@sub_scaled.vjp("y", tex=r"-\alpha \bar z")
+def _(g: Value, alpha: float) -> Value:
+    return g * -alpha
