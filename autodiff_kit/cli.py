@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 import autodiff_kit
+from autodiff_kit.grading.commands import COMMANDS, isolation
 from autodiff_kit.lessons import library
 
 __all__ = ["main"]
@@ -247,6 +248,7 @@ def _examine(folder: Path) -> Iterator[Finding]:
     )
     yield _torch()
     yield _sandbox()
+    yield _grading()
 
 
 def _packages() -> Finding:
@@ -349,6 +351,12 @@ def _torch() -> Finding:
     return Finding("torch", "ok", f"{version}, the version the kit is compared with")
 
 
+def _grading() -> Finding:
+    """Shut a piece of code in as `grade` would, and see whether it stays in."""
+    state, found, mend = isolation()
+    return Finding("grading", state, found, mend)
+
+
 def _sandbox() -> Finding:
     """Try bubblewrap: being installed says nothing, many systems forbid what it needs."""
     path = shutil.which("bwrap")
@@ -383,6 +391,10 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+for _command in COMMANDS:
+    cli.add_command(_command)
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """Making tensors: from data, filled, counted, and random.
 
-After reading this file you know when ``torch.tensor`` copies and which dtype it picks. Read next:
-``tensor.py``.
+After reading this file you know when ``torch.tensor`` copies and which dtype it picks. All
+factories take ``dtype``, by default one that fits, ``device``, which can only be the CPU, and
+``requires_grad``. Read next: ``tensor.py``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -20,30 +22,9 @@ from autodiff_kit.methods import check_operand
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 
-__all__ = [
-    "Generator",
-    "arange",
-    "as_tensor",
-    "empty",
-    "empty_like",
-    "eye",
-    "from_numpy",
-    "full",
-    "full_like",
-    "linspace",
-    "manual_seed",
-    "ones",
-    "ones_like",
-    "rand",
-    "rand_like",
-    "randint",
-    "randn",
-    "randn_like",
-    "randperm",
-    "tensor",
-    "zeros",
-    "zeros_like",
-]
+__all__ = ["Generator", "arange", "empty", "eye", "from_numpy", "full", "linspace", "manual_seed"]
+__all__ += ["ones", "ones_like", "rand", "rand_like", "randint", "randn", "tensor", "zeros"]
+__all__ += ["zeros_like"]
 
 
 def _made(array: Any, requires_grad: bool = False) -> Tensor:
@@ -175,18 +156,6 @@ def _check_range(items: list[Any], wanted: Any) -> None:
             raise error("creation.overflow", type=wanted.name, low=limits.min, high=limits.max)
 
 
-def _within(value: Any, wanted: Any) -> Any:
-    """Return a number to fill with; refuse one that the dtype cannot hold."""
-    if wanted.kind in "iu" and isinstance(value, int):
-        _check_range([value], wanted)
-        return np.int64(value)  # PyTorch, too, makes 255 of a uint8 of -1
-    if wanted.kind == "f" and math.isfinite(value):
-        low, high = float(np.finfo(wanted).min), float(np.finfo(wanted).max)
-        if not low <= value <= high:
-            raise error("creation.overflow", type=dtypes.c_type(wanted), low=low, high=high)
-    return value
-
-
 def legacy_array(data: tuple[Any, ...]) -> Any:
     """Return the array for ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
     default = dtypes.get_default_dtype()
@@ -216,8 +185,6 @@ def tensor(
     data : number, nested lists of numbers, array or Tensor
     dtype : dtype, optional
         Inferred: bool, int64, or the default float type; arrays keep theirs.
-    device : "cpu", optional
-    requires_grad : bool
 
     Raises
     ------
@@ -239,17 +206,6 @@ def tensor(
             stacklevel=2,
         )
     return _made(_from_data("tensor", data, dtype), requires_grad)
-
-
-def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
-    """Make a tensor, sharing memory or returning ``data`` itself where nothing must change."""
-    dtypes.device(device or "cpu")
-    if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    if isinstance(data, np.ndarray):
-        shared = from_numpy(data)
-        return shared if dtype is None else shared.to(dtype)
-    return tensor(data, dtype=dtype)
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -287,60 +243,51 @@ def _shape(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _filled(name: str, value: Any, doc: str) -> Any:
+def _factory(make: Callable[..., Any]) -> Any:
+    """Turn a function that returns a fresh array into one that returns a tensor."""
+
+    @wraps(make)
     def factory(
-        *size: Any,
-        dtype: dtypes.dtype | None = None,
-        device: Any = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        dtypes.device(device or "cpu")
-        return _made(np.full(_shape(name, size), value, _numpy_type(name, dtype)), requires_grad)
-
-    factory.__name__, factory.__doc__ = name, doc
-    return factory
-
-
-zeros = _filled("zeros", 0, "Make a tensor of zeros; sizes as ints or as one list.")
-ones = _filled("ones", 1, "Make a tensor of ones; sizes as ints or as one list.")
-empty = _filled("empty", 0, "Make a tensor whose values do not matter; here they are zeros.")
-
-
-def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Make a tensor of one value; the dtype follows the value."""
-    dtypes.device(device or "cpu")
-    if not isinstance(size, list | tuple):
-        raise error("creation.size_type", name="full", position=1, kind=type(size).__name__)
-    if not isinstance(fill_value, int | float | np.generic | Tensor):
-        raise error("creation.fill_value", kind=type(fill_value).__name__)
-    own = _from_data("full", fill_value, None)
-    value = own if isinstance(fill_value, Tensor) else fill_value  # 1e200 is no float32
-    wanted = _numpy_type("full", dtype, own.dtype)
-    if not isinstance(fill_value, Tensor):
-        value = _within(fill_value, wanted)
-    return _made(_quietly(np.full, _shape("full", (size,)), value, wanted), requires_grad)
-
-
-def _like(factory: Any, name: str) -> Any:
-    def like(
-        input: Tensor,
         *args: Any,
         dtype: dtypes.dtype | None = None,
         device: Any = None,
         requires_grad: bool = False,
+        **options: Any,
     ) -> Tensor:
+        dtypes.device(device or "cpu")
+        return _made(make(*args, dtype=dtype, **options), requires_grad)
+
+    return factory
+
+
+def _filled(name: str, value: int) -> Any:
+    def make(*size: Any, dtype: Any) -> Any:
+        return np.full(_shape(name, size), value, _numpy_type(name, dtype))
+
+    make.__name__, make.__doc__ = name, f"Make a tensor of {name}; sizes as ints or as one list."
+    return _factory(make)
+
+
+zeros, ones = _filled("zeros", 0), _filled("ones", 1)
+empty = _filled("empty", 0)
+empty.__doc__ = "Make a tensor whose values do not matter; here they are zeros."
+
+
+@_factory
+def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
+    """Make a tensor of one value; the dtype follows the value."""
+    if not isinstance(size, list | tuple):
+        raise error("creation.size_type", name="full", position=1, kind=type(size).__name__)
+    if not isinstance(fill_value, int | float | np.generic | Tensor):
+        raise error("creation.fill_value", kind=type(fill_value).__name__)
+    value = _from_data("full", fill_value, dtype)
+    return np.full(_shape("full", (size,)), value, value.dtype)
+
+
+def _like(factory: Any, name: str) -> Any:
+    def like(input: Tensor, *, dtype: dtypes.dtype | None = None, **options: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
-        dtype = dtype or input.dtype
-        return factory(  # type: ignore[no-any-return]
-            input.shape, *args, dtype=dtype, device=device, requires_grad=requires_grad
-        )
+        return factory(input.shape, dtype=dtype or input.dtype, **options)
 
     like.__name__ = name
     like.__doc__ = f"Call ``{name.removesuffix('_like')}`` with the shape and dtype of ``input``."
@@ -348,35 +295,19 @@ def _like(factory: Any, name: str) -> Any:
 
 
 zeros_like, ones_like = _like(zeros, "zeros_like"), _like(ones, "ones_like")
-full_like, empty_like = _like(full, "full_like"), _like(empty, "empty_like")
 
 
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_factory
+def eye(n: int, m: int | None = None, *, dtype: Any) -> Any:
     """Make a matrix with ones on the diagonal, zeros elsewhere."""
-    dtypes.device(device or "cpu")
     if n < 0:
         raise error("creation.eye", rows=n)
-    return _made(np.eye(n, m, dtype=_numpy_type("eye", dtype)), requires_grad)
+    return np.eye(n, m, dtype=_numpy_type("eye", dtype))
 
 
-def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_factory
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
     """Count from ``start`` up to, not including, ``end``; integers give int64."""
-    dtypes.device(device or "cpu")
     if end is None:
         start, end = 0, start
     start, end, step = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
@@ -387,82 +318,56 @@ def arange(
     whole = all(isinstance(n, int) for n in (start, end, step))
     count = math.ceil((end - start) / step)
     wanted = _numpy_type("arange", dtype, np.dtype("int64") if whole else None)
-    return _made((start + np.arange(count) * step).astype(wanted), requires_grad)
+    return (start + np.arange(count) * step).astype(wanted)
 
 
-def linspace(
-    start: float,
-    end: float,
-    steps: int,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_factory
+def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
-    dtypes.device(device or "cpu")
     if steps < 0:
         raise error("creation.negative_steps")
     wanted = _numpy_type("linspace", dtype)
     if wanted.kind != "f":
-        return _made(np.linspace(start, end, steps, dtype=wanted), requires_grad)
+        return np.linspace(start, end, steps, dtype=wanted)
     # From both ends to the middle, as PyTorch does: so that it is symmetrical.
     low, high = wanted.type(start), wanted.type(end)
     step = (high - low) / wanted.type(max(steps - 1, 1))
     places = np.arange(steps).astype(wanted)
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
-    if steps == 1:
-        numbers[:] = low
-    return _made(numbers, requires_grad)
+    return numbers if steps != 1 else np.full(1, low)
 
 
 # -- random numbers -------------------------------------------------------------------------------
 
 
 def _random(name: str, draw: str, doc: str) -> Any:
-    def factory(
-        *size: Any,
-        generator: Generator | None = None,
-        dtype: dtypes.dtype | None = None,
-        device: Any = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        dtypes.device(device or "cpu")
+    def make(*size: Any, generator: Generator | None = None, dtype: Any) -> Any:
         shape, kind = _shape(name, size), _numpy_type(name, dtype)
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
             raise error("creation.random_whole", kernel=kernel, kind=dtypes.tensor_type(kind))
-        count = dtypes.Size(shape).numel()
-        numbers = getattr(generator or default_generator, draw)(count, kind)
-        return _made(numbers.reshape(shape), requires_grad)
+        numbers = getattr(generator or default_generator, draw)(math.prod(shape), kind)
+        return numbers.reshape(shape)
 
-    factory.__name__, factory.__doc__ = name, doc
-    return factory
+    make.__name__, make.__doc__ = name, doc
+    return _factory(make)
 
 
 randn = _random("randn", "normal", "Draw from the normal distribution, mean 0 and variance 1.")
 rand = _random("rand", "uniform", "Draw evenly from [0, 1).")
-rand_like, randn_like = _like(rand, "rand_like"), _like(randn, "randn_like")
+rand_like = _like(rand, "rand_like")
 
 
+@_factory
 def randint(
     low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
     generator: Generator | None = None,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Draw whole numbers from ``low`` to ``high - 1``; int64 unless a dtype is given.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no number to draw.
-    """
-    dtypes.device(device or "cpu")
+    dtype: Any,
+) -> Any:
+    """Draw whole numbers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
     if size is None:
         low, high, size = 0, low, high
     if not isinstance(size, list | tuple):
@@ -470,12 +375,5 @@ def randint(
     if high <= low:
         raise error("creation.randint", low=low, high=high)
     shape = _shape("randint", (size,))
-    count = dtypes.Size(shape).numel()
-    numbers = (generator or default_generator).integers(low, high, count)
-    array = numbers.reshape(shape).astype(_numpy_type("randint", dtype, np.dtype("int64")))
-    return _made(array, requires_grad)
-
-
-def randperm(n: int, *, generator: Generator | None = None) -> Tensor:
-    """Return the numbers from 0 to ``n - 1`` in random order."""
-    return _made((generator or default_generator).permutation(n))
+    numbers = (generator or default_generator).integers(low, high, math.prod(shape))
+    return numbers.reshape(shape).astype(_numpy_type("randint", dtype, np.dtype("int64")))

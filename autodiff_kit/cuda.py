@@ -6,14 +6,9 @@ the kit computes with NumPy on the CPU. Read next: ``dtypes.py``.
 
 from __future__ import annotations
 
-__all__ = ["device_count", "is_available"]
+__all__ = ["is_available"]
 
 
 def is_available() -> bool:
     """Return False: the kit uses no GPU."""
     return False
-
-
-def device_count() -> int:
-    """Return 0: the kit uses no GPU."""
-    return 0

@@ -6,6 +6,7 @@ why a Python number never widens a tensor. Read next: ``tensor.py``.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,23 @@ class dtype:
         PyTorch's name without ``torch.``.
     numpy : numpy.dtype
         What NumPy calls it.
+    tensor_type, c_type : str
+        What PyTorch's messages call it: some say "Long", others "long int".
     is_floating_point : bool
         Whether tensors of this type can require gradients.
     itemsize : int
         Bytes per element.
     """
 
-    __slots__ = ("is_floating_point", "itemsize", "name", "numpy")
+    __slots__ = ("c_type", "is_floating_point", "itemsize", "name", "numpy", "tensor_type")
+    is_complex = False  # the kit has no complex types
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, tensor_type: str, c_type: str) -> None:
+        self.name, self.tensor_type, self.c_type = name, tensor_type, c_type
         self.numpy = np.dtype(name)
         self.is_floating_point = self.numpy.kind == "f"
         self.itemsize = self.numpy.itemsize
+        _BY_NUMPY[self.numpy] = self
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -44,38 +49,15 @@ class dtype:
     def __reduce__(self) -> tuple[Any, ...]:
         return from_numpy_dtype, (self.name,)
 
-    @property
-    def is_complex(self) -> bool:
-        """Always False: the kit has no complex types."""
-        return False
 
-
-float16, float32, float64 = dtype("float16"), dtype("float32"), dtype("float64")
-int8, int16, int32, int64 = dtype("int8"), dtype("int16"), dtype("int32"), dtype("int64")
-uint8 = dtype("uint8")
-bool_ = dtype("bool")  # ``torch.bool``; here the short name stays Python's
-
-_ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
-_BY_NUMPY = {d.numpy: d for d in _ALL}
-# The names of PyTorch's error messages ("torch.DoubleTensor"), in the order of _ALL.
-_TENSOR_TYPE = dict(
-    zip(
-        _ALL,
-        ("Half", "Float", "Double", "Char", "Short", "Int", "Long", "Byte", "Bool"),
-        strict=True,
-    )
-)
-
-_C_TYPE = dict(
-    zip(
-        _ALL,
-        (
-            *("c10::Half", "float", "double", "signed char", "short int", "int", "long int"),
-            *("unsigned char", "bool"),
-        ),
-        strict=True,
-    )
-)
+_BY_NUMPY: dict[Any, dtype] = {}
+float16 = dtype("float16", "Half", "c10::Half")
+float32 = dtype("float32", "Float", "float")
+float64 = dtype("float64", "Double", "double")
+int8, int16 = dtype("int8", "Char", "signed char"), dtype("int16", "Short", "short int")
+int32, int64 = dtype("int32", "Int", "int"), dtype("int64", "Long", "long int")
+uint8 = dtype("uint8", "Byte", "unsigned char")
+bool_ = dtype("bool", "Bool", "bool")  # ``torch.bool``; here the short name stays Python's
 
 _default = float32
 
@@ -110,16 +92,7 @@ def from_numpy_dtype(d: Any) -> dtype:
 def as_dtype(d: Any, asked_by: str) -> dtype:
     """Return ``d`` as a dtype: Python's ``float``, ``int`` and ``bool`` stand for one, too.
 
-    Parameters
-    ----------
-    d : dtype or type
-    asked_by : str
-        The function whose argument it is, for the message.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
+    Anything else is a TypeError, whose message names the function ``asked_by``.
     """
     if isinstance(d, dtype):
         return d
@@ -131,12 +104,12 @@ def as_dtype(d: Any, asked_by: str) -> dtype:
 
 def tensor_type(d: Any) -> str:
     """Return the name PyTorch's messages use for a NumPy dtype: ``Float``, ``Long``, ..."""
-    return _TENSOR_TYPE[from_numpy_dtype(d)]
+    return from_numpy_dtype(d).tensor_type
 
 
 def c_type(d: Any) -> str:
     """Return the name that other messages use, which is that of the C++ type."""
-    return _C_TYPE[from_numpy_dtype(d)]
+    return from_numpy_dtype(d).c_type
 
 
 def category(d: Any) -> int:
@@ -186,11 +159,8 @@ def result_dtype(*values: Any) -> Any:
 class device:
     """Where a tensor lives. The kit knows one device, ``cpu``.
 
-    Parameters
-    ----------
-    type : str or device
-        ``"cpu"``; anything else is refused: ``"cuda"`` with AssertionError, as PyTorch without
-        CUDA does when it is used, the rest with RuntimeError.
+    Anything else is refused: ``"cuda"`` with AssertionError, as PyTorch without CUDA does when it
+    is used, the rest with RuntimeError.
     """
 
     __slots__ = ("index", "type")
@@ -245,7 +215,4 @@ class Size(tuple[int, ...]):
 
     def numel(self) -> int:
         """Return the number of elements of a tensor of this shape."""
-        count = 1
-        for n in self:
-            count *= n
-        return count
+        return math.prod(self)

@@ -18,14 +18,8 @@ from autodiff_kit.errors import error
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = [
-    "Methods",
-    "ValuesAndIndices",
-    "check_operand",
-    "comparison",
-    "number_first",
-    "operand_last",
-]
+__all__ = ["Methods", "ValuesAndIndices", "check_operand", "comparison", "number_first"]
+__all__ += ["operand_last"]
 
 
 class ValuesAndIndices(NamedTuple):
@@ -52,16 +46,8 @@ def _pair(name: str, values: Any, indices: Any) -> Any:
 def check_operand(name: str, argument: str, position: int, value: Any, numbers: Any) -> None:
     """Raise TypeError, in PyTorch's words, if ``value`` cannot be an operand.
 
-    Parameters
-    ----------
-    name, argument : str
-        The operation, and its name of the operand.
-    position : int
-        Of the operand in the call, counted from 1.
-    value
-        What was given.
-    numbers : bool
-        Whether Python numbers will do.
+    ``position`` of the ``argument`` in the call is counted from 1; ``numbers`` says whether Python
+    numbers will do.
     """
     if isinstance(value, Methods) or (numbers and isinstance(value, _NUMBERS)):
         return
@@ -86,7 +72,6 @@ _DOCS = {
     "index_select": "Take the entries along ``dim`` that a vector of numbers names.",
     "log_softmax": "Return the logarithm of ``softmax``, exact also where that is almost 0.",
     "masked_select": "Take the elements where the mask is true, in the order of reading.",
-    "scatter_add": "Add the elements of ``src`` to those that ``index`` names along ``dim``.",
     "softmax": "Turn numbers into shares that are positive and add up to 1 along ``dim``.",
     "std": "Return the root of the variance.",
     "var": "Average the squared distances from the mean, ``correction`` elements counted less.",
@@ -113,14 +98,26 @@ def _only(name: str, argument: str, args: tuple[Any, ...], kwargs: dict[str, Any
     return args[0] if args else kwargs[argument]
 
 
-def _binary(name: str, argument: str = "other", *, numbers: bool = True) -> Any:
-    """Make a method of one op with a second operand."""
+def _binary(
+    name: str,
+    argument: str = "other",
+    *,
+    numbers: bool = True,
+    of_number: tuple[str, str] | None = None,
+    of_tensors: str = "",
+) -> Any:
+    """Make a method with a second operand, of one op, or of two: for a tensor and for a number.
+
+    ``of_number`` is the name of the latter, and that of its parameter.
+    """
 
     @_called(name)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         other = _only(name, argument, args, kwargs)
         check_operand(name, argument, 1, other, numbers)
-        return getattr(ops, name)(self, other)
+        if of_number is not None and not isinstance(other, Methods):
+            return getattr(ops, of_number[0])(self, **{of_number[1]: other})
+        return getattr(ops, of_tensors or name)(self, other)
 
     return method
 
@@ -137,20 +134,6 @@ def _product(name: str, argument: str, rank: int, names: tuple[str, str] = ("", 
             wrong = names[ranks[0] == rank]
             raise error(f"linalg.{name}_ranks", wrong=wrong, x=ranks[0], y=ranks[1])
         return getattr(ops, name)(self, other)
-
-    return method
-
-
-def _by_either(name: str, argument: str, of_tensors: str, of_number: str, operand: str) -> Any:
-    """Make a method with an operand for which there are two ops: a tensor's and a number's."""
-
-    @_called(name)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        other = _only(name, argument, args, kwargs)
-        check_operand(name, argument, 1, other, numbers=True)
-        if isinstance(other, Methods):
-            return getattr(ops, of_tensors)(self, other)
-        return getattr(ops, of_number)(self, **{operand: other})
 
     return method
 
@@ -251,8 +234,7 @@ def _softmax(name: str) -> Any:
     """Make ``softmax`` or ``log_softmax``."""
 
     @_called(name)
-    def method(self: Any, dim: int, dtype: Any = None) -> Any:
-        self = self if dtype is None else self.to(dtype)
+    def method(self: Any, dim: int) -> Any:
         return getattr(ops, name)(self, dim=self._dim(dim))
 
     return method
@@ -271,20 +253,11 @@ def _along(name: str, *operands: str) -> Any:
     return method
 
 
-# Comparisons: in place, the answers become numbers of the tensor's own dtype.
-_ANSWERS = {"eq", "ne", "lt", "le", "gt", "ge"}
-_ANSWERS |= {"logical_and", "logical_or", "logical_xor", "logical_not"}
-
-
 def _in_place(name: str) -> Any:
     """Make the in-place form of a method: ``add_`` from ``add``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        function = getattr(type(self), name)
-        if name in _ANSWERS:
-            answers = function(self.detach(), *args, **kwargs)
-            return inplace.change(self, f"{name}_", ops.copy_from, answers)
-        return inplace.change(self, f"{name}_", function, *args, **kwargs)
+        return inplace.change(self, f"{name}_", getattr(type(self), name), *args, **kwargs)
 
     method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
     return _called(f"{name}_")(method)
@@ -339,25 +312,19 @@ class Methods:
     sqrt, rsqrt, reciprocal = map(_unary, ("sqrt", "rsqrt", "reciprocal"))
     sin, cos, tan, tanh = map(_unary, ("sin", "cos", "tan", "tanh"))
     sigmoid, relu, abs, neg = map(_unary, ("sigmoid", "relu", "abs", "neg"))
-    sign, floor, ceil, trunc = map(_unary, ("sign", "floor", "ceil", "trunc"))
-    isnan, isinf, isfinite = map(_unary, ("isnan", "isinf", "isfinite"))
-    logical_not, bitwise_not = map(_unary, ("logical_not", "bitwise_not"))
+    sign, floor, ceil, round, isnan = map(_unary, ("sign", "floor", "ceil", "round", "isnan"))
     eq, ne, lt, le, gt, ge = map(_binary, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = _binary("mul")
     add, sub = map(_scalable, ("add", "sub"))
-    floor_divide = _by_either(
-        "floor_divide", "other", "floor_divide", "floor_divide_by_number", "y"
+    floor_divide = _binary("floor_divide", of_number=("floor_divide_by_number", "y"))
+    remainder = _binary("remainder", of_number=("remainder_by_number", "y"))
+    clamp_min = _binary(
+        "clamp_min", "min", of_number=("clamp_min", "min"), of_tensors="clamp_min_tensor"
     )
-    remainder = _by_either("remainder", "other", "remainder", "remainder_by_number", "y")
-    clamp_min = _by_either("clamp_min", "min", "clamp_min_tensor", "clamp_min", "min")
-    clamp_max = _by_either("clamp_max", "max", "clamp_max_tensor", "clamp_max", "max")
-    maximum, minimum, logical_and, logical_or, logical_xor = (
-        _binary(name, numbers=False)
-        for name in ("maximum", "minimum", "logical_and", "logical_or", "logical_xor")
+    clamp_max = _binary(
+        "clamp_max", "max", of_number=("clamp_max", "max"), of_tensors="clamp_max_tensor"
     )
-    bitwise_and, bitwise_or, bitwise_xor = map(
-        _binary, ("bitwise_and", "bitwise_or", "bitwise_xor")
-    )
+    maximum, minimum = (_binary(name, numbers=False) for name in ("maximum", "minimum"))
     matmul = _binary("matmul", "other", numbers=False)
     mm = _product("mm", "mat2", 2, ("self", "mat2"))
     mv, dot = _product("mv", "vec", 2), _product("dot", "tensor", 1)
@@ -399,10 +366,6 @@ class Methods:
             raise error("arguments.rounding_mode", mode=rounding_mode)
         return ops.div_rounded(self, other, rounding_mode=rounding_mode)
 
-    def round(self: Any, *, decimals: int = 0) -> Tensor:
-        """Round to so many decimals, halves to even."""
-        return ops.round_decimals(self, decimals=decimals) if decimals else ops.round(self)
-
     def pow(self: Any, exponent: Any) -> Tensor:
         """Return ``self ** exponent``; the exponent is a number or a tensor."""
         if isinstance(exponent, Methods):
@@ -431,8 +394,6 @@ class Methods:
             return ops.clamp_to_tensors(self, min, max)
         return ops.clamp(self, min=min, max=max)
 
-    clip = clamp
-
     def where(self: Any, condition: Tensor, other: Any) -> Tensor:
         """Return ``self`` where the condition holds, else ``other``."""
         from autodiff_kit.functions import where
@@ -453,18 +414,12 @@ class Methods:
     exp_, log_, sqrt_, tanh_, relu_ = map(_in_place, ("exp", "log", "sqrt", "tanh", "relu"))
     sin_, cos_, sigmoid_, abs_, neg_ = map(_in_place, ("sin", "cos", "sigmoid", "abs", "neg"))
     square_, clamp_, reciprocal_ = map(_in_place, ("square", "clamp", "reciprocal"))
-    floor_, ceil_, round_, trunc_ = map(_in_place, ("floor", "ceil", "round", "trunc"))
+    floor_, ceil_, round_ = map(_in_place, ("floor", "ceil", "round"))
     rsqrt_, expm1_, log1p_, tan_ = map(_in_place, ("rsqrt", "expm1", "log1p", "tan"))
     clamp_min_, clamp_max_, sign_ = map(_in_place, ("clamp_min", "clamp_max", "sign"))
     remainder_, floor_divide_ = map(_in_place, ("remainder", "floor_divide"))
-    clip_, cumsum_, addmm_ = map(_in_place, ("clip", "cumsum", "addmm"))
-    bitwise_and_, bitwise_or_ = map(_in_place, ("bitwise_and", "bitwise_or"))
-    bitwise_xor_, bitwise_not_ = map(_in_place, ("bitwise_xor", "bitwise_not"))
-    masked_fill_, index_add_ = map(_in_place, ("masked_fill", "index_add"))
-    scatter_, scatter_add_ = map(_in_place, ("scatter", "scatter_add"))
-    eq_, ne_, lt_, le_, gt_, ge_ = map(_in_place, ("eq", "ne", "lt", "le", "gt", "ge"))
-    logical_and_, logical_or_ = map(_in_place, ("logical_and", "logical_or"))
-    logical_xor_, logical_not_ = map(_in_place, ("logical_xor", "logical_not"))
+    cumsum_, addmm_ = map(_in_place, ("cumsum", "addmm"))
+    masked_fill_, index_add_, scatter_ = map(_in_place, ("masked_fill", "index_add", "scatter"))
 
     def copy_(self: Any, source: Any) -> Tensor:
         """Copy the elements of ``source`` into this tensor; shapes broadcast."""
@@ -490,28 +445,22 @@ class Methods:
 
     # -- reductions ----------------------------------------------------------------------------
 
-    def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    def sum(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         """Add up all elements, or those along ``dim`` (an int or several)."""
-        if dtype is not None:
-            return _in_type(self, dtype).sum(dim, keepdim).to(dtype)  # type: ignore[no-any-return]
         if dim is None and not keepdim:
             return ops.sum_all(self)
         return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    def mean(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         """Average all elements, or those along ``dim`` (an int or several)."""
-        if dtype is not None:
-            self = _in_type(self, dtype)
         if self._array.dtype.kind != "f":
             raise error("reductions.mean_of_whole", kind=dtypes.tensor_type(self._array.dtype))
         if dim is None and not keepdim:
             return ops.mean_all(self)
         return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    def prod(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         """Multiply all elements, or those along one dimension."""
-        if dtype is not None:
-            return _in_type(self, dtype).prod(dim, keepdim).to(dtype)  # type: ignore[no-any-return]
         if dim is None:
             return ops.prod_all(self)
         return ops.prod_dim(self, dim=self._dim(dim), keepdim=keepdim)
@@ -522,27 +471,21 @@ class Methods:
     var, std = map(_deviation, ("var", "std"))
     softmax, log_softmax = map(_softmax, ("softmax", "log_softmax"))
 
-    def cumsum(self: Any, dim: int, *, dtype: Any = None) -> Tensor:
+    def cumsum(self: Any, dim: int) -> Tensor:
         """Add up along a dimension, and return every sum on the way."""
-        if dtype is not None:
-            return _in_type(self, dtype).cumsum(dim).to(dtype)  # type: ignore[no-any-return]
         return ops.cumsum(self, dim=self._dim(dim))
 
     def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Tensor:
         """Return the logarithm of the sum of ``exp``: a smooth maximum."""
         return ops.logsumexp(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def norm(
-        self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
-    ) -> Tensor:
+    def norm(self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False) -> Tensor:
         """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
-        if p in ("fro", None):
-            p = 2
+        p = 2 if p in ("fro", None) else p
         if isinstance(p, str):
             raise error("reductions.norm_order", p=p)
         if self._array.dtype.kind != "f":
             raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(self._array.dtype))
-        self = _in_type(self, dtype)
         dims = self._dims(dim)
         empty = [d for d in dims if self.shape[d] == 0]
         if empty and (p < 0 or p == np.inf):
@@ -551,14 +494,11 @@ class Methods:
             raise error(key, p=p, dim=empty[0])
         return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
 
-    def sort(
-        self: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None
-    ) -> Any:
+    def sort(self: Any, dim: int = -1, descending: bool = False) -> Any:
         """Return (values, indices): the elements in order along ``dim``; where they were."""
-        function = ops.sort if stable is None else ops.sort_stable
-        return _pair("sort", *function(self, dim=self._dim(dim), descending=descending))
+        return _pair("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
 
-    def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    def topk(self: Any, k: int, dim: int = -1, largest: bool = True) -> Any:
         """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
         return _pair("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
 
@@ -573,23 +513,11 @@ class Methods:
         return view(self, shape=sizes)
 
     def view(self: Any, *given: Any, size: Any = None) -> Tensor:
-        """Return the same memory in another shape.
-
-        Raises
-        ------
-        RuntimeError
-            If the elements do not lie in memory so that this is possible.
-        """
-        if len(given) == 1 and isinstance(given[0], dtypes.dtype):
-            raise error("dtypes.view")
+        """Return the same memory in another shape; RuntimeError if it does not lie for that."""
         sizes = _complete(self, _sizes("view", "size", given, size))
         if not _can_view(self._array, sizes):
             raise error("shapes.view_of_scattered")
         return ops.reshape(self, shape=sizes)
-
-    def view_as(self: Any, other: Tensor) -> Tensor:
-        """Return a view in the shape of another tensor."""
-        return self.view(other.shape)  # type: ignore[no-any-return]
 
     def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """Join dimensions ``start_dim`` to ``end_dim`` into one."""
@@ -600,10 +528,6 @@ class Methods:
             return self  # type: ignore[no-any-return]
         sizes = (int(np.prod(self.shape[start : end + 1])),)
         return self.reshape(*self.shape[:start], *sizes, *self.shape[end + 1 :])  # type: ignore[no-any-return]
-
-    def ravel(self: Any) -> Tensor:
-        """Return the elements in one dimension."""
-        return self.contiguous().view(-1)  # type: ignore[no-any-return]
 
     def permute(self: Any, *given: Any, dims: Any = None) -> Tensor:
         """Reorder the dimensions."""
@@ -620,15 +544,6 @@ class Methods:
         """The tensor with its dimensions reversed."""
         return ops.permute(self, dims=tuple(range(self.ndim))[::-1])
 
-    @property
-    def mT(self: Any) -> Tensor:
-        """The tensor with its last two dimensions swapped."""
-        if self.ndim == 1:
-            raise error("shapes.mT_of_vector")
-        if self.ndim == 0:
-            return self  # type: ignore[no-any-return]
-        return self.transpose(-2, -1)  # type: ignore[no-any-return]
-
     def t(self: Any) -> Tensor:
         """Transpose a matrix."""
         if self.ndim > 2:
@@ -640,11 +555,9 @@ class Methods:
         return ops.transpose(self, dim0=self._dim(dim0), dim1=self._dim(dim1))
 
     def squeeze(self: Any, dim: Any = None) -> Tensor:
-        """Remove dimensions of size 1: all, or the given ones."""
+        """Remove dimensions of size 1: all, or one."""
         if dim is None:
             return ops.squeeze(self)
-        if isinstance(dim, tuple | list):
-            return ops.squeeze_dims(self, dims=() if not dim else self._dims(dim))
         return ops.squeeze_dim(self, dim=self._dim(dim))
 
     def unsqueeze(self: Any, dim: int) -> Tensor:
@@ -656,19 +569,11 @@ class Methods:
         shape = ops.check_expand(self, _sizes("expand", "size", given, size))
         return ops.expand(self, shape=shape)
 
-    def expand_as(self: Any, other: Tensor) -> Tensor:
-        """Expand to the shape of another tensor."""
-        return self.expand(other.shape)  # type: ignore[no-any-return]
-
     def repeat(self: Any, *given: Any, repeats: Any = None) -> Tensor:
         """Copy along the dimensions; more numbers than dimensions add some in front."""
         counts = _sizes("repeat", "repeats", given, repeats)
         if len(counts) < self.ndim:
             raise error("shapes.repeat_count", ndim=self.ndim)
-        if any(n < 0 for n in counts):
-            own = (1,) * (len(counts) - self.ndim) + tuple(self.shape)
-            shape = [n * m for n, m in zip(counts, own, strict=True)]
-            raise error("shapes.negative_size", size=min(shape), shape=shape)
         return ops.repeat(self, repeats=counts)
 
     def flip(self: Any, *given: Any, dims: Any = None) -> Tensor:
@@ -676,30 +581,16 @@ class Methods:
         asked = _sizes("flip", "dims", given, dims)
         return ops.flip(self, dims=self._dims(asked) if asked else ())
 
-    def select(self: Any, dim: int, index: int) -> Tensor:
-        """Take the entries with one index along a dimension."""
-        if self.ndim == 0:
-            raise error("indexing.select_of_0d")
-        dim = self._dim(dim)
-        size = self.shape[dim]
-        if not -size <= index < size:
-            raise error(
-                "indexing.select_out_of_bounds", index=index, shape=list(self.shape), dim=dim
-            )
-        return ops.select(self, dim=dim, index=index % size)
-
     def narrow(self: Any, dim: int, start: int, length: int) -> Tensor:
         """Take ``length`` entries from ``start`` along a dimension."""
         if self.ndim == 0:
             raise error("indexing.narrow_of_0d")
         dim = self._dim(dim)
         size = self.shape[dim]
-        if length < 0:
-            raise error("indexing.narrow_length")
         if not -size <= start <= size:
             raise error("indexing.narrow_start", low=-size, size=size, start=start, dim=dim)
         start += size if start < 0 else 0
-        if start + length > size:
+        if not 0 <= length <= size - start:
             raise error("indexing.narrow_end", start=start, length=length, size=size)
         return ops.slice_dim(self, dim=dim, start=start, end=start + length, step=1)
 
@@ -731,7 +622,6 @@ class Methods:
     # -- by tensors of numbers or truth values ---------------------------------------------------
 
     gather, index_select = _along("gather", "index"), _along("index_select", "index")
-    scatter_add = _along("scatter_add", "index", "src")
     index_add = _along("index_add", "index", "source")
 
     def scatter(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
@@ -776,14 +666,6 @@ class Methods:
         return dims if self._array.ndim else ()
 
 
-def _in_type(tensor: Any, dtype: Any) -> Any:
-    """Return ``tensor`` in the dtype that a reduction was asked for; None: in its own."""
-    if dtype is None or dtype.numpy == tensor._array.dtype:
-        return tensor
-    convert = ops.promote if dtype.numpy.kind == "f" else ops.to_whole
-    return convert(tensor, dtype=dtype.numpy)
-
-
 def _refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
     """Return the dimensions as a tuple; refuse to look for the largest of no elements."""
     dims = tensor._dims(dim)
@@ -815,27 +697,16 @@ def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) 
 
 
 def _complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Fill in a -1, so that nodes and messages have the whole shape.
-
-    Raises
-    ------
-    RuntimeError
-        For sizes below -1, more than one -1, or one that could be anything.
-    """
-    if shape.count(-1) > 1:
-        raise error("shapes.inferred_twice")
-    for i, n in enumerate(shape):
-        if n < -1:
-            raise error("shapes.invalid_size", size=n, position=i, shape=list(shape))
-    known = int(np.prod([n for n in shape if n != -1]))
-    size = tensor._array.size
+    """Fill in a -1, so that nodes and messages have the whole shape."""
     if -1 not in shape:
         return shape
+    if shape.count(-1) > 1:
+        raise error("shapes.inferred_twice")
+    known, size = int(np.prod([n for n in shape if n != -1])), tensor._array.size
     if known == 0 and size == 0:
         raise error("shapes.inferred_freely", shape=list(shape))
-    if known and size % known == 0:
-        return tuple(size // known if n == -1 else n for n in shape)
-    return shape
+    fits = known and size % known == 0
+    return tuple(size // known if n == -1 else n for n in shape) if fits else shape
 
 
 def _can_view(array: Any, shape: tuple[Any, ...]) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 
-__all__ = ["Generator", "default_generator", "initial_seed", "manual_seed"]
+__all__ = ["Generator", "default_generator", "manual_seed"]
 
 Array = np.ndarray[Any, Any]
 
@@ -37,17 +37,6 @@ class Generator:
         self._stream: Any = None  # made when first drawn from: loading numpy.random takes 20 ms
         self._spare: float | None = None  # normal numbers are made in pairs
         return self
-
-    def seed(self) -> int:
-        """Start a sequence that nobody can foresee, and return its seed."""
-        import secrets
-
-        self.manual_seed(secrets.randbits(63))
-        return self._seed
-
-    def initial_seed(self) -> int:
-        """Return the seed."""
-        return self._seed
 
     def _integers(self, count: int) -> Array:
         """Draw integers of 32 bits."""
@@ -99,14 +88,6 @@ class Generator:
         wide = (pairs[0::2] << np.uint64(32) | pairs[1::2]) % np.uint64(span)
         return wide.astype(np.int64) + low
 
-    def permutation(self, n: int) -> Array:
-        """Draw the numbers from 0 to ``n - 1`` in random order (Fisher and Yates, 1938)."""
-        order = list(range(n))
-        for i, drawn in enumerate(self._integers(max(n - 1, 0)).tolist()):
-            j = i + drawn % (n - i)
-            order[i], order[j] = order[j], order[i]
-        return np.array(order, dtype=np.int64)
-
 
 def _pairs(block: Array) -> Array:
     """Turn rows of 16 uniform numbers into normal ones: 8 distances, 8 turns."""
@@ -122,8 +103,3 @@ default_generator = Generator()
 def manual_seed(seed: int) -> Generator:
     """Start the kit's random numbers anew; NumPy's own are not touched."""
     return default_generator.manual_seed(seed)
-
-
-def initial_seed() -> int:
-    """Return the seed of the kit's random numbers."""
-    return default_generator.initial_seed()

@@ -31,22 +31,11 @@ __all__ = ["Frozen", "StaticGraph"]
 
 
 class Frozen(NamedTuple):
-    """Something that Python decided while the function was traced.
+    """Something that Python decided while the function was traced."""
 
-    Attributes
-    ----------
-    kind : str
-        ``"branch"``: a tensor's truth value; ``"tensor"``: one that the function made itself;
-        ``"shape"``: the sizes of an input.
-    what : str
-        What it was, in words.
-    where : str
-        File (or cell) and line; empty for inputs.
-    """
-
-    kind: str
-    what: str
-    where: str
+    kind: str  # "branch": a tensor's truth value; "tensor": one made inside; "shape": of an input
+    what: str  # in words
+    where: str  # the line; empty for inputs
 
     def __str__(self) -> str:
         return f"{self.what} ({self.where})" if self.where else self.what
@@ -107,14 +96,9 @@ class StaticGraph:
 
     @classmethod
     def trace(cls, function: Callable[..., Any], *examples: Tensor) -> StaticGraph:
-        """Run ``function`` once and keep what it did.
+        """Run ``function``, of tensors to a tensor or a tuple of them, and keep what it did.
 
-        Parameters
-        ----------
-        function : callable
-            Takes tensors, gives a tensor or a tuple of them.
-        *examples : Tensor
-            Values to run it on; later inputs must have their shapes and dtypes.
+        Later inputs must have the shapes and dtypes of the examples.
 
         Raises
         ------
@@ -137,16 +121,9 @@ class StaticGraph:
         return cls(trace, outputs, not isinstance(result, tuple))
 
     def run(self, *inputs: Tensor) -> Any:
-        """Replay the operations on other values.
+        """Replay the operations on other values; return what the traced function gave, as leaves.
 
-        Returns
-        -------
-        Tensor or tuple of Tensor, as the traced function gave; without a graph of their own.
-
-        Raises
-        ------
-        TypeError, RuntimeError
-            If number, shapes or dtypes of the inputs are not those of the examples.
+        TypeError or RuntimeError if number, shapes or dtypes are not those of the examples.
         """
         values = local.mode.quietly(self._run, *self._arrays(inputs))
         tensors = tuple(wrap(value) for value in values)
@@ -155,16 +132,9 @@ class StaticGraph:
     def gradient(self, *inputs: Tensor) -> tuple[Tensor, tuple[Tensor | None, ...]]:
         """Replay the operations, and then their rules.
 
-        Returns
-        -------
-        (Tensor, tuple of (Tensor or None))
-            The value, of one element, and its gradients with respect to the inputs: None for
-            those whose example did not require grad.
-
-        Raises
-        ------
-        TypeError, RuntimeError
-            As ``run``, and if the traced function does not give one number to differentiate.
+        Return the value, of one element, and its gradients with respect to the inputs: None for
+        those whose example did not require grad. Errors are those of ``run``, and RuntimeError if
+        the traced function does not give one number to differentiate.
         """
         if self._differentiate is None:
             raise error("static.no_gradient")

@@ -311,7 +311,9 @@ def share(tensor: Tensor) -> np.ndarray[Any, Any]:
     array = tensor._array
     if not isinstance(array, np.ndarray):
         tensor._array = np.array(array)
-        if getrefcount(array) > 2:  # somebody else has it, too: perhaps a node that has saved it
+        # Somebody else has it, too: perhaps a node that has saved it. (True and False are one
+        # object each, which all have: nothing can be told from that.)
+        if array.dtype.kind != "b" and getrefcount(array) > 2:
             note_moved(array, tensor._array)
     return tensor._array  # type: ignore[no-any-return]
 

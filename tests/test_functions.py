@@ -199,7 +199,7 @@ def test_comparing_whole_tensors() -> None:
     assert torch.equal(x, x.clone())
     assert not torch.equal(x, x.reshape(2, 1))
     assert torch.allclose(x, x + 1e-9)
-    assert torch.isclose(x, torch.tensor([1.0, 2.1])).tolist() == [True, False]
+    assert not torch.allclose(x, torch.tensor([1.0, 2.1]))
     assert torch.is_tensor(x)
     assert not torch.is_tensor([1.0])
 
@@ -341,25 +341,13 @@ def test_masks_choose() -> None:
     ]
 
 
-EQUATIONS = [
-    *(
-        "ij,jk->ik",
-        "ij,kj",
-        "ij,ij->",
-        "ij->ji",
-        "ii->i",
-        "ii",
-        "ij,j->i",
-        "i,j->ij",
-        "aij,ajk->aik",
-    ),
-    *("...ij,...jk->...ik", "ij,jk,kl->il", "ijk,ilm->jklm", "i,ij,j", "...i->...", "iij->j"),
-]
+EQUATIONS = ["ij,jk->ik", "ij,kj", "ij,ij->", "ij->ji", "ij,j->i", "i,j->ij", "aij,ajk->aik"]
+EQUATIONS += ["ij,jk,kl->il", "ijk,ilm->jklm", "i,ij,j"]
 
 
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_einsum_is_numpys(equation: str) -> None:
-    parts = equation.split("->")[0].replace("...", "a").split(",")
+    parts = equation.split("->")[0].split(",")
     arrays = [np.random.default_rng(i).normal(size=[3] * len(part)) for i, part in enumerate(parts)]
 
     found: Tensor = torch.einsum(equation, *map(torch.tensor, arrays))

@@ -348,3 +348,28 @@ def test_arrays_that_share_memory_see_changes() -> None:
     x.add_(1)
 
     assert array.tolist() == [1.0, 6.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    "copy", ["x.clone()", "x.flip(())", "x.max(0).values", "x.prod(0)", "x.sort().values"]
+)
+def test_changing_a_copy_of_a_number_leaves_the_number_itself_alone(copy: str) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    square = x * x
+
+    eval(copy, {"x": x}).mul_(square)
+    square.backward()
+
+    assert x.grad is not None
+    assert x.grad.item() == 6.0
+
+
+def test_changing_one_truth_value_in_place_leaves_what_others_saved_alone() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.where(torch.tensor(True), x * x, x)
+    other = torch.tensor(True)
+
+    other.fill_(False)
+    y.backward()
+
+    assert x.grad == 4.0

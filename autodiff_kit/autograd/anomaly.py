@@ -20,6 +20,7 @@ from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.errors import error
+from autodiff_kit.ops.apply import ARRAYS
 
 __all__ = ["detect_anomaly", "is_anomaly_enabled", "set_detect_anomaly"]
 
@@ -34,21 +35,17 @@ _SEEN = (
 class set_detect_anomaly:
     """Switch the mode on or off at once, in this thread; in a ``with``, put it back on exit.
 
-    Parameters
-    ----------
-    mode : bool
-    check_nan : bool
-        Raise at the first nan that a rule returns; without it, only note the places.
+    Without ``check_nan`` it only notes the places: for errors other than nan.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = local.mode.observer
-        rest = _without(self._before)
+        self._before = before = local.mode.observer
+        rest = before.rest if isinstance(before, _Watched) else before
+        rest = None if isinstance(rest, _Anomaly) else rest
         if mode:
             watch = _Anomaly(check_nan)
-            local.mode.observer = watch if rest is None else _Watched(rest, watch)
-        else:
-            local.mode.observer = rest
+            rest = watch if rest is None else _Watched(rest, watch)
+        local.mode.observer = rest
 
     def __enter__(self) -> None:
         pass
@@ -59,11 +56,6 @@ class set_detect_anomaly:
 
 class detect_anomaly(set_detect_anomaly):
     """In the ``with`` block, raise at the first nan in backward and show where it comes from.
-
-    Parameters
-    ----------
-    check_nan : bool
-        As in ``set_detect_anomaly``.
 
     Examples
     --------
@@ -93,21 +85,14 @@ class detect_anomaly(set_detect_anomaly):
 
 def is_anomaly_enabled() -> bool:
     """Return whether the mode is on in this thread."""
-    return _watch_in(local.mode.observer) is not None
-
-
-def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether the mode looks for nan."""
-    watch = _watch_in(local.mode.observer)
-    return True if watch is None else watch.check_nan
+    return isinstance(local.mode.observer, _Anomaly | _Watched)
 
 
 class _Anomaly(Observer):
     """Notes at each node where it was made, and looks at what rules return."""
 
     def __init__(self, check_nan: bool) -> None:
-        self.check_nan = check_nan
-        self._visiting: list[Node] = []  # the node whose rules are at work; [] outside of backward
+        self._check_nan = check_nan
 
     def applied(
         self, op: Any, inputs: Sequence[Any], params: dict[str, Any], out: Any, node: Node | None
@@ -117,18 +102,11 @@ class _Anomaly(Observer):
             if own and own[-1].filename == "<string>" and own[-1].name == "<lambda>":
                 own.pop()  # the way in to an op that is called for the first time
             node.metadata["traceback_"] = traceback.format_list(own)
-            if self._visiting:  # under create_graph: what made this node is a rule of another
-                node.metadata["parent_"] = self._visiting[0]
-
-    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
-        self._visiting = []
 
     def visited(self, node: Node, g: Any) -> None:
-        self._visiting = [node]
         try:
             node.check_saved()
         except RuntimeError as refused:
-            self._visiting = []
             _tell(node)
             raise RuntimeError(_HINT.sub(_SEEN, str(refused))) from None
 
@@ -136,13 +114,9 @@ class _Anomaly(Observer):
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         array = getattr(before, "_array", before)
-        if self.check_nan and isinstance(array, np.ndarray | np.generic) and np.isnan(array).any():
-            self._visiting = []
+        if self._check_nan and isinstance(array, ARRAYS) and np.isnan(array).any():
             _tell(node)
             raise error("anomaly.nan", name=node.name(), index=index, op=node.op.text)
-
-    def backward_finished(self) -> None:
-        self._visiting = []
 
 
 class _Watched(Both):
@@ -150,22 +124,11 @@ class _Watched(Both):
 
     def __init__(self, rest: Observer, watch: _Anomaly) -> None:
         super().__init__(rest, watch)
-        self.rest, self.watch = rest, watch
-
-
-def _watch_in(observer: Observer | None) -> _Anomaly | None:
-    watch = observer.watch if isinstance(observer, _Watched) else observer
-    return watch if isinstance(watch, _Anomaly) else None
-
-
-def _without(observer: Observer | None) -> Observer | None:
-    if isinstance(observer, _Watched):
-        return observer.rest
-    return None if isinstance(observer, _Anomaly) else observer
+        self.rest = rest
 
 
 def _tell(node: Node) -> None:
-    """Warn where a node was made, and what made the node that made it."""
+    """Warn where a node was made."""
     text, known = f"Error detected in {node.name()}. ", node.metadata.get("traceback_")
     if known is None:
         text += "No forward pass information available. Enable detect anomaly during forward "
@@ -173,10 +136,3 @@ def _tell(node: Node) -> None:
     else:
         text += "Traceback of forward call that caused the error:\n" + "".join(known)
     warnings.warn(text, UserWarning, stacklevel=1)
-    parent: Node | None = node.metadata.get("parent_")
-    while parent is not None:
-        text = f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward "
-        text += "call that induced the previous calculation:\n"
-        text += "".join(parent.metadata.get("traceback_", ["  (not known)\n"]))
-        warnings.warn(text, UserWarning, stacklevel=1)
-        parent = parent.metadata.get("parent_")

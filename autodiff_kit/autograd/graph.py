@@ -28,14 +28,8 @@ from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.table import Op
 from autodiff_kit.tensor import Tensor, wrap
 
-__all__ = [
-    "GradientEdge",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-]
+__all__ = ["GradientEdge", "disable_saved_tensors_hooks", "get_gradient_edge"]
+__all__ += ["register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 
@@ -95,15 +89,9 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep saved tensors in main memory: where the kit has them anyway.
+    """Keep saved tensors in main memory: where the kit has them anyway."""
 
-    Parameters
-    ----------
-    pin_memory : bool
-    device_type : str
-    """
-
-    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+    def __init__(self, pin_memory: bool = False) -> None:
         super().__init__(lambda tensor: tensor, lambda packed: packed)
 
 
@@ -296,13 +284,8 @@ _PACKER = _Packer()
 class GradientEdge(NamedTuple):
     """A place in the graph where a gradient flows; ``grad`` and ``backward`` take it for a tensor.
 
-    Attributes
-    ----------
-    node : Node
-    output_nr : int
-        Which output of the node.
-    ownership_token : object
-        Keeps alive what is needed; not for use.
+    ``node`` has ``output_nr`` as the number of this output; ``ownership_token`` stands for the
+    tensor, without its values.
     """
 
     node: Node
@@ -313,10 +296,7 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Return where the gradient of ``tensor`` flows; the tensor itself need not be kept.
 
-    Raises
-    ------
-    RuntimeError
-        If it does not require grad.
+    RuntimeError if it does not require grad.
     """
     if not tensor.requires_grad:
         raise error("graph.edge_without_grad")
@@ -327,38 +307,22 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+    tensors: Sequence[Tensor], fn: Callable[[list[Tensor | None]], None]
 ) -> MultiGradHook:
     """Call ``fn`` once in every backward of this thread that reaches any of ``tensors``.
 
-    Parameters
-    ----------
-    tensors : sequence of Tensor
-    fn : callable
-        Gets the list of their gradients, None where backward does not come by; with
-        ``mode="any"`` the first gradient that is there.
-    mode : {"all", "any"}
-
-    Returns
-    -------
-    MultiGradHook - a handle with ``remove()``.
-
-    Raises
-    ------
-    ValueError
-        For any other mode.
+    It gets the list of their gradients, with None where backward does not come by. The handle
+    that is returned has ``remove()``.
     """
-    if mode not in ("all", "any"):
-        raise error("graph.multi_grad_mode", mode=mode)
-    return MultiGradHook([t._node for t in tensors if t._node is not None], fn, mode == "any")
+    return MultiGradHook([t._node for t in tensors if t._node is not None], fn)
 
 
 class MultiGradHook(Observer):
     """Watches backward passes for a few nodes."""
 
-    def __init__(self, nodes: list[Node], fn: Callable[..., None], first: bool) -> None:
-        self._nodes, self._fn, self._first = nodes, fn, first
-        self._gradients: list[Tensor | None] = []
+    def __init__(self, nodes: list[Node], fn: Callable[[list[Tensor | None]], None]) -> None:
+        self._nodes, self._fn = nodes, fn
+        self._gradients: dict[Node, Tensor] = {}
         self._awaited: set[Node] = set()
         self._before = local.mode.observer
         local.mode.observer = Both(self._before or Observer(), self)
@@ -372,7 +336,6 @@ class MultiGradHook(Observer):
 
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
         """Find out which of the nodes this backward leads to."""
-        self._gradients = [None] * len(self._nodes)
         reached, stack = set(), [node for node, _ in roots]
         oldest = min((node.number for node in self._nodes), default=0)
         while stack:
@@ -380,27 +343,22 @@ class MultiGradHook(Observer):
             if node not in reached and node.number >= oldest:
                 reached.add(node)
                 stack.extend(edge for _, edge in node.edges() if edge is not None)
-        self._awaited = reached.intersection(self._nodes)
+        self._gradients, self._awaited = {}, reached.intersection(self._nodes)
 
     def visited(self, node: Node, g: Any) -> None:
-        """Note a gradient; call ``fn`` with the last, or the first."""
+        """Note a gradient; call ``fn`` with the last."""
         if node in self._awaited:
             self._awaited.remove(node)
-            gradient = wrap(g) if isinstance(g, ARRAYS) else g
-            for i, known in enumerate(self._nodes):
-                if known is node:
-                    self._gradients[i] = gradient
-            if self._first:
-                self._awaited.clear()
+            self._gradients[node] = wrap(g) if isinstance(g, ARRAYS) else g
             if not self._awaited:
-                self._tell(gradient)
+                self._tell()
 
     def backward_finished(self) -> None:
         """Call ``fn`` if it still waits: ``grad`` visits only what leads to its inputs."""
-        if self._awaited and any(g is not None for g in self._gradients):
-            self._tell(None)
         self._awaited = set()
+        if self._gradients:
+            self._tell()
 
-    def _tell(self, gradient: Tensor | None) -> None:
-        gradients, self._gradients = self._gradients, []
-        self._fn(gradient if self._first else gradients)
+    def _tell(self) -> None:
+        gradients, self._gradients = self._gradients, {}
+        self._fn([gradients.get(node) for node in self._nodes])

@@ -20,15 +20,8 @@ from autodiff_kit.errors import error
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = [
-    "Gradients",
-    "Hookable",
-    "Hooks",
-    "NodeHooks",
-    "RemovableHandle",
-    "check_replacement",
-    "refuse_result",
-]
+__all__ = ["Gradients", "Hookable", "Hooks", "NodeHooks", "RemovableHandle", "check_replacement"]
+__all__ += ["refuse_result"]
 
 
 class Hooks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 from autodiff_kit.errors import error
@@ -44,11 +44,6 @@ class _Row(Module):
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._name(index), module)
 
-    def __delitem__(self, index: Any) -> None:
-        modules = list(self)
-        del modules[index if isinstance(index, slice) else _place(index, len(self))]
-        self._renumber(modules)
-
     def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
@@ -57,10 +52,6 @@ class _Row(Module):
 
     def _name(self, index: int) -> str:
         return list(self._modules)[_place(index, len(self))]
-
-    def _renumber(self, modules: Iterable[Any]) -> None:
-        self._modules.clear()
-        self._modules.update({str(i): module for i, module in enumerate(modules)})
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
@@ -71,15 +62,6 @@ class _Row(Module):
         """Add modules at the end."""
         for module in modules:
             self.append(module)
-        return self
-
-    def insert(self, index: int, module: Module) -> Self:
-        """Add a module before the one with this index."""
-        if not isinstance(module, Module):
-            raise error("nn.not_a_module", kind=type(module).__name__)
-        modules = list(self)
-        modules.insert(index, module)
-        self._renumber(modules)
         return self
 
 
@@ -121,12 +103,12 @@ class Sequential(_Row):
 class ModuleList(_Row):
     """A list of modules that belong to the module which it is an attribute of."""
 
-    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
-        self.extend(modules or ())
+        self.extend(modules)
 
     def _part(self, items: list[tuple[str, Any]]) -> ModuleList:
-        return type(self)([module for _, module in items])
+        return type(self)(module for _, module in items)
 
     def _child_lines(self) -> list[str]:
         """Return a line for each module; equal ones in a row share one."""
@@ -152,82 +134,53 @@ def _of_dict(name: str) -> Any:
 
 
 class ModuleDict(Module):
-    """A dictionary, or pairs, of modules that belong to the module which it is an attribute of."""
+    """A dictionary of modules that belong to the module which it is an attribute of."""
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: Any = ()) -> None:
         super().__init__()
-        self.update(modules or {})
+        for key, module in dict(modules).items():
+            self[key] = module
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
 
     __getitem__, __delitem__, __len__ = map(_of_dict, ("__getitem__", "__delitem__", "__len__"))
     __iter__, __contains__ = map(_of_dict, ("__iter__", "__contains__"))
-    keys, values, items, pop, clear = map(_of_dict, ("keys", "values", "items", "pop", "clear"))
-
-    def update(self, modules: Any) -> None:
-        """Add modules, or replace those of the same names."""
-        if not isinstance(modules, Iterable):
-            raise error("nn.pairs", kind=type(modules).__name__)
-        pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
-        for i, pair in enumerate(pairs):
-            if not isinstance(pair, Iterable):
-                raise error("nn.pair", index=i, kind=type(pair).__name__)
-            self[next(iter(pair))] = list(pair)[1]
+    keys, values, items = map(_of_dict, ("keys", "values", "items"))
 
 
 class ParameterList(Module):
-    """A list of parameters: tensors become some, other things are kept as they are."""
+    """A list of parameters; tensors become some."""
 
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
+    def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
-        self._size = 0
-        self.extend(() if values is None else values)
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return type(self)([self[i] for i in range(*index.indices(len(self)))])
-        return getattr(self, str(_place(index, len(self))))
-
-    def __setitem__(self, index: int, value: Any) -> None:
-        if isinstance(value, Tensor) and not isinstance(value, Parameter):
-            value = Parameter(value)
-        setattr(self, str(_place(index, len(self))), value)
-
-    def __iadd__(self, values: Iterable[Any]) -> Self:
-        return self.extend(values)
-
-    def append(self, value: Any) -> Self:
-        """Add a value at the end."""
-        self._size += 1
-        self[-1] = value
-        return self
-
-    def extend(self, values: Iterable[Any]) -> Self:
-        """Add values at the end."""
-        if not isinstance(values, Iterable) or isinstance(values, Tensor):
+        if isinstance(values, Tensor):
             raise error("nn.parameters", kind=type(values).__name__)
         for value in values:
             self.append(value)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parameters.values())
+
+    def __getitem__(self, index: int) -> Any:
+        return self._parameters[str(_place(index, len(self)))]
+
+    def __setitem__(self, index: int, value: Tensor) -> None:
+        self._set(_place(index, len(self)), value)
+
+    def _set(self, place: int, value: Tensor) -> None:
+        setattr(self, str(place), value if isinstance(value, Parameter) else Parameter(value))
+
+    def append(self, value: Tensor) -> Self:
+        """Add a parameter at the end."""
+        self._set(len(self), value)
         return self
 
     def extra_repr(self) -> str:
-        """Return a line for each value."""
-        lines = []
-        for i, value in enumerate(self):
-            text = f"Object of type: {type(value).__name__}"
-            if isinstance(value, Tensor):
-                size = "x".join(map(str, value.shape))
-                text = f"Parameter containing: [{value.dtype} of size {size}]"
-            lines.append(f"  ({i}): {text}")
-        return "\n".join(lines)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: there is nothing to compute."""
-        raise error("nn.parameter_list_called")
+        """Return a line for each parameter."""
+        each = ((p.dtype, "x".join(map(str, p.shape))) for p in self)
+        lines = (f"Parameter containing: [{dtype} of size {size}]" for dtype, size in each)
+        return "\n".join(f"  ({i}): {line}" for i, line in enumerate(lines))

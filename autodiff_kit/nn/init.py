@@ -96,11 +96,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     Source: He et al., Delving deep into rectifiers (2015).
     """
     if nonlinearity == "leaky_relu":
-        if isinstance(param, bool) or not isinstance(param, int | float | None):
-            raise error("nn.gain_slope", slope=param)
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
-    gains: dict[str, float] = {"linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "sigmoid": 1}
-    gains |= {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+    gains: dict[str, float] = {"linear": 1, "conv1d": 1, "conv2d": 1, "sigmoid": 1}
+    gains |= {"tanh": 5 / 3, "relu": math.sqrt(2)}
     if nonlinearity not in gains:
         raise error("nn.gain", name=nonlinearity)
     return gains[nonlinearity]
@@ -143,8 +141,6 @@ def kaiming_uniform_(
 
     Source: He et al., Delving deep into rectifiers (2015).
     """
-    if 0 in tensor.shape:
-        return _nothing_to_do(tensor)
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
@@ -157,18 +153,13 @@ def kaiming_normal_(
     generator: Any = None,
 ) -> Tensor:
     """Draw from the normal distribution; see ``kaiming_uniform_``."""
-    if 0 in tensor.shape:
-        return _nothing_to_do(tensor)
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
         raise error("nn.fan_mode", mode=mode)
-    fan = fans(tensor)[mode == "fan_out"]
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
-
-
-def _nothing_to_do(tensor: Tensor) -> Tensor:
-    warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=3)
-    return tensor
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=4)
+        return 0.0
+    return calculate_gain(nonlinearity, a) / math.sqrt(fans(tensor)[mode == "fan_out"])

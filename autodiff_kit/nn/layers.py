@@ -20,9 +20,8 @@ from autodiff_kit.nn.options import REQUIRED, reader
 from autodiff_kit.nn.parameter import Parameter
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Conv1d", "Conv2d", "Dropout", "Embedding"]
-__all__ += ["GELU", "Flatten", "Identity", "LayerNorm", "LeakyReLU", "Linear"]
-__all__ += ["LogSoftmax", "MaxPool2d", "ReLU", "Sigmoid", "Softmax", "Softplus", "Tanh"]
+__all__ = ["GELU", "BatchNorm1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity"]
+__all__ += ["LayerNorm", "Linear", "LogSoftmax", "MaxPool2d", "ReLU", "Sigmoid", "Softmax", "Tanh"]
 
 # -- functions with options -----------------------------------------------------------------------
 
@@ -71,12 +70,6 @@ class ReLU(FunctionLayer, calls=F.relu, inplace=False):
     """Keep what is positive; the rest becomes 0."""
 
 
-class LeakyReLU(
-    FunctionLayer, calls=F.leaky_relu, shows="negative_slope", negative_slope=0.01, inplace=False
-):
-    """Keep what is positive; multiply the rest by a small slope."""
-
-
 class Tanh(FunctionLayer, calls=F.tanh):
     """Squeeze into the range from -1 to 1."""
 
@@ -87,10 +80,6 @@ class Sigmoid(FunctionLayer, calls=F.sigmoid):
 
 class GELU(FunctionLayer, calls=F.gelu, shows="approximate", approximate="none"):
     """Multiply by the share of a normal distribution below."""
-
-
-class Softplus(FunctionLayer, calls=F.softplus, shows="beta threshold", beta=1.0, threshold=20.0):
-    """A smooth ``ReLU``."""
 
 
 class Softmax(FunctionLayer, calls=F.softmax, shows="dim", dim=None):
@@ -107,29 +96,19 @@ class Flatten(
     """Join dimensions into one: all but the first, which counts the samples."""
 
 
-class _Pool(FunctionLayer):
-    """A layer of windows, which lie side by side unless there is a stride."""
+class MaxPool2d(
+    FunctionLayer, calls=F.max_pool2d, shows="kernel_size stride padding dilation ceil_mode",
+    kernel_size=REQUIRED, stride=None, padding=0, dilation=1,
+):  # fmt: skip
+    """Take the largest element of every window of an image."""
 
     kernel_size: Any
     stride: Any
+    ceil_mode = False  # PyTorch can let the last windows reach over the border, too
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.stride = self.kernel_size if self.stride is None else self.stride
-
-
-class MaxPool2d(
-    _Pool, calls=F.max_pool2d, shows="kernel_size stride padding dilation ceil_mode",
-    kernel_size=REQUIRED, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False,
-):  # fmt: skip
-    """Take the largest element of every window of an image."""
-
-
-class AvgPool2d(
-    _Pool, calls=F.avg_pool2d, shows="kernel_size stride padding", kernel_size=REQUIRED,
-    stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None,
-):  # fmt: skip
-    """Average every window of an image."""
 
 
 class Identity(Module):
@@ -220,11 +199,14 @@ class Linear(_Weighted):
         return f"{sizes}, bias={self.bias is not None}"
 
 
-class _Conv(_Weighted):
-    """A convolution over as many dimensions as ``_rank`` says."""
+class Conv2d(_Weighted):
+    """Slide kernels over an image: input of shape ((n,) in_channels, height, width).
 
-    _rank: int
-    _convolve: Callable[..., Tensor]
+    ``kernel_size``, ``stride``, ``padding`` (pixels around the image, or "same" or "valid") and
+    ``dilation`` are ints or pairs; ``groups`` is the number of parts into which the channels are
+    split, so weight has shape (out_channels, in_channels / groups, *kernel_size). ValueError if
+    they cannot be.
+    """
 
     def __init__(
         self,
@@ -240,58 +222,31 @@ class _Conv(_Weighted):
     ) -> None:
         super().__init__()
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride = self._per_dim(kernel_size), self._per_dim(stride)
-        self.dilation = self._per_dim(dilation)
-        self.padding = padding if isinstance(padding, str) else self._per_dim(padding)
-        if groups <= 0:
-            raise error("nn.conv_groups")
+        self.kernel_size, self.stride, self.dilation = map(_pair, (kernel_size, stride, dilation))
+        self.padding = padding if isinstance(padding, str) else _pair(padding)
         for name, channels in (("in", in_channels), ("out", out_channels)):
             if channels % groups:
                 raise error("nn.conv_channels", name=name)
-        if isinstance(padding, str):
-            if padding not in ("same", "valid"):
-                raise error("nn.conv_padding", padding=padding)
-            if padding == "same" and any(step != 1 for step in self.stride):
-                raise error("nn.conv_same")
         shape = out_channels, in_channels // groups, *self.kernel_size
         self._add(kind, weight=shape, bias=shape[:1] if bias else None)
 
-    def _per_dim(self, value: Any) -> tuple[int, ...]:
-        return tuple(value) if isinstance(value, Sequence) else (value,) * self._rank
-
     def forward(self, input: Tensor) -> Tensor:
         """Slide the kernels over the input."""
-        return type(self)._convolve(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
+        options = self.stride, self.padding, self.dilation, self.groups
+        return F.conv2d(input, self.weight, self.bias, *options)
 
     def extra_repr(self) -> str:
         """Return the sizes, and what differs from the default."""
         own = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
         own += f", stride={self.stride}"
-        usual = {"padding": (0,) * self._rank, "dilation": (1,) * self._rank, "groups": 1}
-        for name in usual:
-            if getattr(self, name) != usual[name]:
+        for name, usual in (("padding", (0, 0)), ("dilation", (1, 1)), ("groups", 1)):
+            if getattr(self, name) != usual:
                 own += f", {name}={getattr(self, name)}"
         return own if self.bias is not None else own + ", bias=False"
 
 
-class Conv1d(_Conv):
-    """Slide kernels along a sequence: input of shape ((n,) in_channels, length)."""
-
-    _rank, _convolve = 1, staticmethod(F.conv1d)
-
-
-class Conv2d(_Conv):
-    """Slide kernels over an image: input of shape ((n,) in_channels, height, width).
-
-    ``kernel_size``, ``stride``, ``padding`` (pixels around the image, or "same" or "valid") and
-    ``dilation`` are ints or pairs; ``groups`` is the number of parts into which the channels are
-    split, so weight has shape (out_channels, in_channels / groups, *kernel_size). ValueError if
-    these do not fit together.
-    """
-
-    _rank, _convolve = 2, staticmethod(F.conv2d)
+def _pair(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else tuple(value)
 
 
 class Embedding(_Weighted):
@@ -369,67 +324,44 @@ class LayerNorm(_Scaling):
         return f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
 
 
-class _BatchNorm(_Scaling):
-    """The batch normalizations; they differ in the number of dimensions only."""
+class BatchNorm1d(_Scaling):
+    """Shift and scale each feature to mean 0 and variance 1 over the batch.
 
-    _ranks: tuple[int, ...]
-    _ranks_named: str
+    In evaluation, mean and variance are those of the batches seen in training: ``momentum`` says
+    how far the running ones move to those of each batch. Input has shape (n, num_features) or
+    (n, num_features, length), else ValueError.
+    """
 
     def __init__(
         self,
         num_features: int,
         eps: float = 1e-5,
-        momentum: float | None = 0.1,
+        momentum: float = 0.1,
         affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        bias: bool = True,
         **kind: Any,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
+        self.affine = affine
         own = (num_features,) if affine else None
-        self._add(kind, weight=own, bias=own if bias else None)
+        self._add(kind, weight=own, bias=own)
         with installed(None):
-            mean, var = empty(num_features, **kind), empty(num_features, **kind).fill_(1.0)
-            count = tensor(0)
-        seen = {"running_mean": mean, "running_var": var, "num_batches_tracked": count}
-        for name, value in seen.items():
-            self.register_buffer(name, value if track_running_stats else None)
+            self.register_buffer("running_mean", empty(num_features, **kind))
+            self.register_buffer("running_var", empty(num_features, **kind).fill_(1.0))
+            self.register_buffer("num_batches_tracked", tensor(0))
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise each feature."""
-        if input.ndim not in self._ranks:
-            raise error("nn.batch_norm_rank", wanted=self._ranks_named, rank=input.ndim)
-        momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
+        if input.ndim not in (2, 3):
+            raise error("nn.batch_norm_rank", wanted="2D or 3D", rank=input.ndim)
+        if self.training:
             self.num_batches_tracked.add_(1)
-            if self.momentum is None:
-                momentum = 1.0 / self.num_batches_tracked.item()
-        mean, var = self.running_mean, self.running_var
-        of_batch = self.training or (mean is None and var is None)
-        return F.batch_norm(input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps)
+        return F.batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias,
+            self.training, self.momentum, self.eps,
+        )  # fmt: skip
 
     def extra_repr(self) -> str:
         """Return the options."""
         options = f"eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
-        options += f", bias={self.bias is not None}"
-        return f"{self.num_features}, {options}, track_running_stats={self.track_running_stats}"
-
-
-class BatchNorm1d(_BatchNorm):
-    """Shift and scale each feature to mean 0 and variance 1 over the batch.
-
-    In evaluation, mean and variance are those of the batches seen in training: ``momentum`` says
-    how far the running ones move to those of each batch (None: they are the average), and without
-    ``track_running_stats`` there are none. Input of another rank is a ValueError.
-    """
-
-    _ranks, _ranks_named = (2, 3), "2D or 3D"
-
-
-class BatchNorm2d(_BatchNorm):
-    """``BatchNorm1d`` for images: input of shape (n, num_features, height, width)."""
-
-    _ranks, _ranks_named = (4,), "4D"
+        return f"{self.num_features}, {options}, bias={self.affine}, track_running_stats=True"

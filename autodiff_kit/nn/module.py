@@ -8,9 +8,8 @@ Read next: ``layers.py``.
 
 from __future__ import annotations
 
-import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn, Self
 
 from autodiff_kit.autograd.grad_mode import no_grad
@@ -73,7 +72,6 @@ class Module:
         self.training = True
         for kind in (*_KINDS, "_forward_pre_hooks", "_forward_hooks", "_backward_hooks"):
             object.__setattr__(self, kind, {})
-        object.__setattr__(self, "_non_persistent_buffers_set", set())
 
     # -- what belongs to it --------------------------------------------------------------------
 
@@ -104,7 +102,6 @@ class Module:
             raise error("nn.before_init", what=what)
         for place in (own, *(own[other] for other in _KINDS if other != kind)):
             place.pop(name, None)
-        self._non_persistent_buffers_set.discard(name)
         own[kind][name] = value
 
     def _refuse(self, name: str, value: Any, what: str, expected: str) -> NoReturn:
@@ -126,31 +123,22 @@ class Module:
         for kind in _KINDS:
             if name in self.__dict__[kind]:
                 del self.__dict__[kind][name]
-                self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
-
-    def __dir__(self) -> list[str]:
-        names = itertools.chain(super().__dir__(), *(self.__dict__[kind] for kind in _KINDS))
-        return sorted({name for name in names if not name[0].isdigit()})
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter under a name; None: the name is there, but nothing to train."""
         self._register("parameter", name, param, Parameter, "torch.nn.Parameter or None")
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is not trained; if persistent, it is part of ``state_dict``."""
+    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
+        """Add a tensor that is not trained, but part of ``state_dict``."""
         self._register("buffer", name, tensor, Tensor, "torch Tensor or None")
-        change = set.discard if persistent else set.add
-        change(self._non_persistent_buffers_set, name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under a name."""
         if not isinstance(module, Module | None):
             raise error("nn.not_a_module", kind=type_name(module))
         self._register("module", name, module, Module, "")
-
-    register_module = add_module
 
     def _register(self, what: str, name: str, value: Any, kind: type, wanted: str) -> None:
         """Add what belongs to the module; refuse names that cannot be one, and other things."""
@@ -172,95 +160,54 @@ class Module:
 
     # -- walking over it -----------------------------------------------------------------------
 
-    def named_modules(
-        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Module]]:
-        """Yield (path, module) for the module itself, its children, theirs, and so on."""
-        memo = set() if memo is None else memo
-        if self in memo:
-            return
-        if remove_duplicate:
-            memo.add(self)
+    def _walk(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """Yield (path, module) for all inside, as often as a module is there."""
         yield prefix, self
         for name, child in self._modules.items():
             if child is not None:
-                path = f"{prefix}.{name}" if prefix else name
-                yield from child.named_modules(memo, path, remove_duplicate)
+                yield from child._walk(f"{prefix}.{name}" if prefix else name)
+
+    def named_modules(self, *, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """Yield (path, module) for the module itself, its children, theirs, and so on."""
+        return _once(self._walk(prefix))
 
     def modules(self) -> Iterator[Module]:
         """Yield the module itself, its children, theirs, and so on."""
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Yield (name, module) for the own modules, each once."""
-        seen = set()
-        for name, child in self._modules.items():
-            if child is not None and child not in seen:
-                seen.add(child)
-                yield name, child
+        """Yield (name, module) for the own modules."""
+        return _once(self._modules.items())
 
     def children(self) -> Iterator[Module]:
         """Yield the own modules."""
         return (child for _, child in self.named_children())
 
     def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        self, prefix: str = "", recurse: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Yield (path, parameter) for everything to train; with ``recurse``, in all modules."""
-        return self._named("_parameters", prefix, recurse, remove_duplicate)
+        return self._named("_parameters", prefix, recurse)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Yield everything to train, each parameter once."""
+        """Yield everything to train."""
         return (param for _, param in self.named_parameters(recurse=recurse))
 
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Yield (path, tensor) for the buffers; with ``recurse``, those of all modules."""
-        return self._named("_buffers", prefix, recurse, remove_duplicate)
+        return self._named("_buffers", prefix, recurse)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yield the buffers, each once."""
+        """Yield the buffers."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def _named(
-        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Any]]:
-        seen = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
-        for path, module in modules if recurse else [(prefix, self)]:
-            for name, value in module.__dict__[kind].items():
-                if value is None or value in seen:
-                    continue
-                if remove_duplicate:
-                    seen.add(value)
-                yield f"{path}.{name}" if path else name, value
-
-    def get_submodule(self, target: str) -> Module:
-        """Return the module at a path such as ``"layers.0"``; AttributeError if there is none."""
-        module = self
-        for name in target.split(".") if target else ():
-            module = module._get(name, "_modules", "an nn.Module")
-        return module
-
-    def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter at a path such as ``"layers.0.weight"``."""
-        path, _, name = target.rpartition(".")
-        found: Parameter = self.get_submodule(path)._get(name, "_parameters", "an nn.Parameter")
-        return found
-
-    def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer at a path such as ``"norm.running_mean"``."""
-        path, _, name = target.rpartition(".")
-        found: Tensor = self.get_submodule(path)._get(name, "_buffers", "a buffer")
-        return found
-
-    def _get(self, name: str, kind: str, what: str) -> Any:
-        if not hasattr(self, name):
-            raise error("nn.no_attribute", kind=type(self).__name__, name=name)
-        if name not in self.__dict__[kind]:
-            raise error("nn.no_such", name=name, what=what)
-        return self.__dict__[kind][name]
+    def _named(self, kind: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
+        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        return _once(
+            (f"{path}.{name}" if path else name, value)
+            for path, module in modules
+            for name, value in module.__dict__[kind].items()
+        )
 
     # -- changing all of it --------------------------------------------------------------------
 
@@ -320,29 +267,19 @@ class Module:
         """Convert to float64."""
         return self.to(float64)
 
-    def cpu(self) -> Self:
-        """Return the module itself: it is on the CPU."""
-        return self
-
     # -- its state -----------------------------------------------------------------------------
 
     def _state(self) -> dict[str, Tensor]:
-        """Return the own parameters and buffers that are part of ``state_dict``."""
-        hidden = self._non_persistent_buffers_set
-        saved = {name: b for name, b in self._buffers.items() if name not in hidden}
-        own: dict[str, Tensor | None] = {**self._parameters, **saved}
+        """Return the own parameters and buffers."""
+        own: dict[str, Tensor | None] = {**self._parameters, **self._buffers}
         return {name: value for name, value in own.items() if value is not None}
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
-        """Return path -> tensor for all parameters and buffers; memory is shared.
-
-        Paths begin with ``prefix``; ``keep_vars`` gives the parameters themselves, not detached.
-        """
+    def state_dict(self) -> OrderedDict[str, Tensor]:
+        """Return path -> tensor for all parameters and buffers; memory is shared."""
         state: OrderedDict[str, Tensor] = OrderedDict()
-        for path, module in self.named_modules(remove_duplicate=False):
-            place = f"{prefix}{path}." if path else prefix
+        for path, module in self._walk():
             for name, value in module._state().items():
-                state[place + name] = value if keep_vars else value.detach()
+                state[f"{path}.{name}" if path else name] = value.detach()
         return state
 
     def load_state_dict(
@@ -350,19 +287,13 @@ class Module:
     ) -> IncompatibleKeys:
         """Copy the values of a ``state_dict`` into the parameters and buffers.
 
-        Returns
-        -------
-        IncompatibleKeys - the names that only one side has; none may be there when strict.
-
-        Raises
-        ------
-        TypeError, RuntimeError
-            If it is no mapping; if names or shapes differ: all that is wrong is told.
+        Returns the names that only one side has: none may be there when ``strict``. RuntimeError
+        tells all names and shapes that differ.
         """
         if not isinstance(state_dict, Mapping):
             raise error("nn.state_type", kind=type(state_dict))
         keys, wrong = IncompatibleKeys([], []), []
-        for path, module in self.named_modules(remove_duplicate=False):
+        for path, module in self._walk():
             prefix = f"{path}." if path else ""
             own = module._state()
             for name, target in own.items():
@@ -394,49 +325,26 @@ class Module:
         if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
             return self.forward(*args, **kwargs)
         for before in tuple(self._forward_pre_hooks.values()):
-            args, kwargs = before(self, args, kwargs)
+            replaced = before(self, args)
+            if replaced is not None:
+                args = replaced if isinstance(replaced, tuple) else (replaced,)
         hooks = tuple(self._backward_hooks.values())
         watch = BackwardWatch(self, hooks) if hooks else None
         if watch is not None:
             args = watch.inputs(args)
         out = self.forward(*args, **kwargs)
         for after in tuple(self._forward_hooks.values()):
-            replaced = after(self, args, kwargs, out)
+            replaced = after(self, args, out)
             out = out if replaced is None else replaced
         return out if watch is None else watch.outputs(out)
 
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before ``forward``; what it returns replaces the arguments.
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, args)`` before ``forward``; its result replaces the arguments."""
+        return RemovableHandle(self._forward_pre_hooks, hook)
 
-        ``with_kwargs`` calls ``hook(module, args, kwargs)``, which may return ``(args, kwargs)``.
-        """
-
-        def before(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            replaced = hook(module, args, kwargs) if with_kwargs else hook(module, args)
-            if replaced is None:
-                return args, kwargs
-            if not with_kwargs:
-                return replaced if isinstance(replaced, tuple) else (replaced,), kwargs
-            if type(replaced) is not tuple or len(replaced) != 2:
-                raise error("nn.pre_hook_result", got=replaced)
-            return replaced
-
-        return RemovableHandle(self._forward_pre_hooks, before)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after ``forward``; its result replaces the output.
-
-        ``with_kwargs`` calls ``hook(module, args, kwargs, output)``.
-        """
-
-        def after(module: Module, args: Any, kwargs: Any, out: Any) -> Any:
-            return hook(module, args, kwargs, out) if with_kwargs else hook(module, args, out)
-
-        return RemovableHandle(self._forward_hooks, after)
+    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after ``forward``; its result replaces the output."""
+        return RemovableHandle(self._forward_hooks, hook)
 
     def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients have come through.
@@ -462,6 +370,15 @@ class Module:
             return f"{name}({extra})"
         lines = [*extra.split("\n"), *children] if extra else children
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def _once(named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Leave out None, and what is there under a second name."""
+    seen = set()
+    for name, value in named:
+        if value is not None and value not in seen:
+            seen.add(value)
+            yield name, value
 
 
 def _load(name: str, target: Tensor, value: Any) -> list[str]:

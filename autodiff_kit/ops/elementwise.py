@@ -16,43 +16,11 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.table import op
 
-__all__ = [
-    "abs",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "clamp",
-    "clamp_max",
-    "clamp_max_tensor",
-    "clamp_min",
-    "clamp_min_tensor",
-    "clamp_to_tensors",
-    "clone",
-    "contiguous",
-    "cos",
-    "eq",
-    "exp",
-    "expm1",
-    "ge",
-    "gt",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "le",
-    "log",
-    "log1p",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "lt",
-    "masked",
-    "maximum",
-    "minimum",
-    "ne",
-    "promote",
-    "relu",
+__all__ = ["abs", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clamp", "clamp_max"]
+__all__ += ["clamp_max_tensor", "clamp_min", "clamp_min_tensor", "clamp_to_tensors", "clone"]
+__all__ += ["contiguous", "cos", "eq", "exp", "expm1", "ge", "gt", "isnan", "le"]
+__all__ += ["log", "log1p", "lt", "masked", "maximum", "minimum", "ne", "promote", "relu"]
+__all__ += [
     "rsqrt",
     "sigmoid",
     "sign",
@@ -391,13 +359,13 @@ def zeros_like(x: Value) -> Value:
 @op("x.clone()", tex=r"x")
 def clone(x: Value) -> Value:
     """Copy, in the same order in memory; the gradient passes through."""
-    return x.copy("K") if isinstance(x, np.ndarray) else x
+    return x.copy("K")  # of a number, too: changes in place are told by whose number it is
 
 
 @op("x.contiguous()", tex=r"x", node="CloneBackward0")
 def contiguous(x: Value) -> Value:
     """Copy in the order of reading, row by row; the gradient passes through."""
-    return x.copy("C") if isinstance(x, np.ndarray) else x
+    return x.copy("C")
 
 
 for _copy in (clone, contiguous):
@@ -500,43 +468,7 @@ def bitwise_not(x: Value) -> Value:
     return ~x
 
 
-@op("logical_and(x, y)", dtypes="any")
-def logical_and(x: Value, y: Value) -> Value:
-    """Tell where both are true (not zero)."""
-    return np.logical_and(x, y)
-
-
-@op("logical_or(x, y)", dtypes="any")
-def logical_or(x: Value, y: Value) -> Value:
-    """Tell where one is true (not zero)."""
-    return np.logical_or(x, y)
-
-
-@op("logical_xor(x, y)", dtypes="any")
-def logical_xor(x: Value, y: Value) -> Value:
-    """Tell where exactly one is true (not zero)."""
-    return np.logical_xor(x, y)
-
-
-@op("logical_not(x)", dtypes="any")
-def logical_not(x: Value) -> Value:
-    """Tell where x is false (zero)."""
-    return np.logical_not(x)
-
-
 @op("isnan(x)")
 def isnan(x: Value) -> Value:
     """Tell where elements are not a number."""
     return np.isnan(x)
-
-
-@op("isinf(x)")
-def isinf(x: Value) -> Value:
-    """Tell where elements are inf or -inf."""
-    return np.isinf(x)
-
-
-@op("isfinite(x)")
-def isfinite(x: Value) -> Value:
-    """Tell where elements are neither inf nor nan."""
-    return np.isfinite(x)

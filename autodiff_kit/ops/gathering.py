@@ -158,7 +158,7 @@ def _check_vector(x: Value, index: Value, size: int) -> None:
 def index_select(x: Value, index: Value, *, dim: int) -> Value:
     """Take the entries along a dimension that a vector of numbers names."""
     _check_vector(x, index, x.shape[dim] if x.ndim else 1)
-    return np.take(x, np.atleast_1d(index), dim) if x.ndim else x
+    return np.take(x, np.atleast_1d(index), dim) if x.ndim else x.copy()
 
 
 @index_select.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")

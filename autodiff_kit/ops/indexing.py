@@ -18,21 +18,8 @@ from autodiff_kit.ops.elementwise import to_copy, zeros_like
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op
 
-__all__ = [
-    "copy_from",
-    "fill",
-    "getitem",
-    "index",
-    "index_backward",
-    "index_put",
-    "is_basic",
-    "pick",
-    "put",
-    "select",
-    "select_backward",
-    "unbind_item",
-    "zero",
-]
+__all__ = ["copy_from", "fill", "getitem", "index", "index_backward", "index_put", "is_basic"]
+__all__ += ["pick", "put", "select", "select_backward", "unbind_item", "zero"]
 
 
 @op("x[index]", tex=r"x_i", view=True)

@@ -35,7 +35,7 @@ def max_pool2d(x: Value, *, grid: Grid) -> Any:
     height, width = size = x.shape[-2:]
     count = grid.counts(size)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    image = pad_array(x, grid.border(size), lowest)
+    image = pad_array(x, grid.border(), lowest)
     up, left = (
         np.arange(n) * s - p for n, s, p in zip(count, grid.stride, grid.padding, strict=True)
     )
@@ -65,36 +65,34 @@ def _put_back(g: Value, positions: Any, shape: Ints) -> Value:
 
 
 @op("avg_pool2d(x)", tex=r"\tfrac1k \textstyle\sum_{\text{window}} x", node="AvgPool2DBackward0")
-def avg_pool2d(x: Value, *, grid: Grid, divisors: Any) -> Value:
-    """Add every window up and divide it by its divisor."""
-    size = x.shape[-2:]
-    count = grid.counts(size)
-    image = pad_array(x, grid.border(size))
+def avg_pool2d(x: Value, *, grid: Grid) -> Value:
+    """Add every window up and divide by the number of its elements."""
+    count = grid.counts(x.shape[-2:])
+    image = pad_array(x, grid.border())
     out = np.zeros((*x.shape[:-2], *count), x.dtype)
     for _, where in grid.places(count):
         out += image[where]
-    return (out / divisors).astype(x.dtype)
+    return (out / math.prod(grid.kernel)).astype(x.dtype, copy=False)
 
 
 @avg_pool2d.vjp("x", tex=r"\tfrac1k \textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: Ints, grid: Grid, divisors: Any) -> Value:
-    return avg_pool2d_backward(g, shape=x_shape, grid=grid, divisors=divisors)
+def _(g: Value, x_shape: Ints, grid: Grid) -> Value:
+    return avg_pool2d_backward(g, shape=x_shape, grid=grid)
 
 
 @op("zeros with x / k added at the windows", tex=r"\tfrac1k \textstyle\sum x \text{ put back}")
-def avg_pool2d_backward(x: Value, *, shape: Ints, grid: Grid, divisors: Any) -> Value:
+def avg_pool2d_backward(x: Value, *, shape: Ints, grid: Grid) -> Value:
     """Give every element its part of the windows that it was in."""
-    border = grid.border(shape[-2:])
-    image = pad_array(np.zeros(shape, x.dtype), border)
-    part = (x / divisors).astype(x.dtype)
+    image = pad_array(np.zeros(shape, x.dtype), grid.border())
+    part = (x / math.prod(grid.kernel)).astype(x.dtype, copy=False)
     for _, where in grid.places(x.shape[-2:]):
         image[where] += part
-    return pad_array(image, tuple(-n for n in border))
+    return pad_array(image, tuple(-n for n in grid.border()))
 
 
 @avg_pool2d_backward.vjp("x", tex=r"\tfrac1k \textstyle\sum_{\text{window}} \bar z")
-def _(g: Value, grid: Grid, divisors: Any) -> Value:
-    return avg_pool2d(g, grid=grid, divisors=divisors)
+def _(g: Value, grid: Grid) -> Value:
+    return avg_pool2d(g, grid=grid)
 
 
 @op("pad(x, pad, value)", tex=r"[a, x, a]")

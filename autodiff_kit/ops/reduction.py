@@ -18,27 +18,9 @@ from autodiff_kit.ops.elementwise import masked
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
 from autodiff_kit.ops.table import op
 
-__all__ = [
-    "all_elements",
-    "amax",
-    "amin",
-    "any_element",
-    "argmax",
-    "argmin",
-    "cumsum",
-    "mark",
-    "max_all",
-    "max_dim",
-    "mean_all",
-    "mean_dim",
-    "min_all",
-    "min_dim",
-    "prod_all",
-    "prod_dim",
-    "share",
-    "sum_all",
-    "sum_dim",
-]
+__all__ = ["all_elements", "amax", "amin", "any_element", "argmax", "argmin", "cumsum", "mark"]
+__all__ += ["max_all", "max_dim", "mean_all", "mean_dim", "min_all", "min_dim", "prod_all"]
+__all__ += ["prod_dim", "share", "sum_all", "sum_dim"]
 
 
 # The reductions themselves: np.sum and the like cost three times as much on small arrays.
@@ -147,7 +129,7 @@ def _(g: Value, x: Value) -> Value:
 def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
     """Multiply along a dimension."""
     if x.ndim == 0:
-        return x if x.dtype.kind == "f" else np.int64(x)
+        return x.copy() if x.dtype.kind == "f" else np.int64(x)
     return _multiply(x, dim, dtype=_sum_type(x), keepdims=keepdim)
 
 
@@ -248,7 +230,7 @@ def min_dim(x: Value, *, dim: int, keepdim: bool = False) -> Any:
 
 def _pick(x: Value, choose: Callable[..., Value], dim: int, keepdim: bool) -> tuple[Value, Value]:
     if x.ndim == 0:
-        return x, np.int64(0)
+        return x.copy(), np.int64(0)
     indices = choose(x, dim, keepdims=True)
     values = np.take_along_axis(x, indices, dim)
     return (values, indices) if keepdim else (values.squeeze(dim)[()], indices.squeeze(dim)[()])

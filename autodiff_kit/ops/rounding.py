@@ -9,35 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.dtypes import tensor_type
-from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.table import op
 
-__all__ = [
-    "ceil",
-    "div_rounded",
-    "floor",
-    "floor_divide",
-    "floor_divide_by_number",
-    "floor_divide_number",
-    "remainder",
-    "remainder_by_number",
-    "remainder_of_number",
+__all__ = ["ceil", "div_rounded", "floor", "floor_divide", "floor_divide_by_number"]
+__all__ += ["floor_divide_number", "remainder", "remainder_by_number", "remainder_of_number"]
+__all__ += [
     "round",
-    "round_decimals",
-    "trunc",
 ]
 
 
 def _no_bool_rounding(name: str) -> checks.Check:
     return checks.refuse_bool("dtypes.bool_kernel", kernel=f"{name}_vml_cpu")
-
-
-def _no_decimals(x: Value, **_: int) -> None:
-    if x.dtype.kind != "f":
-        raise error("dtypes.whole_kernel", kernel="round_cpu", kind=tensor_type(x.dtype))
 
 
 @op("floor(x)", tex=r"\lfloor x \rfloor", whole=_no_bool_rounding("floor"))
@@ -58,20 +42,7 @@ def round(x: Value) -> Value:
     return np.round(x)
 
 
-@op("trunc(x)", tex=r"\operatorname{trunc}(x)", whole=_no_bool_rounding("trunc"))
-def trunc(x: Value) -> Value:
-    """Round towards 0; its gradient is 0."""
-    return np.trunc(x)
-
-
-@op("round(x, decimals)", tex=r"\operatorname{round}(x)", node="RoundBackward1", whole=_no_decimals)
-def round_decimals(x: Value, *, decimals: int) -> Value:
-    """Round to so many decimals, halves to even; its gradient is 0."""
-    power = x.dtype.type(10.0 ** abs(decimals))
-    return np.round(x * power) / power if decimals > 0 else np.round(x / power) * power
-
-
-for _flat in (floor, ceil, round, round_decimals, trunc):
+for _flat in (floor, ceil, round):
 
     @_flat.vjp("x", tex=r"0")
     def _(g: Value) -> Value:

@@ -19,32 +19,10 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.table import op
 
-__all__ = [
-    "alias",
-    "cat",
-    "check_expand",
-    "check_split",
-    "drop_dim",
-    "expand",
-    "flip",
-    "permute",
-    "repeat",
-    "reshape",
-    "reshape_alias",
-    "slice_backward",
-    "slice_dim",
-    "split_item",
-    "split_with_sizes_item",
-    "squeeze",
-    "squeeze_dim",
-    "squeeze_dims",
-    "stack",
-    "sum_to",
-    "t",
-    "transpose",
-    "unsafe_view",
-    "unsqueeze",
-]
+__all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
+__all__ += ["repeat", "reshape", "reshape_alias", "slice_backward", "slice_dim", "split_item"]
+__all__ += ["split_with_sizes_item", "squeeze", "squeeze_dim", "stack", "sum_to"]
+__all__ += ["t", "transpose", "unsafe_view", "unsqueeze"]
 
 
 def _reshape_message(x: Value, *, shape: tuple[int, ...]) -> str:
@@ -157,19 +135,13 @@ def squeeze_dim(x: Value, *, dim: int) -> Value:
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
-@op("x.squeeze(dims)", tex=r"x", node="SqueezeBackward2", view=True)
-def squeeze_dims(x: Value, *, dims: tuple[int, ...]) -> Value:
-    """Remove those of the named dimensions whose size is 1."""
-    return np.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in dims or n != 1))
-
-
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward4")
 def drop_dim(x: Value, *, dim: int) -> Value:
     """Remove the dimension that a product got because one factor was a vector."""
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
-for _squeezing in (squeeze_dim, squeeze_dims, drop_dim):
+for _squeezing in (squeeze_dim, drop_dim):
 
     @_squeezing.vjp("x", tex=r"\bar z")
     def _(g: Value, x_shape: tuple[int, ...]) -> Value:
@@ -304,7 +276,7 @@ def _(g: Value, repeats: tuple[int, ...], x_shape: tuple[int, ...]) -> Value:
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")
 def flip(x: Value, *, dims: tuple[int, ...]) -> Value:
     """Reverse the order along dimensions."""
-    return np.flip(x, dims).copy() if x.ndim else x
+    return np.flip(x, dims).copy() if x.ndim else x.copy()
 
 
 @flip.vjp("x", tex=r"\bar z^{\leftarrow}")

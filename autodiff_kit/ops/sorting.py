@@ -13,13 +13,13 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops.gathering import scatter_add, zeros
 from autodiff_kit.ops.table import op
 
-__all__ = ["sort", "sort_stable", "topk"]
+__all__ = ["sort", "topk"]
 
 
 def _sorted(x: Value, dim: int, descending: bool, count: int | None = None) -> tuple[Value, Value]:
     """Return the first ``count`` elements in order, and where they were; nan is the largest."""
     if not x.ndim:
-        return x, np.int64(0)
+        return x.copy(), np.int64(0)
     if descending:  # from the back, so that equal ones stay in their order all the same
         from_back = np.argsort(np.flip(x, dim), dim, kind="stable")
         order = np.flip(x.shape[dim] - 1 - from_back, dim)
@@ -35,12 +35,6 @@ def sort(x: Value, *, dim: int, descending: bool = False) -> tuple[Value, Value]
     return _sorted(x, dim, descending)
 
 
-@op("x.sort(dim)", tex=r"x_\pi", node="SortBackward1", by_products=("indices",))
-def sort_stable(x: Value, *, dim: int, descending: bool = False) -> tuple[Value, Value]:
-    """Sort as ``sort`` does, by which equal elements stay in their order anyway."""
-    return _sorted(x, dim, descending)
-
-
 @op("x.topk(k, dim)", tex=r"x_\pi", by_products=("indices",))
 def topk(x: Value, *, k: int, dim: int, largest: bool = True) -> tuple[Value, Value]:
     """Return the k largest (or smallest) elements along a dimension, and where they were."""
@@ -51,7 +45,7 @@ def topk(x: Value, *, k: int, dim: int, largest: bool = True) -> tuple[Value, Va
     return _sorted(x, dim, largest, k)
 
 
-for _sorting in (sort, sort_stable, topk):
+for _sorting in (sort, topk):
 
     @_sorting.vjp("x", tex=r"\bar z_{\pi^{-1}}")
     def _(g: Value, indices: Value, x_shape: tuple[int, ...], dim: int) -> Value:

@@ -27,44 +27,21 @@ class Grid(NamedTuple):
     kernel, stride, padding, dilation : tuple of int
         The window's size, the step to the next window, the border around the image, and the step
         between the elements of a window.
-    ceil_mode : bool
-        Whether the last window may reach over the border.
     """
 
     kernel: Ints
     stride: Ints
     padding: Ints
     dilation: Ints
-    ceil_mode: bool = False
-
-    def _sizes(self, *more: Ints) -> Iterator[Ints]:
-        return zip(self.kernel, self.stride, self.padding, self.dilation, *more, strict=True)
 
     def counts(self, size: Ints) -> Ints:
         """Return how many windows fit on an image of this size."""
-        counts: Ints = ()
-        for k, s, p, d, n in self._sizes(size):
-            room = n + 2 * p - d * (k - 1) - 1
-            count = (-(-room // s) if self.ceil_mode else room // s) + 1
-            counts += (count - (self.ceil_mode and (count - 1) * s >= n + p),)
-        return counts
+        each = zip(*self, size, strict=True)
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for k, s, p, d, n in each)
 
-    def border(self, size: Ints) -> Ints:
-        """Return the padding that gives all windows all their elements, as in ``pad_array``."""
-        pad: Ints = ()
-        for k, s, p, d, n, c in self._sizes(size, self.counts(size)):
-            pad = (p, max(p, (c - 1) * s + d * (k - 1) + 1 - n - p), *pad)
-        return pad
-
-    def areas(self, size: Ints, with_border: bool) -> Any:
-        """Return how many elements each window has, of the image or of the border, too."""
-        lengths = []
-        for k, s, p, _, n, c in self._sizes(size, self.counts(size)):
-            start = np.arange(c) * s - p
-            end = np.minimum(start + k, n + p)
-            whole = end - start
-            lengths.append(whole if with_border else np.minimum(end, n) - np.maximum(start, 0))
-        return lengths[0][:, None] * lengths[1]
+    def border(self) -> Ints:
+        """Return the padding of all sides, as ``pad_array`` takes it."""
+        return tuple(p for n in reversed(self.padding) for p in (n, n))
 
     def places(self, counts: Ints) -> Iterator[tuple[Ints, Any]]:
         """Yield each place in a window, and the part of the image that all windows have there."""

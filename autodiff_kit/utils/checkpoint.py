@@ -29,7 +29,6 @@ def checkpoint(
     function: Callable[..., Any],
     *args: Any,
     use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
     """Call ``function(*args, **kwargs)`` without keeping what its operations save for backward.
@@ -40,8 +39,6 @@ def checkpoint(
         Must compute the same when it is called again; random numbers are the same.
     use_reentrant : bool
         False: the way that PyTorch recommends, and the kit's only one.
-    preserve_rng_state : bool
-        Let the second run draw the random numbers of the first.
 
     Returns
     -------
@@ -76,8 +73,7 @@ def checkpoint(
         )
     if not local.mode.grad_enabled:
         return function(*args, **kwargs)
-    state = deepcopy(vars(default_generator)) if preserve_rng_state else {}
-    run = _Run(lambda: function(*args, **kwargs), state)
+    run = _Run(lambda: function(*args, **kwargs))
     with saved_tensors_hooks(run.pack, run.unpack):
         return function(*args, **kwargs)
 
@@ -89,8 +85,8 @@ class _Enough(BaseException):
 class _Run:
     """The second run of a function, and what is left of it."""
 
-    def __init__(self, call: Callable[[], Any], state: Any) -> None:
-        self._call, self._state = call, state
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._call, self._state = call, deepcopy(vars(default_generator))
         self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
         self._values: dict[int, Tensor] = {}  # what backward has not asked for yet
 
@@ -121,8 +117,7 @@ class _Run:
         except _Enough:
             pass
         finally:
-            if self._state:
-                vars(default_generator).update(after)
+            vars(default_generator).update(after)
         if len(saved) != len(self._forms):
             count = len(self._forms), len(saved)
             told = error("graph.other_count", before=count[0], again=count[1])

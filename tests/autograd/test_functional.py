@@ -83,9 +83,6 @@ PROGRAMS = {
             print(f.jacobian(square, a), f.hessian(total, a), f.vjp(square, a, v))
             print(f.hvp(total, a, v), f.jvp(square, a, v), f.vhp(total, a, v))
     """,
-    "vectorize gives the same": """
-        print(f.jacobian(square, a, vectorize=True), f.hessian(total, a, vectorize=True))
-    """,
     "the Hessian of a small network's loss": """
         x, y = torch.linspace(-1, 1, 8).reshape(4, 2).double(), torch.ones(4).double()
 

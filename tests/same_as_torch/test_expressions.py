@@ -37,78 +37,69 @@ DTYPES = ["float32", "float64", "int64", "bool"]
 
 ELEMENTWISE = """
     x.exp() x.log() x.log1p() x.expm1() x.sqrt() x.rsqrt() x.reciprocal() x.sin() x.cos() x.tan()
-    x.tanh() x.sigmoid() x.relu() x.abs() x.neg() x.sign() x.floor() x.ceil() x.round() x.trunc()
-    x.isnan() x.isinf() x.isfinite() x.square() x.clone() x.contiguous() x.logical_not()
-    x.clamp(0,1) x.clamp(min=-1.) x.clamp(max=0.5) x.clamp(1,0) x.clamp_min(0.) x.clamp_max(0)
-    x.clamp(x*0,x*0+1) x.clamp(min=torch.tensor(0.)) x.clamp(max=x.flip(0)) x.clip(-1,1) x.double()
-    x.float() x.half() x.long() x.int() x.bool() x.to(torch.float64) x.to(float)
-    x.type(torch.float64) x.type_as(x.double()) x.detach() torch.relu(x) torch.exp(x) torch.abs(x)
-    torch.sign(x) torch.square(x) torch.clamp(x,0,1) torch.clamp(x,min=0) torch.neg(x)
-    torch.negative(x) torch.rsqrt(x) torch.reciprocal(x) torch.trunc(x) torch.clone(x)
-    x.round(decimals=1) torch.round(x,decimals=-1) x.clamp_min(x.flip(0)) x.clamp_max(x.flip(0))
-    x.clamp_min(x*0) torch.clamp_max(x,torch.tensor(.5)) torch.clamp_min(x,min=0.5)
-    x.clamp_max(max=1)
+    x.tanh() x.sigmoid() x.relu() x.abs() x.neg() x.sign() x.floor() x.ceil() x.round() x.isnan()
+    x.square() x.clone() x.contiguous() x.clamp(0,1) x.clamp(min=-1.) x.clamp(max=0.5) x.clamp(1,0)
+    x.clamp_min(0.) x.clamp_max(0) x.clamp(x*0,x*0+1) x.clamp(min=torch.tensor(0.))
+    x.clamp(max=x.flip(0)) x.double() x.float() x.half() x.long() x.int() x.bool()
+    x.to(torch.float64) x.to(float) x.type(torch.float64) x.type_as(x.double()) x.detach()
+    torch.relu(x) torch.exp(x) torch.abs(x) torch.sign(x) torch.square(x) torch.clamp(x,0,1)
+    torch.clamp(x,min=0) torch.neg(x) torch.rsqrt(x) torch.reciprocal(x) torch.clone(x)
+    x.clamp_min(x.flip(0)) x.clamp_max(x.flip(0)) x.clamp_min(x*0)
+    torch.clamp_max(x,torch.tensor(.5)) torch.clamp_min(x,min=0.5) x.clamp_max(max=1)
 """
 ARITHMETIC = """
-    x+1 1+x x-1 1-x x*2 2*x x/2 2/x x+True x*1.5 -x +x abs(x) x//2 x//0.3 x%2 x%-2. 5%x 2//x
-    x**2 x**3 x**0 x**1 x**0.5 x**-1 x**-2 x**-0.5 x**2.5 x**2. 2**x 2.5**x 0**x (-2)**x 1**x x**x
-    x+x x-x x*x x/x x%x x//x x*x.sum() x+x.mean() x/x.max() x-x.min() x*x[0] x+x[:1] x*x.t()
-    x==1 x!=1 x<1 x<=1 x>0 x>=0 1<x 1==x x==x (x>0)&(x<1) (x>0)|(x<1) (x>0)^(x<1) ~(x>0)
+    x+1 1+x x-1 1-x x*2 2*x x/2 2/x x+True x*1.5 -x +x abs(x) x//2 x//0.3 x%2 x%-2. 5%x 2//x x**2
+    x**3 x**0 x**1 x**0.5 x**-1 x**-2 x**-0.5 x**2.5 x**2. 2**x 2.5**x 0**x (-2)**x 1**x x**x x+x
+    x-x x*x x/x x%x x//x x*x.sum() x+x.mean() x/x.max() x-x.min() x*x[0] x+x[:1] x*x.t() x==1 x!=1
+    x<1 x<=1 x>0 x>=0 1<x 1==x x==x (x>0)&(x<1) (x>0)|(x<1) (x>0)^(x<1) ~(x>0)
     torch.add(x,x,alpha=2) torch.sub(x,x,alpha=.5) x.add(2,alpha=3) x.sub(1,alpha=2) x.sub(x)
     x.div(2) x.div(x) x.mul(x) x.div(2,rounding_mode='floor') x.div(x,rounding_mode='trunc')
-    torch.div(x,2) torch.mul(x,x) x.remainder(2) torch.remainder(x,3) x.floor_divide(2)
-    x.pow(2) x.pow(x) x.pow(torch.tensor(2.)) torch.pow(2,x) torch.pow(x,3)
-    torch.maximum(x,x.flip(0)) torch.minimum(x,-x) torch.max(x,-x) torch.maximum(x,x)
-    torch.where(x>0,x,-x) torch.where(x>0,x,0.) torch.where(x>0,1.,x) torch.where(x>0,1,0)
-    torch.where(x>0,x.sqrt(),0*x) torch.where(x>0,1.,0.) torch.isclose(x,x)
-    x*torch.tensor(2.,dtype=torch.float64) x+torch.tensor(2) x*torch.ones(2,1,1)
-    x+torch.ones(3,dtype=torch.float64) x*torch.tensor([True])
+    torch.div(x,2) torch.mul(x,x) x.remainder(2) torch.remainder(x,3) x.floor_divide(2) x.pow(2)
+    x.pow(x) x.pow(torch.tensor(2.)) torch.pow(2,x) torch.pow(x,3) torch.maximum(x,x.flip(0))
+    torch.minimum(x,-x) torch.max(x,-x) torch.maximum(x,x) torch.where(x>0,x,-x)
+    torch.where(x>0,x,0.) torch.where(x>0,1.,x) torch.where(x>0,1,0) torch.where(x>0,x.sqrt(),0*x)
+    torch.where(x>0,1.,0.) x+torch.tensor(2) x*torch.ones(2,1,1)
+    x*torch.tensor(2.,dtype=torch.float64) x+torch.ones(3,dtype=torch.float64)
+    x*torch.tensor([True])
     torch.add(1,x) torch.mul(2.5,x) torch.sub(1,x) torch.div(1,x) torch.mul(x,other=x)
 """
 REDUCTIONS = """
     x.sum() x.mean() x.prod() x.max() x.min() x.amax() x.amin() x.argmax() x.argmin() x.all()
     x.any() x.sum(0) x.sum(-1) x.sum(1) x.sum(-1,keepdim=True) x.sum((0,1)) x.sum([-1,0],True)
-    x.sum(()) x.sum(dim=0) x.mean(0) x.mean(-1,keepdim=True) x.mean((0,1)) x.mean(dim=())
-    x.sum(dtype=torch.float64) x.mean(dtype=torch.float64) x.prod(0) x.prod(-1,keepdim=True)
-    x.max(0).values x.max(0).indices x.max(-1,keepdim=True).values x.min(1).values x.min(0).indices
-    torch.max(x,0)[0] torch.max(x,0)[1] x.amax(0) x.amax((0,1)) x.amax(()) x.amin(-1,keepdim=True)
-    x.argmax(0) x.argmax(-1,keepdim=True) x.argmin(1) x.all(0) x.any(-1) torch.sum(x)
-    torch.sum(x,0) torch.mean(x,dim=0,keepdim=True) torch.argmax(x) torch.prod(x)
-    x.max(dim=0,keepdim=True)[0] torch.max(x,other=x.flip(0)) x.argmax(keepdim=True) x.all(())
-    x.any([0]) x.all(keepdim=True) x.any((0,1),True) x.to(torch.uint8).all() x.amax(keepdim=True)
-    x.var() x.var(0) x.var(0,True) x.var(False) x.var(-1,correction=0,keepdim=True) x.var((0,1))
-    x.var(unbiased=False) x.std() x.std(0) x.std(1,False) x.std(correction=2)
-    x.std(dim=-1,unbiased=False,keepdim=True) torch.var(x,0) torch.std(x,dim=0,correction=0)
-    x.logsumexp(0) x.logsumexp(-1,True) x.logsumexp((0,1)) torch.logsumexp(x,dim=0) x.softmax(0)
-    x.softmax(dim=-1) x.softmax(-1,dtype=torch.float64) torch.softmax(x,1) x.log_softmax(0)
-    x.log_softmax(-1) torch.log_softmax(x,dim=-1,dtype=torch.float64) x.norm() x.norm(1)
-    x.norm(2,0) x.norm('fro',dim=(0,1)) x.norm(3) x.norm(float('inf')) x.norm(-float('inf'),-1)
-    x.detach().norm(0) x.norm(1.5,0) x.norm(0.5) x.norm(p=2,dim=-1,keepdim=True)
-    x.norm(dtype=torch.float64) x.norm(keepdim=True) x.norm(None) torch.norm(x,dim=0)
-    torch.norm(x,2.5,(0,1),True) x.cumsum(0) x.cumsum(-1) x.cumsum(dim=0,dtype=torch.float64)
-    x.detach().sum(dtype=torch.int32) x.detach().prod(0,dtype=torch.bool)
-    x.detach().cumsum(0,dtype=torch.int16) torch.cumsum(x,1)
+    x.sum(()) x.sum(dim=0) x.mean(0) x.mean(-1,keepdim=True) x.mean((0,1)) x.mean(dim=()) x.prod(0)
+    x.prod(-1,keepdim=True) x.max(0).values x.max(0).indices x.max(-1,keepdim=True).values
+    x.min(1).values x.min(0).indices torch.max(x,0)[0] torch.max(x,0)[1] x.amax(0) x.amax((0,1))
+    x.amax(()) x.amin(-1,keepdim=True) x.argmax(0) x.argmax(-1,keepdim=True) x.argmin(1) x.all(0)
+    x.any(-1) torch.sum(x) torch.sum(x,0) torch.mean(x,dim=0,keepdim=True) torch.argmax(x)
+    torch.prod(x) x.max(dim=0,keepdim=True)[0] torch.max(x,other=x.flip(0)) x.argmax(keepdim=True)
+    x.all(()) x.any([0]) x.all(keepdim=True) x.any((0,1),True) x.to(torch.uint8).all()
+    x.amax(keepdim=True) x.var() x.var(0) x.var(0,True) x.var(False)
+    x.var(-1,correction=0,keepdim=True) x.var((0,1)) x.var(unbiased=False) x.std() x.std(0)
+    x.std(1,False) x.std(correction=2) x.std(dim=-1,unbiased=False,keepdim=True) torch.var(x,0)
+    torch.std(x,dim=0,correction=0) x.logsumexp(0) x.logsumexp(-1,True) x.logsumexp((0,1))
+    torch.logsumexp(x,dim=0) x.softmax(0) x.softmax(dim=-1) torch.softmax(x,1) x.log_softmax(0)
+    x.log_softmax(-1) x.norm() x.norm(1) x.norm(2,0) x.norm('fro',dim=(0,1)) x.norm(3)
+    x.norm(float('inf')) x.norm(-float('inf'),-1) x.detach().norm(0) x.norm(1.5,0) x.norm(0.5)
+    x.norm(p=2,dim=-1,keepdim=True) x.norm(keepdim=True) x.norm(None) torch.norm(x,dim=0)
+    torch.norm(x,2.5,(0,1),True) x.cumsum(0) x.cumsum(-1) torch.cumsum(x,1)
 """
 ORDER = """
     x.sort().values x.sort()[1] x.sort(0)[0] x.sort(0,descending=True)[0] x.sort(-1,True).indices
-    x.sort(stable=True,dim=0)[0] x.sort(descending=True,stable=True).indices torch.sort(x)[0]
-    torch.sort(x,dim=0,descending=True).values x.topk(1)[0] x.topk(2,0).values x.topk(2,dim=-1)[0]
-    x.topk(2,0,False)[0] x.topk(k=1,largest=False,dim=0)[1] torch.topk(x,2).values x.topk(0)[0]
-    x.max(0) torch.min(x,-1) x.sort(-1) x.topk(1,0)
+    torch.sort(x)[0] torch.sort(x,dim=0,descending=True).values x.topk(1)[0] x.topk(2,0).values
+    x.topk(2,dim=-1)[0] x.topk(2,0,False)[0] x.topk(k=1,largest=False,dim=0)[1]
+    torch.topk(x,2).values x.topk(0)[0] x.max(0) torch.min(x,-1) x.sort(-1) x.topk(1,0)
 """
 SHAPES = """
     x.reshape(-1) x.reshape(3,-1) x.reshape((2,-1)) x.reshape([-1,1]) x.view(-1) x.view(-1,1)
-    x.view(3,2) x.view_as(x) x.flatten() x.flatten(1) x.flatten(0,1) x.flatten(start_dim=-2)
-    x.ravel() x.permute(1,0) x.permute((1,0)) x.permute(2,0,1) x.permute(-1,0,1) x.t() x.T x.mT
-    x.transpose(0,1) x.transpose(-1,0) x.squeeze() x.squeeze(0) x.squeeze(-1) x.unsqueeze(0)
-    x.unsqueeze(-1) x.unsqueeze(1) x.expand(2,3) x.expand(4,-1,-1) x.expand(2,*x.shape)
-    x.expand_as(x) x.repeat(2) x.repeat(2,1) x.repeat(2,1,2) x.repeat(1,2,1,1) x.flip(0)
-    x.flip(0,1) x.flip([-1]) x.select(0,1) x.select(-1,0) x.narrow(0,1,1) x.narrow(1,0,2)
+    x.view(3,2) x.flatten() x.flatten(1) x.flatten(0,1) x.flatten(start_dim=-2) x.permute(1,0)
+    x.permute((1,0)) x.permute(2,0,1) x.permute(-1,0,1) x.t() x.T x.transpose(0,1) x.transpose(-1,0)
+    x.squeeze() x.squeeze(0) x.squeeze(-1) x.unsqueeze(0) x.unsqueeze(-1) x.unsqueeze(1)
+    x.expand(2,3) x.expand(4,-1,-1) x.expand(2,*x.shape) x.repeat(2) x.repeat(2,1) x.repeat(2,1,2)
+    x.repeat(1,2,1,1) x.flip(0) x.flip(0,1) x.flip([-1]) x.narrow(0,1,1) x.narrow(1,0,2)
     torch.cat([x,x]) torch.cat([x,x*2],-1) torch.cat((x,x),dim=1) torch.stack([x,x])
-    torch.stack([x,2*x],-1) torch.stack([x,x],dim=1) torch.concat([x,x]) torch.squeeze(x)
-    torch.t(x) torch.flip(x,[0]) torch.flip(x,(0,)) torch.reshape(x,(-1,)) torch.permute(x,(1,0))
-    torch.transpose(x,0,1) torch.unsqueeze(x,0) torch.flatten(x) torch.ravel(x) x.squeeze((0,1))
-    x.squeeze(()) torch.squeeze(x,(0,-1)) x.reshape(shape=(3,-1)) x.view(size=(-1,))
+    torch.stack([x,2*x],-1) torch.stack([x,x],dim=1) torch.squeeze(x) torch.t(x) torch.flip(x,[0])
+    torch.flip(x,(0,)) torch.reshape(x,(-1,)) torch.permute(x,(1,0)) torch.transpose(x,0,1)
+    torch.unsqueeze(x,0) torch.flatten(x) x.reshape(shape=(3,-1)) x.view(size=(-1,))
     x.permute(dims=(1,0)) x.flip(dims=(0,)) x.expand(size=(2,2,3)) x.repeat(repeats=(2,1))
     x.split(1)[0] x.split(2,-1)[0] x.split(2,dim=1)[-1] x.split([1,2],-1)[1] x.split((1,1))[0]
     x.split(split_size=5) x.chunk(2)[0] x.chunk(2,-1)[-1] x.chunk(3,dim=0)[0] x.chunk(9,1)[1]
@@ -127,7 +118,6 @@ INDEXING = """
     x.scatter(-1,(x>0).int(),0) x.scatter(0,(x>0).long()*0,value=1)
     x.scatter(-1,torch.tensor([[2,1,0]]),src=x.detach()) x.scatter(0,(x>0).long(),x*2)
     torch.scatter(x,1,torch.tensor([[0,2,1],[1,0,2]]),x) x.scatter(1,torch.tensor([[0]]),True)
-    x.scatter_add(0,(x>0).long(),x) x.scatter_add(-1,torch.tensor([[0,0,1]]),2*x.detach())
     x.index_select(0,torch.tensor([1,0,1])) x.index_select(-1,torch.tensor([0]))
     torch.index_select(x,0,torch.tensor(0))
     x.index_select(dim=1,index=torch.tensor([2,2],dtype=torch.int))
@@ -136,26 +126,24 @@ INDEXING = """
     x.masked_fill(x>0,0) x.masked_fill(x>0,2.5) x.masked_fill(x>0,float('-inf'))
     x.masked_fill(torch.tensor([True,False,True]),-1) x.masked_fill(x>0,x.sum())
     x.masked_fill(x>0,torch.tensor(3.)) torch.masked_fill(x,mask=x<0,value=1)
-    x.sum().masked_fill(x>0,2) x.masked_select(x>0)
-    x.masked_select(torch.tensor([True,False,True])) torch.masked_select(x,x<0)
-    x[0].masked_select(x>0) x[[True,False]] x[True] x[False] x[~(x>0)] x[x[0]>0] list(x)[0]
-    x[-1,-1] x[:,-1:]
+    x.sum().masked_fill(x>0,2) x.masked_select(x>0) x.masked_select(torch.tensor([True,False,True]))
+    torch.masked_select(x,x<0) x[0].masked_select(x>0) x[[True,False]] x[True] x[False] x[~(x>0)]
+    x[x[0]>0] list(x)[0] x[-1,-1] x[:,-1:]
 """
 PRODUCTS = """
     x@x x@x.t() x.t()@x x@x.T x@x[0] x@x.transpose(-1,-2) x[0]@x[0].T x@x[0].T
     x.reshape(-1)@x.reshape(-1) x.dot(x) torch.dot(x,x) torch.mm(x,x.t()) torch.mv(x,x[0])
     torch.matmul(x,x) torch.bmm(x,x.transpose(1,2)) x.matmul(x) x.mm(x) torch.outer(x,x)
     x.addmm(x,x.T) torch.addmm(x[0],x,x.T@x) torch.addmm(x,x,x.T@x,beta=2,alpha=.5)
-    torch.addmm(x.max(),x,x.T,alpha=3) torch.mm(x,mat2=x.T) torch.mv(x,vec=x[0])
-    x.mm(mat2=x.T) x.mv(vec=x[0]) x.dot(tensor=x) x.matmul(other=x.T) x.bmm(mat2=x.mT)
-    torch.einsum('ij->ji',x) torch.einsum('ij->',x) torch.einsum('ij->i',x) torch.einsum('i,i',x,x)
+    torch.addmm(x.max(),x,x.T,alpha=3) torch.mm(x,mat2=x.T) x.bmm(mat2=x.transpose(1,2))
+    torch.mv(x,vec=x[0]) x.mm(mat2=x.T)
+    x.mv(vec=x[0]) x.dot(tensor=x) x.matmul(other=x.T) torch.einsum('ij->ji',x)
+    torch.einsum('ij->',x) torch.einsum('ij->i',x) torch.einsum('i,i',x,x)
     torch.einsum('ij,kj->ik',x,x) torch.einsum('ij,kj',x,x) torch.einsum('i,j->ij',x,x)
     torch.einsum('ij,ij->j',x,x) torch.einsum('ij,j->i',x,x[0]) torch.einsum('ijk,ilk->ijl',x,x)
-    torch.einsum('...i,...i->...',x,x) torch.einsum('...ij->...ji',x) torch.einsum('ii',x@x.T)
-    torch.einsum('ii->i',x@x.T) torch.einsum('ij,kl->',x,x) torch.einsum('ij,kj,k->i',x,x,x[:,0])
-    torch.einsum('i...->...',x) torch.einsum('i...,i...',x,x) torch.einsum(',...->...',x.sum(),x)
-    torch.einsum('iji->j',x[:,None]*x[None]) torch.einsum('aij,bij->abij',x,x)
-    torch.einsum('...',[x]) torch.mm(x,x.T) x.outer(x) x.transpose(-1,-2)@x x@torch.ones(3,2)
+    torch.einsum('ij,kl->',x,x) torch.einsum('ij,kj,k->i',x,x,x[:,0])
+    torch.einsum('aij,bij->abij',x,x)
+    torch.mm(x,x.T) x.outer(x) x.transpose(-1,-2)@x x@torch.ones(3,2)
     torch.ones(2,2)@x
 """
 FACTS = """
@@ -170,17 +158,12 @@ IN_PLACE = """
     x.clone().exp_() x.clone().log_() x.clone().log1p_() x.clone().expm1_() x.clone().sqrt_()
     x.clone().rsqrt_() x.clone().reciprocal_() x.clone().sin_() x.clone().cos_() x.clone().tan_()
     x.clone().tanh_() x.clone().sigmoid_() x.clone().relu_() x.clone().abs_() x.clone().neg_()
-    x.clone().sign_() x.clone().floor_() x.clone().ceil_() x.clone().round_() x.clone().trunc_()
-    x.clone().square_() x.clone().add_(1) x.clone().sub_(x) x.clone().mul_(x) x.clone().div_(2)
+    x.clone().sign_() x.clone().floor_() x.clone().ceil_() x.clone().round_() x.clone().square_()
+    x.clone().add_(1) x.clone().sub_(x) x.clone().mul_(x) x.clone().div_(2)
     x.clone().add_(x,alpha=2) x.clone().pow_(2) x.clone().remainder_(2)
     x.clone().masked_fill_(x>0,2) x.clone().masked_fill_(x>0,x.sum()) x.clone().addmm_(x,x.T@x)
     x.clone().scatter_(0,(x>0).long(),2) x.clone().scatter_(-1,(x<0).long(),x*2)
-    x.clone().index_add_(0,torch.tensor([0]),x[:1]) x.clone().scatter_add_(0,(x>9).long(),x)
-    torch.exp_(x.clone()) x.detach().eq_(1) torch.relu_(x.clone()) x.detach().lt_(0)
-    x.detach().ne_(0) x.detach().gt_(0.5) x.detach().le_(0) x.detach().logical_not_()
-    x.detach().logical_and_(x>0) x.detach().logical_or_(x) x.detach().logical_xor_(x)
-    x.detach().bitwise_and_(x) x.detach().bitwise_or_(1) x.detach().bitwise_xor_(x)
-    x.detach().ge_(1) (x>0).bitwise_not_()
+    x.clone().index_add_(0,torch.tensor([0]),x[:1]) torch.exp_(x.clone()) torch.relu_(x.clone())
 """
 GROUPS = (ELEMENTWISE, ARITHMETIC, REDUCTIONS, ORDER, IN_PLACE, SHAPES, INDEXING, PRODUCTS, FACTS)
 EXPRESSIONS = [expression for group in GROUPS for expression in group.split()]

@@ -1,0 +1,77 @@
+"""What the kit has of PyTorch, and what it has not: ``python -m autodiff_kit.subset`` prints it.
+
+After reading this file you know that the list is not written down anywhere: it is what the
+package offers. Every name means what it means in PyTorch. Read next: ``__init__.py``.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+
+import autodiff_kit
+from autodiff_kit import autograd, creation, functions, nn, optim
+from autodiff_kit.autograd import function, functional, graph
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["ABSENT", "groups", "table"]
+
+# The best known of what only PyTorch has.
+ABSENT = """
+    torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.Tensor.cuda torch.amp torch.linalg
+    torch.fft torch.special torch.func torch.vmap torch.compile torch.jit torch.export torch.fx
+    torch.distributed torch.multiprocessing torch.hub torch.utils.data torch.autograd.forward_ad
+    torch.autograd.profiler torch.nn.Conv1d torch.nn.Conv3d torch.nn.ConvTranspose2d
+    torch.nn.AvgPool2d torch.nn.BatchNorm2d torch.nn.GroupNorm torch.nn.RNN torch.nn.LSTM
+    torch.nn.Transformer torch.nn.MultiheadAttention torch.nn.functional.interpolate
+    torch.nn.functional.scaled_dot_product_attention torch.optim.LBFGS torch.optim.Adamax
+    torch.optim.lr_scheduler.CosineAnnealingLR
+"""
+
+
+def groups() -> dict[str, list[str]]:
+    """Return where names are, such as ``torch.nn``, and the names that the kit has there."""
+    methods = [n for n in dir(Tensor) if not n.startswith("_")]
+    also = {*functions.__all__, *creation.__all__}
+    own = {"record"}  # the kit's, not PyTorch's
+    found = {
+        "torch, making tensors": creation.__all__,
+        "torch, functions": functions.__all__,
+        "torch, more": {*autodiff_kit.__all__, "cuda", "utils", "is_anomaly_enabled"} - also - own,
+        "torch.Tensor, besides functions": set(methods) - also,
+        "torch.autograd": {*autograd.__all__, *autograd._LAZY},
+        "torch.autograd.function": function.__all__,
+        "torch.autograd.functional": functional.__all__,
+        "torch.autograd.graph": graph.__all__,
+        "torch.nn": nn.__all__,
+        "torch.nn.functional": nn.functional.__all__,
+        "torch.nn.init": nn.init.__all__,
+        "torch.nn.utils": nn.utils.__all__,
+        "torch.nn.Module": {n for n in dir(nn.Module) if not n.startswith("_")},
+        "torch.optim": optim.__all__,
+        "torch.optim.lr_scheduler": optim.lr_scheduler.__all__,
+        "torch.utils.checkpoint": import_module("autodiff_kit.utils.checkpoint").__all__,
+    }
+    return {place: sorted(names, key=str.lower) for place, names in found.items()}
+
+
+def table() -> str:
+    """Return the list as text: Markdown that is readable as it stands."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield "# What of PyTorch is in the kit\n"
+    for place, names in groups().items():
+        yield _section(f"{place} ({len(names)})", names)
+    yield _section("Not part of the kit, for example", ABSENT.split())
+
+
+def _section(title: str, names: Iterable[str]) -> str:
+    text = textwrap.fill(" ".join(f"`{name}`" for name in names), 100, break_on_hyphens=False)
+    return f"## {title}\n\n{text}\n"
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,50 @@
+"""The list of what the kit has: its names are PyTorch's, and what it calls absent is absent."""
+
+import subprocess
+import sys
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
+
+import pytest
+
+import autodiff_kit
+from autodiff_kit.subset import ABSENT, groups, table
+from tests.parity import require_torch
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+
+def place_in(package: Any, place: str) -> Any:
+    """Return a module or class of either package by PyTorch's name for it."""
+    place = place.split(",")[0].removeprefix("torch")
+    if place.endswith("checkpoint"):  # PyTorch has a function of this name, too
+        return import_module(f"{package.__name__}{place}")
+    return attrgetter(place[1:])(package) if place else package
+
+
+@pytest.mark.parametrize("place", groups())
+def test_every_name_of_the_kit_is_a_name_of_pytorch(place: str) -> None:
+    names = groups()[place]
+
+    assert [name for name in names if not hasattr(place_in(torch, place), name)] == []
+    assert [name for name in names if not hasattr(place_in(autodiff_kit, place), name)] == []
+
+
+@pytest.mark.parametrize("path", ABSENT.split())
+def test_what_is_called_absent_is_only_in_pytorch(path: str) -> None:
+    name = path.removeprefix("torch.")
+
+    assert attrgetter(name)(torch) is not None
+    with pytest.raises(AttributeError):
+        attrgetter(name)(autodiff_kit)
+
+
+def test_the_list_is_printed_by_a_command() -> None:
+    command = [sys.executable, "-m", "autodiff_kit.subset"]
+
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert printed == table() + "\n"
+    assert "`backward`" in printed
