@@ -40,7 +40,7 @@ OTHERS = {  # packages besides the standard library and ourselves
     "view": {"numpy"},
     "widgets": JUPYTER,
     "lessons": JUPYTER | {"nbclient", "nbformat"},
-    "grading": {"numpy", "dask", "distributed"},
+    "grading": {"numpy", "click", "dask", "distributed", "rich"},
     "cli": {"click", "rich", "jupyterlab", "jupyter_core", "nbformat"},
 }
 

@@ -10,25 +10,38 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 READING_ORDER = re.findall(r"^\d\. `(.+?)`", README, flags=re.MULTILINE)
 
 
-def test_the_example_prints_what_its_comment_says(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    (expected,) = re.findall(r"^print.*# (.+)$", example, flags=re.MULTILINE)
-    (tmp_path / "example.py").write_text(example)
-
-    done = subprocess.run(
+def run(example: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "example.py").write_text(example)
+    return subprocess.run(
         [sys.executable, "example.py"],
-        cwd=tmp_path,
+        cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
 
+
+def test_the_example_prints_what_its_comment_says(tmp_path: Path) -> None:
+    (expected,) = re.findall(r"^print.*# (.+)$", EXAMPLES[0], flags=re.MULTILINE)
+
+    done = run(EXAMPLES[0], tmp_path)
+
     assert (done.stdout, done.stderr) == (expected + "\n", "")
     assert (tmp_path / "steps.html").is_file()
+
+
+def test_the_example_of_a_lab_runs(tmp_path: Path) -> None:
+    lab = EXAMPLES[1].strip().split("\n")[-1]
+
+    done = run(EXAMPLES[1] + f"\nprint({lab})", tmp_path)
+
+    assert done.stderr == ""
+    assert done.stdout.startswith("ControlFlow(")
 
 
 def test_the_reading_order_is_an_evening_long() -> None:

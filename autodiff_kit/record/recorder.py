@@ -24,10 +24,11 @@ from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.table import Op
 from autodiff_kit.ops.words import expression_of, source_of
+from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import Scopes, look, look_up
 from autodiff_kit.record.source import Place, Sources, is_foreign
-from autodiff_kit.record.values import parameter, summary
+from autodiff_kit.record.values import Values, parameter
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["record"]
@@ -148,10 +149,9 @@ class _Draft:
 
     def saved(self, node: Node) -> list[dict[str, Any]]:
         """Return what a node saves; equal answers are one object, as loops give thousands."""
-        sizes: tuple[int, ...] = ()
-        for name, _, slot in self._kept:  # asking the node for names takes four times as long
-            value = getattr(node, slot) if slot else node.saved()[name]
-            sizes += (0 if type(value) is float else getattr(value, "nbytes", 0),)
+        # Asking the node for names takes four times as long.
+        kept = [getattr(node, slot) if slot else node.saved()[n] for n, _, slot in self._kept]
+        sizes = tuple([0 if type(x) is float else getattr(x, "nbytes", 0) for x in kept])
         found = self._saved.get(sizes)
         if found is None:
             found = self._saved[sizes] = [
@@ -166,9 +166,11 @@ class _Recorder(Observer):
         self.recording = Recording()
         self._limit = limit
         self._nodes, self._events = self.recording.nodes, self.recording.events
+        self._values = Values()
         self._sources = Sources()
         self._is_learners = self._sources.is_learners
         self._scopes = Scopes(self._sources, base)
+        self._owners = Owners()
         self._passes: set[int] = set()  # scopes of backward passes
         self._numbers: dict[int, int] = {}  # Node.number -> what it is called here
         self._tensors: dict[int, tuple[weakref.ref[Tensor], int]] = {}  # without a node: by id
@@ -226,7 +228,7 @@ class _Recorder(Observer):
             self._promoted.clear()
         entry = draft.entry.copy()
         entry["id"], entry["inputs"], entry["scope"] = number, sources, scope
-        entry["value"] = summary(out._array)
+        entry["value"] = self._values.of(out._array)
         if params:
             entry["params"] = {name: parameter(value) for name, value in params.items()}
         if node is None:
@@ -247,11 +249,11 @@ class _Recorder(Observer):
 
     @_guarded
     def modified(self, tensor: Tensor, how: str) -> None:
-        if self._last_op < 0:
-            return
         place, scope, _ = self._where()
         if how.endswith(".step"):  # an optimizer's: no op has computed the new value
             self._tell_change(self._number(tensor, scope), how, tensor, place)
+            return
+        if self._last_op < 0:
             return
         known = self._tensors.get(id(tensor))
         before = known[1] if known is not None and known[0]() is tensor else None
@@ -270,7 +272,7 @@ class _Recorder(Observer):
             self._tell_change(self._number(base, scope), how, base, place)
 
     def _tell_change(self, number: int, how: str, tensor: Tensor, place: Place) -> None:
-        value = summary(tensor._array)
+        value = self._values.of(tensor._array)
         self._tell("modified", node=number, how=how, value=value, where=place.where)
 
     @_guarded
@@ -284,7 +286,7 @@ class _Recorder(Observer):
         if frame is not None:
             self._passes.add(self._scopes.begin_backward(frame, place))
         numbers = [self._node(node) for node, _ in roots]
-        seed = [_value(g) for _, g in roots]
+        seed = [self._kept(g) for _, g in roots]
         self._tell("backward", roots=numbers, seed=seed, where=place.where)
 
     @_guarded
@@ -292,8 +294,8 @@ class _Recorder(Observer):
         number = self._node(node)
         if isinstance(node, AccumulateGrad):
             grad = None if node.leaf is None else node.leaf._grad
-            self._grads[number] = None if grad is None else _value(grad)
-        self._tell("visit", node=number, g=_value(g))
+            self._grads[number] = None if grad is None else self._kept(grad)
+        self._tell("visit", node=number, g=self._kept(g))
 
     @_guarded
     def contributed(
@@ -305,9 +307,9 @@ class _Recorder(Observer):
             node=self._node(node),
             arg=f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
             to=self._node(edge),
-            before=None if before.shape == after.shape else _value(before),
-            after=_value(after),
-            total=None if total is after else _value(total),
+            before=None if before.shape == after.shape else self._kept(before),
+            after=self._kept(after),
+            total=None if total is after else self._kept(total),
         )
 
     @_guarded
@@ -318,9 +320,9 @@ class _Recorder(Observer):
         self._tell(
             "accumulate",
             node=number,
-            g=_value(g),
+            g=self._kept(g),
             before=self._grads.pop(number, None),
-            grad=_value(g if grad is None else grad),
+            grad=self._kept(g if grad is None else grad),
         )
         if is_over:
             self._events[-2:] = self._events[:-3:-1]
@@ -355,6 +357,9 @@ class _Recorder(Observer):
             traceback = traceback.tb_next
         return None if where is None else self._sources.at(*where).where
 
+    def _kept(self, g: Any) -> dict[str, Any]:
+        return self._values.of(getattr(g, "_array", g))  # of Tensors, and of several outputs
+
     def _tell(self, kind: str, **fields: Any) -> None:
         self._events.append({"kind": kind, **fields})
 
@@ -385,13 +390,31 @@ class _Recorder(Observer):
         if number is not None:
             self._names.pop(number, None)  # a result was made a leaf: that has the name now
         number = self._add_leaf(tensor, scope, None)
+        # A parameter, which is no plain tensor, is looked for in modules first.
+        is_parameter = type(tensor) is not Tensor
+        if not (is_parameter and self._is_owned(number, tensor)):
+            name = self._held_as(tensor)
+            if name:
+                self._names[number] = name
+            elif not is_parameter:
+                self._is_owned(number, tensor)
+        return number
+
+    def _held_as(self, tensor: Tensor) -> str:
+        """Return the variable of the learner's that holds a tensor, or ""."""
         for frame in self._scopes.frames():
             for space in (look(frame), frame.f_globals):
                 for name, value in list(space.items()):
                     if value is tensor and not name.startswith("_"):
-                        self._names[number] = name
-                        return number
-        return number
+                        return name
+        return ""
+
+    def _is_owned(self, number: int, tensor: Tensor) -> bool:
+        """Call a leaf by the module that owns it, if one does: ``model.0.weight``."""
+        found = self._owners.find(tensor, self._scopes.frames())
+        if found is not None:
+            self._names[number], self._nodes[number]["part"] = found
+        return found is not None
 
     def _node(self, node: Node) -> int:
         """Return our number of a node; one that is older than the recording becomes a leaf."""
@@ -409,7 +432,7 @@ class _Recorder(Observer):
     def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn
         name = None if grad_fn is None else grad_fn.name()
-        number = self._tell_leaf(tensor._node, name, summary(tensor._array), scope, place)
+        number = self._tell_leaf(tensor._node, name, self._values.of(tensor._array), scope, place)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         return number
 
@@ -472,8 +495,17 @@ class _Recorder(Observer):
                 )
 
     def _name_results(self) -> None:
-        """Name what a call has returned, ``z = f(x)``, by the variable that holds it now."""
+        """Name what a call has returned, ``z = f(x)``, by the variable that holds it now.
+
+        And what has become a part of a module since it was made, by that.
+        """
         frames = self._scopes.frames()
+        for reference, at in list(self._tensors.values()):
+            tensor = reference()
+            if tensor is None or type(tensor) is Tensor or at >= len(self._nodes):
+                continue
+            if self._is_leaf(at):
+                self._is_owned(at, tensor)
         for frame in frames:
             if frame is frames[0] or not frame.f_code.co_flags & CO_OPTIMIZED:
                 for name, value in look(frame).items():
@@ -488,14 +520,18 @@ class _Recorder(Observer):
         for number, name in sorted(self._names.items()):
             if number < len(self._nodes):
                 by_name.setdefault(name, []).append(number)
+        nodes = self._nodes
         for name, numbers in by_name.items():
+            if len(numbers) == 1:
+                nodes[numbers[0]]["name"] = name
+                continue
             count = 0
             for number in numbers:
                 numbered = name
-                while len(numbers) > 1 and numbered in by_name:
+                while numbered in by_name:
                     count += 1  # a number that makes a name the learner has is left out
                     numbered = f"{name}{count}"
-                self._nodes[number]["name"] = numbered
+                nodes[number]["name"] = numbered
 
     # -- where -----------------------------------------------------------------------------------
 
@@ -526,6 +562,7 @@ class _Recorder(Observer):
 
     def _complete(self) -> None:
         """Add the names, the scopes and the sources."""
+        self._values.finish()
         recording = self.recording
         told = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
         del self._nodes[told[-1] + 1 if told else 0 :]  # what the limit has cut off
@@ -580,10 +617,6 @@ def _describe(op: Op) -> dict[str, Any]:
 
 def _nothing() -> None:
     """Return what a weak reference returns when its object is gone."""
-
-
-def _value(g: Any) -> dict[str, Any]:
-    return summary(getattr(g, "_array", g))  # of Tensors, and of a Function's several outputs
 
 
 def _failure(error: BaseException) -> str:

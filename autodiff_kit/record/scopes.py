@@ -361,7 +361,10 @@ def _mark(frame: FrameType | None) -> weakref.ref[_Mark] | None:
 
 def _values(frame: FrameType, loops: Sequence[Loop]) -> list[list[Any]]:
     """Return what the variables of each loop are now."""
-    if not any(loop.targets for loop in loops):
+    for loop in loops:
+        if loop.targets:
+            break
+    else:
         return [[] for _ in loops]
     found = iter(look_up(frame, [name for loop in loops for name in loop.targets]))
     return [[next(found) for _ in loop.targets] for loop in loops]

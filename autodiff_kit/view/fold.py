@@ -21,6 +21,8 @@ LIMIT = 300  # a graph of so many nodes is drawn whole
 AIM = 120  # a larger one is folded until so few operations are left
 FEWEST_ROUNDS = 4  # loops with fewer are not worth a fold: first, last and one between
 SHORTEST_CHAIN = 4
+OPENED = 60  # a fold of so many operations is opened all at once, a larger one into
+PARTS = 8  # so many folds
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ class Box:
     of: str = ""
     count: str = ""
     where: list[Any] | None = None
+
+    def key(self, nodes: Sequence[Mapping[str, Any]]) -> list[int] | None:
+        """Return by what a fold of operations can be opened: its first and last operation."""
+        made = [n for n in self.nodes if nodes[n]["kind"] == "op"] if self.kind == "fold" else []
+        return [made[0], made[-1]] if len(made) > 1 else None
 
     @property
     def heading(self) -> str:
@@ -101,7 +108,11 @@ class _Run:
     where: list[Any] | None = None
 
 
-def outline(recording: Mapping[str, Any], fold: Sequence[int] | bool | None = None) -> Outline:
+def outline(
+    recording: Mapping[str, Any],
+    fold: Sequence[int] | bool | None = None,
+    opened: Sequence[Sequence[int]] = (),
+) -> Outline:
     """Decide on the boxes and arrows of a recording.
 
     Parameters
@@ -111,6 +122,8 @@ def outline(recording: Mapping[str, Any], fold: Sequence[int] | bool | None = No
     fold : None, bool or sequence of int
         None and True fold what is too large; False folds nothing as long as there are no more than
         300 nodes; a sequence names scopes to fold in any case.
+    opened : sequence of (first, last) operation
+        Folds to open, by ``Box.key``; with too many open, those close that were opened first.
 
     Returns
     -------
@@ -127,6 +140,17 @@ def outline(recording: Mapping[str, Any], fold: Sequence[int] | bool | None = No
         runs = _Folder(recording).chosen(fold)
     if len(nodes) > LIMIT:
         runs = _Folder(recording).fitting(runs)
+    if opened and runs:
+        folder = _Folder(recording)
+        while opened:
+            wider = folder.open(runs, opened)
+            if len(_boxes(nodes, wider, keep_named=False).boxes) <= LIMIT:
+                runs = wider
+                break
+            first, last = opened[-1]  # what is around it stays open
+            others = [key for key in opened if not (key[0] <= first and last <= key[1])]
+            close = (others or opened)[0]
+            opened = [key for key in opened if key != close]
     found = _boxes(nodes, runs, keep_named=True)
     if len(found.boxes) > LIMIT:
         found = _boxes(nodes, runs, keep_named=False)
@@ -203,6 +227,58 @@ class _Folder:
         if self._boxes(runs) > AIM:
             runs = self._fold_parts(runs)
         return runs
+
+    def open(self, runs: list[_Run], opened: Sequence[Sequence[int]]) -> list[_Run]:
+        """Put what is in them in the place of folds."""
+        for first, last in opened:
+            runs = [
+                part
+                for run in runs
+                for part in (
+                    self._inside(run)
+                    if [self.ops[run.first]["id"], self.ops[run.last]["id"]] == [first, last]
+                    else [run]
+                )
+            ]
+        return runs
+
+    def _inside(self, fold: _Run) -> list[_Run]:
+        """Return what a fold is made of: nothing folded, rounds and calls, or parts."""
+        size = fold.last - fold.first + 1
+        if size <= OPENED:
+            return []
+        parts: list[int] = []  # scopes in it, and in no other one in it
+        for scope in sorted(self.first, key=lambda s: (self.first[s], self.depth[s])):
+            first, last = self.first[scope], self.last[scope]
+            within = fold.first <= first and last <= fold.last and last - first + 1 < size
+            if within and self._whole(scope) and not (parts and first <= self.last[parts[-1]]):
+                parts.append(scope)
+        hidden = sum(self.size[s] for s in parts)
+        if parts and size - hidden + len(parts) <= OPENED:
+            return [self._scope(s) for s in parts if self.size[s] > 1]
+        rounds = {self.scopes[s]["parent"] for s in parts if self.scopes[s]["kind"] == "iteration"}
+        if len(rounds) == 1 and hidden == size:
+            step = -(-len(parts) // PARTS)
+            groups = [parts[i : i + step] for i in range(0, len(parts), step)]
+            return [self._grouped(g) if len(g) > 1 else self._scope(g[0]) for g in groups]
+        step = -(-size // PARTS)
+        return [
+            self._part(first, min(first + step - 1, fold.last))
+            for first in range(fold.first, fold.last + 1, step)
+            if first < fold.last
+        ]
+
+    def _grouped(self, rounds: Sequence[int]) -> _Run:
+        """Fold some rounds of a loop."""
+        from_, to = (self.scopes[s]["index"] + 1 for s in (rounds[0], rounds[-1]))
+        loop = self.scopes[self.scopes[rounds[0]]["parent"]]
+        title, count = f"iterations {from_:,} to {to:,}", f"{TIMES} {len(rounds):,}"
+        first, last = self.first[rounds[0]], self.last[rounds[-1]]
+        return _Run(first, last, title, str(loop["name"]), count, loop["where"])
+
+    def _part(self, first: int, last: int) -> _Run:
+        title = f"operations {first + 1:,} to {last + 1:,}"
+        return _Run(first, last, title, where=self.ops[first]["where"])
 
     def _boxes(self, runs: Iterable[_Run]) -> int:
         return len(self.ops) - sum(run.last - run.first for run in runs)
@@ -319,10 +395,7 @@ class _Folder:
             if (first, last) in whole:
                 found.append(whole[first, last])
             elif first < last:
-                where = self.ops[first]["where"]
-                found.append(
-                    _Run(first, last, f"operations {first + 1:,} to {last + 1:,}", where=where)
-                )
+                found.append(self._part(first, last))
         return found
 
     @staticmethod

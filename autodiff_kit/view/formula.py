@@ -325,7 +325,7 @@ def _parsed(text: str) -> ast.expr | None:
 
 _MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
 _OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
-_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*|\(.*\)_bar")
+_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?|\(.*\)_bar")
 _ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
 
@@ -422,7 +422,7 @@ def _knows(text: str, names: Mapping[str, str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def decided(rule: str, parameters: tuple[tuple[str, str], ...]) -> str:
-    """Return a rule without the conditions that its parameters decide.
+    """Return a rule without what its parameters decide: conditions, and factors of 1.
 
     Parameters
     ----------
@@ -434,8 +434,11 @@ def decided(rule: str, parameters: tuple[tuple[str, str], ...]) -> str:
     --------
     >>> decided("g * 0 if exponent == 0 else g * exponent", (("exponent", "2"),))
     'g * exponent'
+    >>> decided("beta * x + alpha * y @ z", (("alpha", "2"), ("beta", "1")))
+    'x + alpha * y @ z'
     """
-    if " if " not in rule or _parsed(rule) is None:
+    ones = any(text in ("1", "1.") for _, text in parameters)
+    if not (ones or " if " in rule) or _parsed(rule) is None:
         return rule
     tree = _Decided(dict(parameters)).visit(ast.parse(rule, mode="eval"))
     return ast.unparse(tree)
@@ -464,6 +467,19 @@ class _Decided(ast.NodeTransformer):
         except (ValueError, TypeError, SyntaxError):
             return node  # depends on a tensor
         return node.body if test else node.orelse
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return node.right if isinstance(node.op, ast.Mult) and self.is_one(node.left) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        scales = isinstance(node.func, ast.Name) and node.func.id == "_times"
+        return node.args[0] if scales and self.is_one(node.args[1]) else node
+
+    def is_one(self, factor: ast.expr) -> bool:
+        name = factor.id if isinstance(factor, ast.Name) else ""
+        return self.parameters.get(name) in ("1", "1.")
 
     def value(self, test: ast.expr) -> Any:
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _TESTS:
@@ -608,8 +624,6 @@ class Names:
         if record["kind"] == "leaf":
             return name
         text = self.text(node)
-        if not record["name"]:
-            return text if text and name == f"v{node}" else name
         return f"{name} = {text}" if text and text != name else name
 
     def operand(self, source: Mapping[str, Any]) -> str:
@@ -633,7 +647,8 @@ class Names:
         # No expression of its own, or one name for two tensors: write it from the op table.
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
-        return fill(self._ops[record["op"]]["text"], inputs | parameters)
+        text = decided(self._ops[record["op"]]["text"], tuple(sorted(parameters.items())))
+        return fill(text, inputs | parameters)
 
     def _own_text(self, record: Mapping[str, Any]) -> str:
         """Return the source on one line; nothing for a part of a call and for ``h *= w``."""
@@ -641,11 +656,15 @@ class Names:
         return "" if record["id"] in self._parts or _parsed(text) is None else text
 
     def _plain(self, source: Mapping[str, Any]) -> str:
-        """Return an operand's name; expressions from the op table are not put into each other."""
-        if "node" in source:
-            record = self._nodes[source["node"]]
-            if not record["name"] and not self._own_text(record):
-                return f"v{source['node']}"
+        """Return an operand's name; those it is made of come first, so that nothing recurses."""
+        waiting = [source["node"]] if "node" in source else []
+        while waiting:
+            record = self._nodes[waiting[-1]]
+            inner = [i["node"] for i in record["inputs"] if "node" in i]
+            if record["name"] or self._own_text(record) or all(n in self._names for n in inner):
+                self.name(waiting.pop())
+            else:
+                waiting += [n for n in inner if n not in self._names]
         return self.operand(source)
 
     def _numbered(self, node: int, text: str, depth: int) -> dict[str, str | None]:

@@ -30,11 +30,14 @@ from autodiff_kit.view.formula import (
     worked_out,
 )
 
-__all__ = ["box_value", "frames", "memory", "sentence"]
+__all__ = ["Subject", "box_value", "frames", "memory", "sentence", "tell"]
 
 Frame = dict[str, Any]
 Event = Mapping[str, Any]
 Value = Mapping[str, Any]
+
+# What a step is about, for conditions: kind, node, its value, its gradient, what a rule sends.
+Subject = tuple[str, int, Value, Value | None, Value | None]
 
 IN_A_BOX = 26  # characters a gradient may take in a box
 NAMED = 3  # more names than this are counted instead
@@ -61,7 +64,19 @@ def frames(recording: Mapping[str, Any], drawn: Outline, names: Names) -> list[F
         With ``phase``, ``kind``, ``node`` and ``edge`` (ids in the drawing, or None), ``where``,
         ``caption``, and ``set``: by box, the fields that change with this step.
     """
-    return _Teller(recording, drawn, names).tell()
+    return tell(recording, drawn, names)[0]
+
+
+def tell(
+    recording: Mapping[str, Any], drawn: Outline, names: Names
+) -> tuple[list[Frame], list[list[Subject]], list[int]]:
+    """Return the steps, as ``frames`` does, what each is about, and the events they come with.
+
+    A fold is about many nodes. Another drawing of the same recording has other steps, but the
+    same events.
+    """
+    teller = _Teller(recording, drawn, names)
+    return teller.tell(), teller.subjects, teller.moments
 
 
 def sentence(text: str) -> str:
@@ -146,6 +161,9 @@ class _Teller:
         self.drawn = drawn
         self.names = names
         self.frames: list[Frame] = []
+        self.subjects: list[list[Subject]] = []
+        self.moments: list[int] = []
+        self.inner: list[Subject] = []  # what has happened in a fold that is still to be told
         self.phase = "forward"
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
@@ -218,8 +236,19 @@ class _Teller:
         where: Any = None,
         edge: str | None = None,
         changes: Mapping[int, Mapping[str, Any]] | None = None,
+        g: Value | None = None,
+        sent: Value | None = None,
     ) -> Frame:
-        """Add a step; ``changes`` are the fields that change, by node."""
+        """Add a step; ``changes`` are the fields that change, by node.
+
+        ``g`` and ``sent`` are what it says of the node's gradient and of a contribution.
+        """
+        self.moments.append(self.at)
+        if kind == "fold":
+            self.subjects.append(self.inner)
+            self.inner = []
+        else:
+            self.subjects.append([] if node is None else [(kind, node, self.value(node), g, sent)])
         fields: dict[str, dict[str, Any]] = {}
         for changed, values in (changes or {}).items():
             box = self.drawn.box_of[changed].id
@@ -244,6 +273,16 @@ class _Teller:
         found: Value = self.nodes[node]["value"] if changed is None else changed
         return found
 
+    def hide(self, event: Event) -> None:
+        """Note what happens inside a fold, which is told as one step."""
+        kind, node = event["kind"], event.get("node")
+        if node is not None and kind in ("leaf", "op", "modified", "visit", "accumulate"):
+            g = event.get("grad", event.get("g"))
+            self.inner.append((kind, node, self.value(node), g, None))
+        elif kind == "contribution":
+            sent = event["before"] or event["after"]
+            self.inner.append((kind, event["node"], self.value(event["node"]), None, sent))
+
     # -- forward ------------------------------------------------------------------------------
 
     def leaf(self, event: Event) -> None:
@@ -256,6 +295,8 @@ class _Teller:
         name = _equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
         made = "you made it" if record["name"] or record["text"] else "no op here made it"
+        if record.get("part"):
+            made = f"a {record['part']}"
         if record["requires_grad"]:
             wants = f"{made}, and it wants a gradient."
         else:
@@ -396,7 +437,8 @@ class _Teller:
         )
         caption = f"Backward starts at {starts}"
         first = next(iter(self.roots), None)
-        self.add("backward", first, caption, where=self.pass_where, changes=changes)
+        g = None if first is None else self.roots[first]
+        self.add("backward", first, caption, where=self.pass_where, changes=changes, g=g)
 
     def _shown(
         self, node: int, field: str, value: Value, text: str | None = None
@@ -442,7 +484,7 @@ class _Teller:
             all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {_a(g)}"
         changes = {node: {**self._shown(node, "g", g), "visited": True}}
-        self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes)
+        self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
     def contribution(self, event: Event) -> None:
         node, to = event["node"], event["to"]
@@ -459,7 +501,7 @@ class _Teller:
             self.waiting[to] = after
         if total is None and not spread:
             changes[to] = self._arrived(to)
-        self.add("contribution", node, given, changes=changes, **about)
+        self.add("contribution", node, given, changes=changes, sent=sent, **about)
         name = self._called(to)
         if spread:
             caption = (
@@ -468,7 +510,7 @@ class _Teller:
                 f"{_dimensions(sent['shape'], after['shape'])}: {_a(after)}"
             )
             changes = {} if total is not None else {to: self._arrived(to)}
-            self.add("unbroadcast", to, caption, changes=changes, **about)
+            self.add("unbroadcast", to, caption, changes=changes, sent=after, **about)
         if total is not None:
             self.waiting[to] = total
             added = None if waited is None else _sum(waited, after, total)
@@ -556,7 +598,7 @@ class _Teller:
         self.accumulated.append(node)
         changes = {node: {**self._shown(node, "grad", grad, text), "visited": True}}
         where = self.nodes[node]["where"]
-        self.add("accumulate", node, caption, where=where, changes=changes)
+        self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 
     def release(self, event: Event) -> None:
         node = event["node"]
@@ -607,7 +649,8 @@ class _Teller:
         kind, node = event["kind"], event["node"]
         if kind == "modified":
             self.values[node] = event["value"]
-        elif kind == "op" and (node != self.closing[box.id] or box.count):
+        self.hide(event)
+        if kind == "op" and (node != self.closing[box.id] or box.count):
             self.open, self.ran = box, node == self.closing[box.id]
             self.passes, self.pending = 0, {}
         elif kind in ("op", "leaf") and node == self.closing[box.id]:
@@ -625,7 +668,9 @@ class _Teller:
         done = self.ran and (next_round or not self.open.count)
         if not done and event["kind"] != "error":
             return False
+        self.at -= 1
         self.folded(self.open)
+        self.at += 1
         self.open = None
         return True
 
@@ -638,7 +683,8 @@ class _Teller:
         shown = box is not None and box.kind != "fold"
         if kind == "leaf" and shown:
             self.leaf(event)
-        elif kind == "backward":
+            return
+        if kind == "backward":
             self.passes += 1
         elif kind == "modified" and node is not None:
             self.values[node] = event["value"]
@@ -651,6 +697,7 @@ class _Teller:
                 self.pending.setdefault(node, {}).update(fields, visited=True)
         elif kind == "op" and self.open is not None:
             self.ran = node == self.closing[self.open.id]
+        self.hide(event)
 
     def folded(self, box: Box) -> None:
         """Tell a fold in one step."""
@@ -683,6 +730,7 @@ class _Teller:
             event = self.events[self.at]
             if event["kind"] not in _BACKWARD or self.drawn.box_of[event["node"]] is not box:
                 break
+            self.hide(event)
             if event["kind"] == "visit" and self.nodes[event["node"]]["kind"] == "op":
                 visits += 1
             elif event["kind"] == "contribution":

@@ -1,8 +1,8 @@
 """One HTML file that steps through a recording with no kernel, no install and no network.
 
 After reading you can say what is in the file and why it is safe to open: the viewer
-(``static/kit.js`` and ``static/kit.css``), the payload, and a policy that forbids the browser to
-fetch anything or to run any other script. Read next: ``static/kit.js``, which does the drawing.
+(``static/kit`` and ``static/kit.css``), the payload, and a policy that forbids the browser to
+fetch anything or to run any other script. Read next: ``static/kit/steps.mjs``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["deflate", "static", "to_html"]
+__all__ = ["deflate", "script", "static", "to_html"]
 
 
 class HasPayload(Protocol):
@@ -30,12 +30,33 @@ class HasPayload(Protocol):
 
 
 def static(name: str) -> str:
-    """Return the text of a file in ``view/static``: ``"kit.js"`` or ``"kit.css"``."""
+    """Return the text of a file in ``view/static``: ``"kit.css"``."""
     return (Path(__file__).with_name("static") / name).read_text(encoding="utf-8")
 
 
+_MODULES = (  # each after those that it imports
+    *("steps", "code", "panning", "dom", "source_pane", "inspector_pane", "graph_pane"),
+    *("transport", "find", "find_bar", "kit"),
+)
+
+
+def script() -> str:
+    """Return the viewer as one ES module that imports nothing: its modules, joined.
+
+    A notebook's widget and a page of its own take one file each. All share one scope there, so
+    ``export`` stays only where the page and the widget come in: in the last one.
+    """
+    texts = []
+    for name in _MODULES:
+        text = re.sub(r"^import .*;\n", "", static(f"kit/{name}.mjs"), flags=re.MULTILINE)
+        if name != _MODULES[-1]:
+            text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+        texts.append(text)
+    return "\n".join(texts)
+
+
 def deflate(payload: Mapping[str, Any]) -> bytes:
-    """Return the payload as kit.js reads it: zlib-deflated JSON, the same bytes every time.
+    """Return the payload as the viewer reads it: zlib-deflated JSON, the same bytes every time.
 
     Raises
     ------
@@ -83,9 +104,9 @@ def to_html(
 def _page(payload: Mapping[str, Any]) -> str:
     title = html.escape(payload.get("title") or "Computation graph")
     style = static("kit.css") + _PAGE_STYLE
-    script = static("kit.js") + _START
+    code = script() + _START
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(style)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     data = base64.b64encode(deflate(payload)).decode("ascii")
@@ -103,7 +124,7 @@ def _page(payload: Mapping[str, Any]) -> str:
 <main id="adk-stepper"></main>
 <noscript>{_still(payload, title)}</noscript>
 <script type="application/octet-stream" id="adk-payload">{data}</script>
-<script type="module">{script}</script>
+<script type="module">{code}</script>
 </body>
 </html>
 """
@@ -132,7 +153,7 @@ def _still(payload: Mapping[str, Any], title: str) -> str:
 def _digest(text: str) -> str:
     """Return the name by which a content security policy allows exactly this script or style."""
     if re.search("</(script|style)", text, re.IGNORECASE):
-        raise ValueError("kit.js and kit.css are put inside HTML and must not close its tags")
+        raise ValueError("the viewer and its looks are put inside HTML and must not close its tags")
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

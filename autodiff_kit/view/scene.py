@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.view import svg, text
+from autodiff_kit.view.conditions import find_steps
 from autodiff_kit.view.fold import Box, Outline, outline
-from autodiff_kit.view.formula import Names, label, parameter, shape_text, short
-from autodiff_kit.view.frames import box_value, frames
+from autodiff_kit.view.formula import Names, decided, label, parameter, shape_text, short
+from autodiff_kit.view.frames import box_value, tell
 from autodiff_kit.view.layout import Layout, layout
 
 __all__ = ["Picture", "build"]
@@ -24,7 +25,12 @@ NAME = 22  # characters of a name in a box
 COMMUTE = {"add", "mul", "eq", "ne", "maximum", "minimum", "dot"}
 
 
-def build(recording: Any, *, fold: Sequence[int] | bool | None = None) -> Picture:
+def build(
+    recording: Any,
+    *,
+    fold: Sequence[int] | bool | None = None,
+    opened: Sequence[Sequence[int]] = (),
+) -> Picture:
     """Lay out the graph of a recording and tell its steps.
 
     Parameters
@@ -34,6 +40,8 @@ def build(recording: Any, *, fold: Sequence[int] | bool | None = None) -> Pictur
     fold : sequence of int, bool or None
         None folds graphs of more than 300 nodes. False draws every node of a graph up to that
         size. A sequence names scopes (loops, iterations, calls) to fold in any case.
+    opened : sequence of (first, last) operation
+        Folds to draw open, in the order in which they were opened; ``Picture.opened`` adds one.
 
     Returns
     -------
@@ -47,7 +55,7 @@ def build(recording: Any, *, fold: Sequence[int] | bool | None = None) -> Pictur
     if not isinstance(recording, Mapping):
         note = getattr(recording, "note", None)
         recording = {**{key: getattr(recording, key) for key in KEYS}, "note": note}
-    return Picture(recording, fold)
+    return Picture(recording, fold, opened)
 
 
 class Picture:
@@ -76,13 +84,21 @@ class Picture:
         By box, the step at which it appears.
     sources : list of dict
         ``name``, ``lines``, ``first_line``.
+    open_folds : list of [first, last]
+        Folds that are drawn open.
     """
 
-    def __init__(self, recording: Mapping[str, Any], fold: Sequence[int] | bool | None) -> None:
+    def __init__(
+        self,
+        recording: Mapping[str, Any],
+        fold: Sequence[int] | bool | None,
+        opened: Sequence[Sequence[int]] = (),
+    ) -> None:
         self._recording = recording
+        self._fold, self.open_folds = fold, [list(key) for key in opened]
         self._names = Names(recording)
-        self.outline: Outline = outline(recording, fold)
-        self.frames = frames(recording, self.outline, self._names)
+        self.outline: Outline = outline(recording, fold, self.open_folds)
+        self.frames, self._subjects, self._moments = tell(recording, self.outline, self._names)
         self.note: str = recording.get("note") or ""
         self.title = self._title()
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
@@ -148,6 +164,60 @@ class Picture:
         told = {key: frame[key] for key in ("phase", "kind", "caption", "where", "node", "edge")}
         return {"step": step, **told, "nodes": nodes, "edges": edges}
 
+    def opened(self, key: Sequence[int] | None) -> Picture:
+        """Return the picture with one more fold open; with all of them closed if ``key`` is None.
+
+        Parameters
+        ----------
+        key : (first, last) operation or None
+            As the payload has it under ``opens``.
+        """
+        open_folds = [] if key is None else [*self.open_folds, key]
+        return Picture(self._recording, self._fold, open_folds)
+
+    def same_moment(self, step: int, other: Picture) -> int:
+        """Return the step of ``other``, of the same recording, up to which as much has happened."""
+        at = self._moments[step] if self._moments else 0
+        return max(0, sum(moment <= at for moment in other._moments) - 1)
+
+    def find(self, condition: str) -> list[tuple[int, str]]:
+        """Return the steps at which a condition such as ``abs(grad) > 1e3`` holds.
+
+        Parameters
+        ----------
+        condition : str
+            As ``conditions.py`` understands it.
+
+        Returns
+        -------
+        list of (step, name) - by which node it holds there; steps count from 0.
+
+        Raises
+        ------
+        ConditionError
+            If it cannot be understood; the message is for whoever typed it.
+        """
+        nodes = self._recording["nodes"]
+        found: list[list[dict[str, Any]]] = []
+        for told in self._subjects:
+            found.append([])
+            for kind, node, value, g, sent in told:
+                record = nodes[node]
+                found[-1].append(
+                    {
+                        "kind": kind,
+                        "name": self._names.name(node),
+                        "op": record["op"] or "",
+                        "shape": tuple(value["shape"]),
+                        "dtype": value["dtype"],
+                        "requires_grad": record["requires_grad"],
+                        "value": value,
+                        "grad": g,
+                        "sent": sent,
+                    }
+                )
+        return find_steps(condition, found)
+
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw and to step, as plain data.
 
@@ -155,7 +225,7 @@ class Picture:
         -------
         dict
             ``version``, ``title``, ``width``, ``height``, ``svg``, ``sources``, ``nodes``,
-            ``order``, ``frames``, ``turn``.
+            ``order``, ``frames``, ``turn``, ``opened`` (how many folds).
         """
         inputs: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
         consumers: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
@@ -177,6 +247,8 @@ class Picture:
                 "inputs": inputs[box.id],
                 "consumers": consumers[box.id],
             }
+            if key := box.key(self._recording["nodes"]):
+                nodes[box.id]["opens"] = key
         turn = (k for k, frame in enumerate(self.frames) if frame["phase"] == "backward")
         return {
             "version": 1,
@@ -189,6 +261,7 @@ class Picture:
             "order": [box.id for box in self.outline.boxes],
             "frames": self.frames,
             "turn": next(turn, None),
+            "opened": len(self.open_folds),
         }
 
     # -- made once ----------------------------------------------------------------------------
@@ -247,10 +320,16 @@ class Picture:
         if record["kind"] == "leaf":
             name, symbol = self._names.name(node), record["grad_fn"] or "leaf"
         else:
+            if self._names.name(node) == f"v{node}":  # what the steps call it
+                name = f"v{node}"
             constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
-            constants |= {k: parameter(v) for k, v in record["params"].items()}
-            symbol = label(self._recording["ops"][record["op"]]["text"], constants, record["op"])
-        if len(name) > NAME:
+            given = {k: parameter(v) for k, v in record["params"].items()}
+            formula = self._recording["ops"][record["op"]]["text"]
+            formula = decided(formula, tuple(sorted(given.items())))
+            symbol = label(formula, constants | given, record["op"])
+        if len(name) > NAME and record.get("part"):
+            name = "…" + name[1 - NAME :]  # which layer it is says the end
+        elif len(name) > NAME:
             name = name[: NAME - 1] + "…"
         lines = [box_value(record["value"])]
         return {"name": name, "symbol": symbol, "lines": lines, "ghost": not record["recorded"]}

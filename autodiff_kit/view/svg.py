@@ -3,12 +3,13 @@
 After reading you can say how a picture in a notebook without a kernel comes to look like the live
 one: both are ``base_svg``, the browser toggles classes on it, and ``still_svg`` writes the same
 classes for one step and brings along the same rules of ``static/kit.css``. No browser is needed,
-nothing has an id, and the same picture gives the same bytes. Read next: ``static/kit.js``.
+nothing has an id, and the same picture gives the same bytes. Read next: ``page.py``.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -94,6 +95,10 @@ def base_svg(picture: Picture) -> str:
 
 def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
     parts = ["<g>"]
+    heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
+    for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
+        if edge.id in picture.edge_labels:
+            insort(heads.setdefault(edge.target, []), route[-1][0])
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
         shown = None if state is None else state["edges"][edge.id]
         if shown and shown["hidden"]:
@@ -114,6 +119,10 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
             classes = "adk-arg" + _state_classes(shown)
             x, y = route[-1]
             side, anchor = (6, "start") if route[-2][0] <= x else (-6, "end")  # the free side
+            rank, last = heads[edge.target].index(x), len(heads[edge.target]) - 1
+            if last > 1:  # outermost labels stand outside, the others above each other
+                side, anchor = (6, "start") if rank else (-6, "end")
+                y -= LINE * rank if rank < last else 0
             parts.append(
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{_px(x + side)}" '
                 f'y="{_px(y - 5)}" text-anchor="{anchor}">{_text(edge.arg)}</text>'

@@ -56,7 +56,8 @@ def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[st
         rows.append(["what", f"{record['grad_fn']}, made where the recording could not see it"])
     elif record["kind"] == "leaf":
         wants = "wants a gradient" if record["requires_grad"] else "wants no gradient"
-        rows.append(["what", f"leaf: you made it, it {wants}"])
+        made = f"a {record['part']}" if record.get("part") else "you made it"
+        rows.append(["what", f"leaf: {made}, it {wants}"])
     else:
         op = recording["ops"][record["op"]]
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""

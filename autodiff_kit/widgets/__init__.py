@@ -24,10 +24,38 @@ except ModuleNotFoundError as error:
     ) from None
 
 from autodiff_kit.widgets.base import KitWidget
+from autodiff_kit.widgets.batching import Batching
+from autodiff_kit.widgets.beside import BesidePyTorch
+from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.compare import Compare
+from autodiff_kit.widgets.control_flow import ControlFlow
+from autodiff_kit.widgets.grad_mode import GradMode
+from autodiff_kit.widgets.gradients import Descent, Slope
+from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.magic import load_ipython_extension
+from autodiff_kit.widgets.memory import MemoryTimeline
 from autodiff_kit.widgets.stepper import Stepper
+from autodiff_kit.widgets.stories import ErrorStory
+from autodiff_kit.widgets.training import GradientFlow, GradientHistogram
 
-__all__ = ["KitWidget", "Stepper", "load_ipython_extension"]
+__all__ = [
+    "Batching",
+    "BesidePyTorch",
+    "Canvas",
+    "Compare",
+    "ControlFlow",
+    "Descent",
+    "ErrorStory",
+    "GradMode",
+    "GradientFlow",
+    "GradientHistogram",
+    "KitWidget",
+    "Lab",
+    "MemoryTimeline",
+    "Slope",
+    "Stepper",
+    "load_ipython_extension",
+]
 
 if shell := get_ipython():
     load_ipython_extension(shell)

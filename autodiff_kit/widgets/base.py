@@ -2,7 +2,7 @@
 
 After reading you can say what travels between Python and the browser (one payload, one step, one
 selection), and why a notebook that is read without Python still shows the graph. Read next:
-``view/static/kit.js``, the other end of these traits.
+``view/static/kit/kit.mjs``, the other end of these traits.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import anywidget
 import traitlets
 from IPython.display import display
 
-from autodiff_kit.view.page import deflate, static
+from autodiff_kit.view.page import deflate, script, static
 
 __all__ = ["KitWidget"]
 
 REPR_WIDTH = 90
-_PLAIN = " !$&'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted url of a style sheet as it is
+_PLAIN = " !$'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted address as it is
 
 
 class KitWidget(anywidget.AnyWidget):
@@ -41,7 +41,7 @@ class KitWidget(anywidget.AnyWidget):
         Id of the node the learner has pinned, ``""`` for none.
     """
 
-    _esm = static("kit.js")
+    _esm = script()
     _css = static("kit.css")
 
     payload = traitlets.Bytes().tag(sync=True)
@@ -90,35 +90,36 @@ class KitWidget(anywidget.AnyWidget):
 
 
 def _stand_in(still: str) -> str:
-    """Return a style sheet by which JupyterLab shows the picture instead of "model not found".
+    """Return the picture with a style sheet by which JupyterLab shows it where no widget is.
 
     JupyterLab saves a notebook without its widgets unless told otherwise. Opened again, it says
     that the widget is missing and passes over the picture stored beside it; an output of its own,
-    ahead of the widget's, is read all the same. Where the widget is alive, and outside Jupyter,
-    these rules match nothing but the output that holds them, which takes no room.
+    ahead of the widget's, is read all the same. A notebook that JupyterLab does not trust yet has
+    no style sheets, and so it shows the picture at once. Where the widget is alive, and outside
+    Jupyter, these rules hide it, and it takes no room.
     """
     mark = f"adk-{sha256(still.encode()).hexdigest()[:12]}"
     size = re.search(r' width="([\d.]+)" height="([\d.]+)"', still)
     width, height = size.groups() if size else ("600", "300")
+    named = re.search("<title>([^<]*)</title>", still)
+    words = named[1].replace('"', "&quot;") if named else "a picture"
     # A widget that was given up is words in a node, and no element.
     return f"""<style class="{mark}">
+style.{mark} + img {{ display: none; }}
 .jp-OutputArea-child:has(style.{mark}) {{
-  display: none;
-  & + * > .jupyter-widgets:not(:has(*)) {{
-    font-size: 0;
-    &::before {{
-      content: ""; display: block; width: {width}px; max-width: 100%;
-      aspect-ratio: {width} / {height}; color-scheme: light;
-      background: url("data:image/svg+xml,{quote(still, safe=_PLAIN)}") left / contain no-repeat;
-    }}
-    [data-jp-theme-light="false"] &::before {{ color-scheme: dark; }}
-    &::after {{
-      content: "To step through it, run the notebook again.";
-      font-size: var(--jp-ui-font-size1, 13px);
-    }}
+  &:not(:has(+ * > .jupyter-widgets)), &:has(+ * > .jupyter-widgets > *) {{ display: none; }}
+  &:has(+ * > .jupyter-widgets):not(:has(+ * > .jupyter-widgets > *)) {{
+    img {{ display: block; max-width: 100%; height: auto; color-scheme: light; }}
+    [data-jp-theme-light="false"] & img {{ color-scheme: dark; }}
+    + * {{ display: none; }}
+    .jp-OutputArea-output::after {{ content: "To step through it, run the notebook again."; }}
   }}
 }}
-</style>"""
+</style><img alt="{words}" width="{width}" height="{height}" src="{_address(still)}">"""
+
+
+def _address(still: str) -> str:
+    return f"data:image/svg+xml,{quote(still, safe=_PLAIN)}"
 
 
 def _words(payload: Mapping[str, Any]) -> str:

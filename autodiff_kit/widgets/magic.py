@@ -8,15 +8,21 @@ next: ``stepper.py``.
 from __future__ import annotations
 
 import builtins
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import getdoc
 from keyword import iskeyword
+from types import TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import display
 
+import autodiff_kit
 from autodiff_kit.record import Recording, record
+from autodiff_kit.record.source import is_foreign
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepMagics", "load_ipython_extension"]
@@ -49,7 +55,7 @@ class StepMagics(Magics):
         # Of the whole cell, magic and all: the kernel looks here for whether the cell failed.
         outer = self.shell.displayhook.exec_result
         recorder = record()
-        with recorder as recording:
+        with recorder as recording, _own_lines_in_tracebacks(self.shell):
             # run_cell shows the last value and the traceback, and returns instead of raising.
             result = self.shell.run_cell(cell, store_history=False)
             if result.error_in_exec is not None:
@@ -105,6 +111,47 @@ class StepMagics(Magics):
         """Return whether a variable or a builtin has this name; a recording may be replaced."""
         known = self.shell.user_ns
         return not isinstance(known[name], Recording) if name in known else hasattr(builtins, name)
+
+
+_KIT = os.path.join(os.path.dirname(autodiff_kit.__file__), "")
+
+
+@contextmanager
+def _own_lines_in_tracebacks(shell: Any) -> Iterator[None]:
+    """Let IPython leave out the kit's own lines, for this cell; what an error says says enough."""
+    if shell.custom_exceptions:  # the learner has a handler of their own
+        yield
+        return
+    before, here = shell.CustomTB, (BaseException,)
+    shell.set_custom_exc(here, _show_own_lines)
+    try:
+        yield
+    finally:
+        if shell.custom_exceptions is here:
+            shell.CustomTB, shell.custom_exceptions = before, ()
+
+
+def _show_own_lines(
+    shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Any = None
+) -> None:
+    told: BaseException | None = error
+    seen: set[int] = set()
+    while told is not None and id(told) not in seen:
+        seen.add(id(told))
+        _cut(told.__traceback__)
+        told = told.__cause__ or told.__context__
+    shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+
+
+def _cut(traceback: TracebackType | None) -> None:
+    """Take the kit's frames out, and what they called, up to the next one of the learner's."""
+    while traceback is not None:
+        after = traceback.tb_next
+        if after is not None and after.tb_frame.f_code.co_filename.startswith(_KIT):
+            while after is not None and is_foreign(after.tb_frame.f_code.co_filename):
+                after = after.tb_next
+            traceback.tb_next = after
+        traceback = after
 
 
 def _with_body(lines: list[str]) -> list[str]:

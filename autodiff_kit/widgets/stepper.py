@@ -1,7 +1,7 @@
 """The Stepper: walk through the graph your code built, and through the way of the gradient back.
 
 After reading you can show any recording in a notebook. All that moves is in
-``view/static/kit.js``; all that is said is computed in ``view/``. Read next: ``view/scene.py``.
+``view/static/kit``; all that is said is computed in ``view/``. Read next: ``view/scene.py``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_kit.record.recording import Recording
+from autodiff_kit.view.conditions import ConditionError
+from autodiff_kit.view.page import deflate
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.widgets.base import KitWidget
@@ -61,13 +63,77 @@ class Stepper(KitWidget):
                 f"Stepper shows a recording, and this is a {type(source).__name__}.\n"
                 "Make one with `with ak.record() as rec:` around your code, then `Stepper(rec)`."
             )
-        self.picture = source
-        payload = source.payload()
-        if title is not None:
-            payload = {**payload, "title": title}
-        super().__init__(payload, step=step or 0, **traits)
+        self.picture = self._drawn_still = source
+        self._title = title
+        super().__init__(self._payload(source), step=step or 0, **traits)
         self._still_step = -1 if step is None else self.step
+        self.on_msg(self._asked)
+
+    def find(self, condition: str) -> list[int]:
+        """Return the steps at which a condition holds, as the line below the slider finds them.
+
+        Parameters
+        ----------
+        condition : str
+            For example ``"abs(grad) > 1e3"`` or ``"value.isnan().any()"``; a tensor counts as true
+            if any of its elements is. It is read, never run.
+
+        Raises
+        ------
+        ConditionError
+            If it cannot be understood; the message says why.
+
+        Examples
+        --------
+        >>> import autodiff_kit as ak
+        >>> with ak.record() as rec:
+        ...     x = ak.tensor(3.0, requires_grad=True)
+        ...     y = x * x
+        ...     y.backward()
+        >>> Stepper(rec).find("grad > 5")
+        [6]
+        """
+        return [step for step, _ in self.picture.find(condition)]
+
+    def unfold(self, node: str) -> None:
+        """Draw a folded box open: ``"fold0"``; the step shown stays at the same moment.
+
+        Raises
+        ------
+        KeyError
+            If there is no such box, or nothing to open in it.
+        """
+        key = self.picture.payload()["nodes"].get(node, {}).get("opens")
+        if key is None:
+            raise KeyError(f"{node!r} is no folded box that can be opened")
+        self._show(self.picture.opened(key))
+
+    def _payload(self, picture: Picture) -> dict[str, Any]:
+        title = {} if self._title is None else {"title": self._title}
+        return {**picture.payload(), **title}
+
+    def _asked(self, widget: Any, content: Any, buffers: Any) -> None:
+        """Answer the browser, which has the words of all steps but not the numbers."""
+        if "find" in content:
+            answer: dict[str, Any] = {"find": content["find"]}
+            try:
+                answer["steps"] = self.picture.find(str(content["find"]))
+            except ConditionError as error:
+                answer["error"] = str(error)
+            self.send(answer)
+        elif "open" in content:
+            self._show(self.picture.opened(content["open"]))
+
+    def _show(self, picture: Picture) -> None:
+        """Draw the same recording in another way, at the moment that is shown now."""
+        payload = self._payload(picture)
+        step = self.picture.same_moment(self.step, picture)
+        self.picture, self._steps = picture, max(len(payload["frames"]), 1)
+        with self.hold_sync():
+            self.payload, self.step = deflate(payload), step
+            if self.selected not in payload["nodes"]:
+                self.selected = ""
 
     def still(self) -> str:
         """Return the graph at the step asked for, or at the end, as SVG text."""
-        return still_svg(self.picture, step=self._still_step)
+        return still_svg(self._drawn_still, step=self._still_step)

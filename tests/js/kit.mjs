@@ -1,8 +1,9 @@
-// Loads kit.js as the module it is, whatever Node thinks of the ending .js.
+// The viewer's pure modules, and the payload that the tests draw.
 import { readFile } from "node:fs/promises";
+import * as code from "../../autodiff_kit/view/static/kit/code.mjs";
+import * as find from "../../autodiff_kit/view/static/kit/find.mjs";
+import * as panning from "../../autodiff_kit/view/static/kit/panning.mjs";
+import * as steps from "../../autodiff_kit/view/static/kit/steps.mjs";
 
-const here = (path) => new URL(path, import.meta.url);
-const source = await readFile(here("../../autodiff_kit/view/static/kit.js"), "utf8");
-
-export const kit = await import(`data:text/javascript,${encodeURIComponent(source)}`);
-export const payload = JSON.parse(await readFile(here("payload.json"), "utf8"));
+export const kit = { ...code, ...find, ...panning, ...steps };
+export const payload = JSON.parse(await readFile(new URL("payload.json", import.meta.url), "utf8"));

@@ -1,4 +1,4 @@
-"""Write ``payload.json``, which the tests of kit.js draw: ``python tests/js/make_payload.py``.
+"""Write ``payload.json``, which the tests of the viewer draw: ``python tests/js/make_payload.py``.
 
 A product twice in a loop, plus a leaf that is used twice: small, and yet contributions add up.
 """

@@ -1,4 +1,4 @@
-// Prints what kit.js shows at every frame of the payload given on standard input: for test_node.py.
+// Prints what the viewer shows at every frame of the payload given on standard input: for test_node.py.
 import { text } from "node:stream/consumers";
 import { kit } from "./kit.mjs";
 

@@ -1,13 +1,16 @@
-"""kit.js under Node's own test runner, and beside Python: both must tell the same story."""
+"""The viewer under Node's own test runner, and beside Python: both must tell the same story."""
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from autodiff_kit.view.page import script
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
@@ -87,3 +90,17 @@ def test_the_stored_payload_has_the_shape_of_those_made_today() -> None:
     stored = json.loads(make_payload.FILE.read_text("utf-8"))
 
     assert shape(stored) == shape(make_payload.picture().payload())
+
+
+def test_the_modules_of_the_viewer_are_one_that_imports_nothing() -> None:
+    """Joined they share one scope: no name may be given twice, or the browser refuses all."""
+    text = script()
+
+    top = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, flags=re.MULTILINE)
+    done = run("--input-type=module", "--check", given=text)
+
+    assert done.returncode == 0, done.stderr
+    assert not re.search(r"^import ", text, flags=re.MULTILINE)
+    exported = re.findall(r"^export (?:function )?(\w+)", text, flags=re.MULTILINE)
+    assert exported == ["mount", "default"]
+    assert len(top) == len(set(top))

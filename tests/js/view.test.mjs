@@ -107,3 +107,19 @@ test("scrolling never goes before the beginning", () => {
 test("a range that is too long is shown from its start", () => {
   assert.equal(kit.scrolled(0, 200, 300, 900, 40), 260);
 });
+
+test("sideways, what is in sight from the line's beginning moves nothing", () => {
+  assert.equal(kit.sideways(200, 20, 190, 10), 0);
+});
+
+test("sideways, half a pane of a long part is enough", () => {
+  assert.equal(kit.sideways(200, 90, 700, 10), 0);
+});
+
+test("sideways, a short part that is cut comes wholly into sight, with a margin", () => {
+  assert.equal(kit.sideways(200, 180, 220, 10), 30);
+});
+
+test("sideways, a long part that begins late is moved until half a pane of it is seen", () => {
+  assert.equal(kit.sideways(200, 150, 900, 10), 60);
+});

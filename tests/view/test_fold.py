@@ -255,3 +255,78 @@ def test_an_arrow_between_folds_is_solid_if_any_gradient_can_come_back_along_it(
 
 def test_a_recording_of_nothing_has_no_boxes():
     assert outline(recordings.Tape("").data).boxes == []
+
+
+# Opening folds
+
+
+def first_key(recording, drawn):
+    return next(key for box in drawn.boxes if (key := box.key(recording["nodes"])))
+
+
+@pytest.mark.parametrize("name", [n for n in LARGE if "leaves" not in n])
+def test_any_operation_comes_to_light_by_opening_folds(name):
+    recording, drawn = large(name)
+    wanted = next(
+        n["id"] for n in reversed(recording["nodes"]) if drawn.box_of[n["id"]].kind == "fold"
+    )
+    opened = []
+
+    while (box := drawn.box_of[wanted]).kind == "fold" and box.key(recording["nodes"]):
+        opened.append(box.key(recording["nodes"]))
+        assert len(opened) < 12
+        drawn = outline(recording, None, opened)
+        assert len(drawn.boxes) <= LIMIT
+        assert drawn.box_of[wanted] != box  # there is something new in its place
+        check_complete(recording, drawn)
+
+    assert drawn.box_of[wanted].kind != "fold"
+
+
+def check_complete(recording, drawn):
+    """Every node is in one box, and every arrow leads from an earlier box to a later one."""
+    assert sorted(n for box in drawn.boxes for n in box.nodes) == list(
+        range(len(recording["nodes"]))
+    )
+    at = position(drawn)
+    assert all(at[edge.source] < at[edge.target] for edge in drawn.edges)
+
+
+def test_an_opened_loop_is_folds_of_rounds():
+    recording, drawn = large("a loop")
+
+    titles = [b.title for b in outline(recording, None, [first_key(recording, drawn)]).boxes]
+
+    folded = [title for title in titles if title.startswith("iterations")]
+    assert folded[0].startswith("iterations 2 to")
+    assert folded[-1].endswith("to 499")
+    assert len(folded) == 8
+
+
+def test_with_too_many_open_the_first_ones_close():
+    recording, drawn = large("no structure")
+    keys = [key for box in drawn.boxes if (key := box.key(recording["nodes"]))]
+
+    wide = outline(recording, None, keys)
+
+    assert len(wide.boxes) <= LIMIT
+    assert wide.box_of[keys[-1][0]].kind == "op"
+    assert wide.box_of[keys[0][0]].kind == "fold"
+
+
+def test_what_is_around_the_last_one_opened_stays_open():
+    recording, drawn = large("a long loop")
+    opened = []
+    for wanted in (30, 900, 1500, 2100):
+        while (key := drawn.box_of[wanted].key(recording["nodes"])) is not None:
+            opened.append(key)
+            drawn = outline(recording, None, opened)
+
+        assert drawn.box_of[wanted].kind == "op"
+        assert len(drawn.boxes) <= LIMIT
+
+
+def test_a_key_of_no_fold_opens_nothing():
+    recording, drawn = large("a loop")
+
+    assert outline(recording, None, [[3, 5]]).boxes == drawn.boxes

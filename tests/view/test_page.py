@@ -160,6 +160,6 @@ def test_a_page_can_be_read_by_others_as_any_new_file_can(tmp_path: Path) -> Non
 
 
 def test_the_size_is_that_of_the_viewer_and_little_more(tmp_path: Path) -> None:
-    viewer = len(page.static("kit.js")) + len(page.static("kit.css"))
+    viewer = len(page.script()) + len(page.static("kit.css"))
 
     assert len(written(tmp_path)) < viewer + 2 * len(PAYLOAD["svg"]) + 8_000

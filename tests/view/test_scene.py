@@ -17,7 +17,7 @@ def picture(request):
 
 
 def browsers_state(payload, k):
-    """Work out frame k as kit.js does: later frames win, hidden before ``since``."""
+    """Work out frame k as the viewer does: later frames win, hidden before ``since``."""
     nodes = {id: {"hidden": k < node["since"]} for id, node in payload["nodes"].items()}
     for frame in payload["frames"][: k + 1]:
         for id, fields in frame["set"].items():

@@ -1,12 +1,15 @@
 """The drawing: complete, well-formed, readable in light and dark, and closed in itself."""
 
 import re
+from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
 
+import autodiff_kit as torch
 from autodiff_kit.view import base_svg, build, still_svg
 from autodiff_kit.view.svg import _style, box_size, heat, text_width
+from tests.record.cells import run
 from tests.view import goldens, recordings
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -288,3 +291,18 @@ def test_infinite_cells_leave_the_others_readable():
     svg = heat(value(["inf", 1.0], 2))
 
     assert re.findall(">([^<]+)</text>", svg) == ["inf", "1."]
+
+
+def test_labels_of_three_arguments_do_not_run_into_each_other():
+    model, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
+    drawn = base_svg(build(run("y = model(x)", model=model, x=x)))
+
+    label = r'class="adk-arg"[^>]* x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(\w+)<'
+    found = []
+    for x_, y, anchor, text in re.findall(label, drawn):
+        width = 6.7 * len(text)  # 11 px, monospaced
+        left = float(x_) - (width if anchor == "end" else 0)
+        found.append((float(y), left, left + width))
+    assert len(found) == 3  # input, mat1, mat2
+    for (y1, left1, right1), (y2, left2, right2) in combinations(found, 2):
+        assert abs(y1 - y2) >= 11 or right1 < left2 or right2 < left1

@@ -76,6 +76,46 @@ def test_a_cell_without_tensors_gets_a_friendly_sentence(shell) -> None:
     assert shell.user_ns["a"] == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("x = torch.ones(2)\ny = x + torch.ones(3)", ["y = x + torch.ones(3)"]),
+        (
+            "def double(g):\n    raise ValueError('oh')\n"
+            "x = torch.ones(2, requires_grad=True)\nx.register_hook(double)\nx.sum().backward()",
+            ["x.sum().backward()", "raise ValueError('oh')"],  # the kit's engine is between them
+        ),
+        (
+            "try:\n    torch.ones(2) + torch.ones(3)\n"
+            "except RuntimeError as error:\n    raise ValueError('oh') from error",
+            ["torch.ones(2) + torch.ones(3)", "raise ValueError('oh') from error"],
+        ),
+        ("import json\ntorch.ones(2)\njson.loads('{')", ["json.loads('{')", "JSONDecodeError"]),
+    ],
+    ids=["op", "hook", "cause", "not the kit's"],
+)
+def test_a_traceback_has_the_lines_of_the_learner_and_not_the_kits(shell, code, lines) -> None:
+    shell.run_line_magic("colors", "nocolor")
+
+    ran = run(shell, "%%step\n" + code)
+
+    assert not ran.result.success
+    assert all(line in ran.said for line in lines)
+    assert "autodiff_kit/" not in ran.said and "fast_" not in ran.said
+    assert "hidden" not in ran.said
+    assert shell.custom_exceptions == ()
+
+
+def test_a_handler_of_the_learners_stays_theirs(shell) -> None:
+    heard = []
+    shell.set_custom_exc((ValueError,), lambda shell, kind, error, *a, **k: heard.append(error))
+
+    run(shell, "%%step\nraise ValueError('oh')")
+
+    assert [str(error) for error in heard] == ["oh"]
+    assert shell.custom_exceptions == (ValueError,)
+
+
 @pytest.mark.parametrize("error", ["ValueError('oh')", "KeyboardInterrupt"])
 def test_code_that_stops_half_way_is_shown_up_to_there(shell, error) -> None:
     ran = run(

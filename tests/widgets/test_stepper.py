@@ -149,7 +149,7 @@ def displayed(widget: Stepper) -> list[dict[str, Any]]:
     return [output.data for output in captured.outputs]
 
 
-def test_ahead_of_the_widget_stands_a_style_sheet_that_holds_the_same_picture(
+def test_ahead_of_the_widget_stands_the_same_picture_which_a_style_sheet_hides(
     recording: Recording,
 ) -> None:
     stepper = Stepper(recording)
@@ -157,15 +157,19 @@ def test_ahead_of_the_widget_stands_a_style_sheet_that_holds_the_same_picture(
     sheet, shown = displayed(stepper)
 
     assert sheet.keys() == {"text/html"}
-    [url] = re.findall(r'url\("data:image/svg\+xml,([^"]*)"\)', sheet["text/html"])
+    [url] = re.findall(r' src="data:image/svg\+xml,([^"]*)"', sheet["text/html"])
     assert unquote(url) == stepper.still()
     assert shown == bundle(stepper)
 
 
-def test_the_style_sheet_is_nothing_but_a_style_sheet(recording: Recording) -> None:
+def test_it_is_a_style_sheet_and_an_image_and_nothing_else(recording: Recording) -> None:
     sheet, _ = displayed(Stepper(recording))
 
-    assert re.fullmatch(r'<style class="adk-[0-9a-f]{12}">[^<]*</style>', sheet["text/html"])
+    assert re.fullmatch(
+        r'<style class="adk-[0-9a-f]{12}">[^<]*</style>'
+        r'<img alt="Computation graph of y" width="[\d.]+" height="[\d.]+" src="[^"]*">',
+        sheet["text/html"],
+    )
 
 
 def test_each_picture_has_a_style_sheet_of_its_own_and_the_same_one_every_time(
@@ -205,3 +209,88 @@ def test_the_payload_of_a_long_run_is_less_than_a_kilobyte_for_an_op() -> None:
         h.backward()
 
     assert len(Stepper(rec).payload) < 1000 * 299
+
+
+# -- asked by the browser -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def long() -> Recording:
+    """Record 500 rounds of h = h * 1.01: drawn as a first one, a fold and a last one."""
+    with record() as rec:
+        h = x = ak.tensor(2.0, requires_grad=True)
+        for _ in range(500):
+            h = h * 1.01
+        h.backward()
+    assert x.grad is not None
+    return rec
+
+
+def asked(stepper: Stepper, content: dict[str, Any], monkeypatch: Any) -> list[Any]:
+    """Send a message as the browser does; return the answers."""
+    answers: list[Any] = []
+    monkeypatch.setattr(stepper, "send", answers.append)
+    stepper._handle_custom_msg(content, [])
+    return answers
+
+
+def test_a_condition_is_answered_with_steps_and_names(
+    recording: Recording, monkeypatch: Any
+) -> None:
+    answers = asked(Stepper(recording), {"find": "grad == 6"}, monkeypatch)
+
+    # dy/dx = 2 x = 6, complete in the last step but one
+    assert answers == [{"find": "grad == 6", "steps": [(len(build(recording).frames) - 2, "x")]}]
+
+
+def test_a_condition_that_is_none_is_answered_with_an_explanation(
+    recording: Recording, monkeypatch: Any
+) -> None:
+    [answer] = asked(Stepper(recording), {"find": "vlaue > 3"}, monkeypatch)
+
+    assert answer["find"] == "vlaue > 3"
+    assert "Did you mean value?" in answer["error"]
+
+
+def test_a_message_that_means_nothing_changes_nothing(
+    recording: Recording, monkeypatch: Any
+) -> None:
+    stepper = Stepper(recording)
+    before = stepper.payload
+
+    assert asked(stepper, {"else": 1}, monkeypatch) == []
+    assert stepper.payload == before
+
+
+def test_steps_are_found_from_python_too(recording: Recording) -> None:
+    stepper = Stepper(recording)
+
+    (stepper.step,) = stepper.find("grad == 6")
+
+    assert stepper.picture.frames[stepper.step]["kind"] == "accumulate"
+
+
+def test_a_fold_is_opened_at_the_same_moment_and_closed_again(long: Recording) -> None:
+    stepper = Stepper(long)
+    still, closed = stepper.still(), sent(stepper)
+    [fold] = [id for id, node in closed["nodes"].items() if "opens" in node]
+    stepper.step = next(k for k, f in enumerate(closed["frames"]) if f["kind"] == "fold")
+    stepper.selected = fold
+
+    stepper.unfold(fold)
+
+    opened = sent(stepper)
+    assert len(opened["nodes"]) > len(closed["nodes"])
+    assert opened["opened"] == 1
+    assert "499" in opened["frames"][stepper.step]["caption"]  # as far as the fold had come
+    assert stepper.still() == still  # what stands for the widget stays
+
+    stepper._handle_custom_msg({"open": None}, [])
+
+    assert sent(stepper) == closed
+    assert closed["frames"][stepper.step]["kind"] == "fold"
+
+
+def test_only_a_fold_can_be_opened(recording: Recording) -> None:
+    with pytest.raises(KeyError, match="'0' is no folded box"):
+        Stepper(recording).unfold("0")

@@ -1,0 +1,21 @@
+"""Graded exercises: feedback for learners, and a grader that cannot be talked into a mark.
+
+The parent holds the questions' answers and judges; a child process runs the learner's code and
+only sends back numbers. Nothing is imported here before it is used. Read next: ``worker.py``.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autodiff_kit.grading.feedback import check, hidden_test, hint
+
+__all__ = ["check", "hidden_test", "hint"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what a notebook asks for when it asks."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from autodiff_kit.grading import feedback
+
+    return getattr(feedback, name)

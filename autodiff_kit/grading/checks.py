@@ -1,0 +1,224 @@
+"""Say what an exercise asks: checks with inputs of their own, and how two answers are compared.
+
+After reading this file you can write a check of your own. A check never sees the learner's
+objects: its driver runs beside the learner's code and brings back plain data, which is compared
+here. Read next: ``exercise.py``, which puts checks together and turns replies into points.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import textwrap
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Check", "alike", "check", "same", "show"]
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """One question put to a learner's code.
+
+    Attributes
+    ----------
+    name : str
+        Name of the class it was made from; also seeds its random inputs.
+    step : str
+        The step of the exercise whose points it decides about.
+    points : float
+        Given if the example and all random cases come out right.
+    concept : str
+        What is tested, in a few words.
+    example : plain data
+        The small case that learners may see, with its right value.
+    shown : str
+        That case in words: ``"y = x * x + x at x = 3"``.
+    generate : callable (numpy Generator) -> plain data
+    driver : str
+        Source of ``def drive(step, data)``, which runs beside the learner's code.
+    cases : int
+        How many random cases.
+    expected : callable (data) -> plain data, optional
+        The right value. Without it the exercise's own solution is asked.
+    compare : callable (data, value, wanted) -> bool
+    slow : bool
+        Whether it takes long; then twenty neighbouring seeds share their random cases.
+    diagnose : callable (data, value, wanted) -> str, optional
+        Id of the mistake that a wrong value shows, or ``""``; asked if no mutant answers the same.
+    many : bool
+        Whether there are several right values, so that the shown one is an example.
+    picture : callable (data, value, wanted) -> str, optional
+        SVG text for the example: the learner's answer beside the right one.
+    """
+
+    name: str
+    step: str
+    points: float
+    concept: str
+    example: Any
+    shown: str
+    generate: Callable[[np.random.Generator], Any]
+    driver: str
+    cases: int = 3
+    expected: Callable[[Any], Any] | None = None
+    compare: Callable[[Any, Any, Any], bool] = field(default=lambda data, value, wanted: False)
+    slow: bool = False
+    diagnose: Callable[[Any, Any, Any], str] | None = None
+    many: bool = False
+    picture: Callable[[Any, Any, Any], str] | None = None
+
+    def inputs(self, seed: int) -> list[Any]:
+        """Return the example and the random cases of a seed: the same for the same seed."""
+        seed = seed // 20 if self.slow else seed
+        rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        return [self.example, *(self.generate(rng) for _ in range(self.cases))]
+
+
+def check(
+    *,
+    step: str,
+    points: float,
+    concept: str,
+    cases: int = 3,
+    slow: bool = False,
+    using: Sequence[Callable[..., Any]] = (),
+) -> Callable[[type], Check]:
+    """Make a check of a class that is only a bag of functions.
+
+    The class has ``shown``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may have
+    ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, wanted)``, and
+    ``many``; none of them takes ``self``.
+
+    Parameters
+    ----------
+    step, points, concept, cases, slow
+        As in :class:`Check`.
+    using : sequence of functions
+        Functions that ``drive`` calls; their sources travel with it, so they may use nothing else.
+
+    Returns
+    -------
+    callable (class) -> Check
+    """
+
+    def make(asked: type) -> Check:
+        sources = [textwrap.dedent(inspect.getsource(part)) for part in (*using, asked.drive)]  # type: ignore[attr-defined]
+        return Check(
+            name=asked.__name__,
+            step=step,
+            points=points,
+            concept=concept,
+            example=asked.example,  # type: ignore[attr-defined]
+            shown=asked.shown,  # type: ignore[attr-defined]
+            generate=asked.generate,  # type: ignore[attr-defined]
+            driver="\n".join(sources),
+            cases=cases,
+            slow=slow,
+            expected=getattr(asked, "expected", None),
+            compare=getattr(asked, "compare", _compare),
+            diagnose=getattr(asked, "diagnose", None),
+            many=getattr(asked, "many", False),
+            picture=getattr(asked, "picture", None),
+        )
+
+    return make
+
+
+def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> bool:
+    """Tell whether an answer is the wanted one: kind, shape and numbers.
+
+    A Python number, a NumPy scalar and an array of shape () count as the same kind; whole numbers
+    do where the wanted one is whole, too. A list may stand for a tuple. NaN and inf are wrong.
+
+    Parameters
+    ----------
+    value, wanted : plain data
+    rtol, atol : float
+        How far numbers may be off.
+
+    Returns
+    -------
+    bool
+    """
+    if type(value) is type(wanted) and isinstance(wanted, bool | str | None):
+        return bool(value == wanted)
+    if _is_number(wanted) and _is_number(value):
+        got = float(value)
+        return math.isfinite(got) and math.isclose(got, wanted, rel_tol=rtol, abs_tol=atol)
+    if isinstance(wanted, np.ndarray) and isinstance(value, np.ndarray):
+        return (
+            value.shape == wanted.shape
+            and value.dtype.kind == wanted.dtype.kind
+            and bool(np.isfinite(value).all())
+            and bool(np.allclose(value, wanted, rtol=rtol, atol=atol))
+        )
+    if isinstance(wanted, list | tuple) and isinstance(value, list | tuple):
+        return len(value) == len(wanted) and all(
+            same(v, w, rtol=rtol, atol=atol) for v, w in zip(value, wanted, strict=True)
+        )
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        return value.keys() == wanted.keys() and all(
+            same(value[k], w, rtol=rtol, atol=atol) for k, w in wanted.items()
+        )
+    return False
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Tell whether two answers, right or wrong, are the same one (NaN equals NaN here)."""
+    if isinstance(a, np.ndarray | np.generic) and isinstance(b, np.ndarray | np.generic):
+        if a.shape != b.shape or a.dtype.kind != b.dtype.kind:
+            return False
+        return bool(np.allclose(a, b, rtol=1e-6, atol=1e-8, equal_nan=a.dtype.kind in "fc"))
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(alike(a[k], b[k]) for k in a)
+    if (
+        isinstance(a, float)
+        and isinstance(b, float)
+        and not (math.isfinite(a) and math.isfinite(b))
+    ):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return same(a, b)
+
+
+def show(value: Any, limit: int = 160) -> str:
+    """Return an answer as short text: small arrays whole, large ones by their shape."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        numbers = np.array2string(value, precision=4, separator=", ", threshold=24)
+        text = f"{' '.join(numbers.split())} of shape {value.shape}"
+    elif isinstance(value, np.ndarray | np.generic):
+        text = show(value.item(), limit)
+    elif isinstance(value, bool | str | None):
+        text = repr(value)
+    elif isinstance(value, float):
+        text = f"{value:.6g}"
+    elif isinstance(value, list | tuple):
+        inner = ", ".join(show(item, limit) for item in value[:12]) + (
+            ", ..."
+            if len(value) > 12
+            else ","
+            if isinstance(value, tuple) and len(value) == 1
+            else ""
+        )
+        text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    elif isinstance(value, dict):
+        text = ", ".join(f"{key}: {show(item, limit)}" for key, item in list(value.items())[:12])
+    else:
+        text = repr(value)
+    return text if len(text) <= limit else text[: limit - 4] + " ..."
+
+
+def _compare(data: Any, value: Any, wanted: Any) -> bool:
+    return same(value, wanted)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.shape == () and value.dtype.kind in "iuf"
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,389 @@
+"""The teacher's commands: from a folder of submissions to a file for the gradebook.
+
+After reading this file you can say what each command reads and writes, and what `grade` does before
+it runs anybody's code: it finds out how well that code can be shut in here, and refuses to go on
+below a level. Read next: ``learner.py``, the learners' commands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from autodiff_kit.grading import engine_dask, engine_local, export, sandbox, submissions
+from autodiff_kit.grading.course import Course, find_course, open_course
+from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.learner import LEARNER
+from autodiff_kit.grading.release import build as released
+from autodiff_kit.grading.sandbox import LEVELS, Walls
+from autodiff_kit.grading.store import Grade, Store, StoreError
+from autodiff_kit.grading.verify import SEEDS, table, verify
+
+__all__ = ["COMMANDS", "isolation"]
+
+RESULTS = "results.sqlite"
+_COURSE = click.option(
+    "--course",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The folder with course.toml; else the one around here, else the kit's own exercises.",
+)
+_RESULTS = click.option(
+    "--results",
+    default="results",
+    show_default=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The folder that `grade` wrote.",
+)
+_POLICY = click.option(
+    "--policy",
+    type=click.Choice(["best", "last"]),
+    default="best",
+    show_default=True,
+    help="Which of several attempts counts.",
+)
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Turn the errors that a teacher can mend into their words, without a traceback."""
+    try:
+        yield
+    except (ExerciseError, StoreError, submissions.Unreadable, engine_dask.ClusterError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def course_in(folder: Path | None) -> Course:
+    """Return the course that is meant."""
+    return open_course(find_course(folder or Path.cwd()))
+
+
+def _parts(context: Any, parameter: Any, text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
+        return int(number), int(count)
+    raise click.BadParameter("Give a part and the number of parts, such as 2/5.")
+
+
+@click.command()
+@click.argument("place", metavar="SUBMISSIONS", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", "results", default="results", show_default=True, type=Path)
+@_COURSE
+@click.option("--exercise", default="", help="Which one it is, where no path says so.")
+@click.option("--pattern", default="", help="Regular expression with (?P<student>...) for paths.")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes; else one per processor.")
+@click.option(
+    "--allow-level",
+    type=click.IntRange(0, 2),
+    default=1,
+    show_default=True,
+    help="The lowest isolation to accept: see `autodiff-kit doctor`.",
+)
+@click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True)
+@click.option("--scheduler", default="", help="Address of a Dask scheduler, tcp://...")
+@click.option(
+    "--shard", default="1/1", callback=_parts, help="Grade one part of several, such as 2/5."
+)
+@click.option("--seed", type=click.IntRange(0), help="Draw the inputs of an earlier run again.")
+def grade(
+    place: Path,
+    results: Path,
+    folder: Path | None,
+    exercise: str,
+    pattern: str,
+    workers: int | None,
+    allow_level: int,
+    engine: str,
+    scheduler: str,
+    shard: tuple[int, int],
+    seed: int | None,
+) -> None:
+    """Grade all SUBMISSIONS: nbgrader's folders, a zip from Moodle or Canvas, loose files.
+
+    Run it again after an interruption, or when more has come in: what has its row is not graded
+    twice, and nothing that was graded is lost.
+
+    \b
+    Examples:
+      autodiff-kit grade submitted --out results
+      autodiff-kit grade class.zip --exercise 04.accumulate
+      autodiff-kit grade submitted --shard 2/5 --seed 7 --out part2
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    console = Console(highlight=False)
+    with explained():
+        course = course_in(folder)
+        name = course.exercise(exercise).name if exercise else ""
+        with Store(results / RESULTS) as store:
+            seed = int(store.fact("seed", str(secrets.randbits(48) if seed is None else seed)))
+            total = submissions.count(place)
+            found = submissions.find(place, course.names, name, pattern)
+            run: engine_local.Engine
+            if engine == "dask":
+                run = engine_dask.OnDask(course, scheduler, allow_level)
+                walls = None
+            else:
+                walls = _walls(console, allow_level)
+                run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
+            with _progress(console, total) as progress:
+                summary = engine_local.grade(
+                    found,
+                    course,
+                    store,
+                    run,
+                    seed=seed,
+                    shard=shard,
+                    guard=walls is None and engine == "local",
+                    progress=progress,
+                )
+            _say(console, course, store, results)
+            speed = summary.graded / summary.seconds if summary.seconds else 0
+            console.print(
+                f"{summary.found} submissions: {summary.graded} graded now ({speed:.0f} per "
+                f"second), {summary.known} known already. Seed {seed}. Results: {results}",
+                markup=False,
+            )
+    if summary.changed:
+        console.print(
+            f"{summary.changed} rows were changed by somebody else during the run, and set right.",
+            style="bold red",
+        )
+    if summary.faults:
+        raise click.ClickException(
+            f"{summary.faults} submissions could not be graded for reasons that are not theirs.\n"
+            "-> See why with `autodiff-kit show`, then run the same command again."
+        )
+
+
+def _walls(console: Console, least: int) -> Walls | None:
+    """Return the best walls of this machine, or stop if they are too low."""
+    seen = sandbox.probe()
+    walls = None if not seen or seen[-1].problem else seen[-1].walls
+    level = walls.level if walls else 0
+    if level < least:
+        reasons = "".join(f"\n   {finding.walls}: {finding.problem}" for finding in seen)
+        raise click.ClickException(
+            f"Submissions can be shut in at level {level} only on this machine "
+            f"({LEVELS[level].split(': ')[1]}).{reasons}\n"
+            f"-> Mend it (see `autodiff-kit doctor`), grade in a container or virtual machine of "
+            f"its own, or accept it: --allow-level {level}"
+        )
+    console.print(f"Isolation: level {LEVELS[level]}.", markup=False)
+    return walls
+
+
+@contextlib.contextmanager
+def _progress(console: Console, total: int) -> Iterator[Any]:
+    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def show(summary: engine_local.Summary) -> None:
+            bar.update(task, completed=summary.graded + summary.known)
+
+        yield show
+
+
+def _say(console: Console, course: Course, store: Store, results: Path) -> None:
+    """Print a summary per exercise, and draw its histogram."""
+    grades = store.grades()
+    heads = ("exercise", "graded", "mean", "all right", "commonest mistakes")
+    shown = Table(*heads, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in sorted({grade.exercise for grade in grades}):
+        here = [g for g in grades if g.exercise == name]
+        most = max(g.max for g in here)
+        mean = sum(g.points for g in here) / len(here)
+        full = sum(bool(g.max) and g.points >= g.max for g in here)
+        wrong = Counter(m.message for g in here for m in g.marks if m.points < m.max)
+        common = ", ".join(f"{count} x {what}" for what, count in wrong.most_common(3))
+        row = (name or "(not known)", str(len(here)), f"{mean:.1f} of {most:g}", str(full), common)
+        shown.add_row(*map(Text, row))
+        if name:
+            exercise = course.exercise(name)
+            picture = export.histogram(here, name, exercise.title, exercise.messages)
+            (results / f"{name}.svg").write_text(picture, encoding="utf-8")
+    console.print(shown)
+
+
+@click.command()
+@click.argument("student")
+@_RESULTS
+def show(student: str, results: Path) -> None:
+    """Show all attempts of a STUDENT, and what was overridden by whom."""
+    console = Console(highlight=False)
+    with explained(), Store(results / RESULTS) as store:
+        attempts = list(store.attempts(student))
+        if not attempts:
+            near = sorted({a.student for a in store.attempts() if student in a.student})[:10]
+            raise click.ClickException(
+                f"No results for {student!r} in {results}."
+                + (f"\n-> Did you mean: {', '.join(near)}" if near else "")
+            )
+        for attempt in attempts:
+            console.print(
+                f"{attempt.exercise}: {attempt.points:g} of {attempt.max:g}  ({attempt.status}, "
+                f"level {attempt.level}, seed {attempt.seed}, {attempt.origin})",
+                markup=False,
+            )
+            for mark in attempt.marks:
+                line = (
+                    f"  {mark.step}: {mark.points:g} of {mark.max:g}  {mark.status} {mark.message}"
+                )
+                console.print(line, markup=False)
+                for text in mark.text.splitlines() if mark.status != "right" else ():
+                    console.print(f"      {text}", markup=False)
+        for row in store.overrides(student):
+            console.print(
+                f"override: {row['exercise']} {row['step']} = {row['points']:g}, by "
+                f"{row['author']}: {row['reason']}",
+                markup=False,
+            )
+
+
+@click.command()
+@click.argument("student")
+@click.argument("exercise")
+@click.argument("step")
+@click.argument("points", type=click.FloatRange(0))
+@click.option("--reason", required=True, help="Why; it is kept with the row.")
+@click.option("--author", help="Who says so; else the user who runs this.")
+@_RESULTS
+@_COURSE
+def override(
+    student: str,
+    exercise: str,
+    step: str,
+    points: float,
+    reason: str,
+    author: str | None,
+    results: Path,
+    folder: Path | None,
+) -> None:
+    """Give a STUDENT other POINTS for a STEP of an EXERCISE.
+
+    The graded rows stay as they are; this is one more row, with author and reason.
+    """
+    with explained(), Store(results / RESULTS) as store:
+        asked = course_in(folder).exercise(exercise)
+        steps = [part.id for part in asked.steps]
+        if step not in steps:
+            raise click.ClickException(
+                f"{asked.id} has no step {step!r}.\n-> There are: {', '.join(steps)}"
+            )
+        if not any(attempt.exercise == asked.name for attempt in store.attempts(student)):
+            raise click.ClickException(f"No results for {student!r} in {asked.id} to override.")
+        store.override(student, asked.name, step, points, author or getpass.getuser(), reason)
+    click.echo(f"{student}, {asked.id}, {step}: {points:g} points from now on.")
+
+
+@click.command(name="export")
+@click.argument("form", metavar="FORMAT", type=click.Choice(list(export.FORMATS)))
+@click.option("--to", default=".", type=click.Path(path_type=Path, file_okay=False))
+@_RESULTS
+@_POLICY
+@_COURSE
+def export_(form: str, to: Path, results: Path, policy: str, folder: Path | None) -> None:
+    """Write the grades for another system.
+
+    \b
+    FORMAT is one of:
+      csv         one line for each step of each learner
+      canvas      to import in Canvas' gradebook
+      moodle      to import in Moodle's gradebook
+      nbgrader    the columns of `nbgrader export`
+      gradescope  a results.json for each learner and exercise
+      junit       JUnit XML, for a continuous integration system
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    with explained(), Store(results / RESULTS) as store:
+        grades: list[Grade] = store.grades(policy)
+        asked = course_in(folder).exercises()
+        here = {grade.exercise for grade in grades}
+        titles = {e.name: (f"{e.id} {e.title}", e.points) for e in asked if e.name in here}
+        click.echo(f"Wrote {export.export(grades, form, to, titles)}")
+
+
+@click.command()
+@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", "results", default="results", show_default=True, type=Path)
+def merge(parts: tuple[Path, ...], results: Path) -> None:
+    """Put the results of several shards (PARTS, folders that `grade` wrote) together."""
+    with explained(), Store(results / RESULTS) as store:
+        for part in parts:
+            with Store(part / RESULTS) as other:
+                click.echo(f"{part}: {store.merge(other)} new rows")
+
+
+@click.command(name="verify")
+@_COURSE
+@click.option("--seeds", type=click.IntRange(1), default=SEEDS, show_default=True)
+def verify_(folder: Path | None, seeds: int) -> None:
+    """Test the checks of your exercises.
+
+    Known wrong answers must fail with a message of their own, right ones must pass under all seeds.
+    """
+    with explained():
+        verdicts = verify(course_in(folder), seeds)
+    click.echo(table(verdicts))
+    if not all(verdict.ok for verdict in verdicts):
+        raise click.ClickException("Some checks are to be mended.")
+
+
+@click.command()
+@_COURSE
+@click.option("--check", is_flag=True, help="Write nothing; fail if a notebook would change.")
+def build(folder: Path | None, check: bool) -> None:
+    """Make the learners' notebooks (release) from the teacher's (source)."""
+    stale = []
+    with explained():
+        course = course_in(folder)
+        for name in course.names:
+            source = course.folder / "source" / name / f"{name}.ipynb"
+            target = course.folder / "release" / name / f"{name}.ipynb"
+            data = released(source.read_bytes())
+            if target.is_file() and target.read_bytes() == data:
+                continue
+            stale.append(name)
+            if not check:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+    if check and stale:
+        raise click.ClickException(
+            f"Not built from their source: {', '.join(stale)}.\n-> Run: autodiff-kit build"
+        )
+    click.echo(f"{len(course.names)} notebooks, {len(stale)} of them new or changed.")
+
+
+def isolation() -> tuple[str, str, str]:
+    """Return state, finding and mending hint for ``autodiff-kit doctor``."""
+    seen = sandbox.probe()
+    if seen and not seen[-1].problem:
+        walls = seen[-1].walls
+        if walls.level == 2:
+            return "ok", f"level {walls.name}: {walls}", ""
+        return "optional", f"level {walls.name}: {walls}", _mend(seen)
+    return "optional", f"level {LEVELS[0]}", _mend(seen)
+
+
+def _mend(seen: list[sandbox.Finding]) -> str:
+    if not seen:
+        return "grade marks on Linux (Windows: in WSL 2) or in a container of its own"
+    return (
+        f"allow user namespaces, or apt install bubblewrap ({seen[0].problem[:120]})"
+        if any("unshare" in finding.problem for finding in seen)
+        else seen[0].problem[:200]
+    )
+
+
+COMMANDS = [grade, show, override, export_, merge, verify_, build, *LEARNER]

@@ -1,0 +1,115 @@
+"""Find the exercises: which there are, in which order, and where their files lie.
+
+After reading this file you can add an exercise: a folder under ``source`` and one under ``checks``
+of the same name, and its name in ``course.toml``. Read next: ``exercise.py``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from autodiff_kit.grading.exercise import Exercise, ExerciseError, load
+
+__all__ = ["Course", "find_course", "open_course"]
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder of exercises.
+
+    Attributes
+    ----------
+    folder : Path
+        It holds ``course.toml``, ``source``, ``release`` and ``checks``.
+    title : str
+    names : tuple of str
+        Folder names of the exercises, in the order in which learners meet them.
+    """
+
+    folder: Path
+    title: str
+    names: tuple[str, ...]
+
+    def exercise(self, key: str) -> Exercise:
+        """Return one exercise by its id (``"04.accumulate"``), number or folder name.
+
+        Raises
+        ------
+        ExerciseError
+            If there is none; the message lists the ids.
+        """
+        for name in self.names:
+            number, _, rest = name.removeprefix("e").partition("_")
+            if key in (name, number, f"{number}.{rest}"):
+                return _load(self.folder, name)
+        ids = ", ".join(exercise.id for exercise in self.exercises())
+        raise ExerciseError(f"There is no exercise {key!r}.\n-> There are: {ids}")
+
+    def exercises(self) -> list[Exercise]:
+        """Return all exercises, in order."""
+        return [_load(self.folder, name) for name in self.names]
+
+
+def find_course(start: Path | None = None) -> Path:
+    """Return the folder of a course: around `start`, else the one that came with the kit.
+
+    Parameters
+    ----------
+    start : Path, optional
+        A folder inside a course of one's own.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ExerciseError
+        If this installation brought no exercises.
+    """
+    if start is not None:
+        for folder in (start.resolve(), *start.resolve().parents):
+            if (folder / "course.toml").is_file():
+                return folder
+    for folder in (_PACKAGE / "_exercises", _PACKAGE.parent / "exercises"):
+        if (folder / "course.toml").is_file():
+            return folder
+    raise ExerciseError(
+        "This installation of autodiff_kit has no exercises.\n"
+        "-> Install it again: pip install --force-reinstall autodiff_kit"
+    )
+
+
+def open_course(folder: Path | None = None) -> Course:
+    """Read ``course.toml``.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Folder of a course. The default is the one that came with the kit.
+
+    Returns
+    -------
+    Course
+
+    Raises
+    ------
+    ExerciseError
+        If it cannot be read.
+    """
+    folder = folder or find_course()
+    try:
+        facts = tomllib.loads((folder / "course.toml").read_text(encoding="utf-8"))
+        return Course(folder, str(facts["title"]), tuple(map(str, facts["exercises"])))
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise ExerciseError(f"Cannot read the course in {folder}: {error}") from error
+
+
+@lru_cache(maxsize=64)
+def _load(folder: Path, name: str) -> Exercise:
+    return load(folder, name)

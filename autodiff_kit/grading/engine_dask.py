@@ -1,0 +1,113 @@
+"""Grade on a Dask cluster: the same rows from many machines.
+
+After reading this file you can say what the cluster does (it keeps tasks alive when workers die)
+and what stays here (the key of each row, and the one who writes it). A task may run twice; its row
+is written once. Read next: ``export.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.engine_local import Job, Worker, lost
+from autodiff_kit.grading.sandbox import best_walls
+from autodiff_kit.grading.store import Attempt, folder_hash
+
+__all__ = ["ClusterError", "OnDask"]
+
+PATIENCE = 10  # seconds for the scheduler to answer
+AHEAD = 8  # tasks in flight for each thread of the cluster
+
+
+class ClusterError(Exception):
+    """No Dask, or no cluster; says what to do."""
+
+
+class OnDask:
+    """An existing cluster; its workers have the kit installed, and the course at the same path.
+
+    Parameters
+    ----------
+    course : Course
+    scheduler : str
+        ``tcp://host:8786``
+    least : int
+        The lowest level of isolation to accept on a worker.
+
+    Raises
+    ------
+    ClusterError
+        If Dask is not installed or the scheduler does not answer.
+    """
+
+    def __init__(self, course: Course, scheduler: str, least: int) -> None:
+        self.course = course
+        self.least = least
+        if not scheduler:
+            raise ClusterError("Which cluster?\n-> --scheduler tcp://HOST:8786")
+        try:
+            self.distributed: Any = importlib.import_module("distributed")
+        except ImportError as error:
+            raise ClusterError(
+                'Dask is not installed.\n-> pip install "autodiff_kit[cluster]"'
+            ) from error
+        try:
+            self.client: Any = self.distributed.Client(scheduler, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"No scheduler answers at {scheduler}: {error}") from error
+
+    def __call__(self, jobs: Iterable[Job]) -> Iterator[Attempt]:
+        """Yield the result of each job, as they come."""
+        source = iter(jobs)
+        running: dict[str, Job] = {}
+        arriving = self.distributed.as_completed()
+        with self.client:
+            while True:
+                room = AHEAD * max(sum(self.client.nthreads().values()), 1) - len(running)
+                for job in itertools.islice(source, max(room, 0)):
+                    running[job.key] = job
+                    arriving.add(
+                        self.client.submit(
+                            grade_there, job, self.course.folder, self.least, key=job.key, pure=True
+                        )
+                    )
+                if not running:
+                    return
+                future = next(arriving)
+                job = running.pop(future.key)
+                if future.status == "error":
+                    yield lost(job, self.course, str(future.exception()))
+                else:  # if its worker died since, `result` waits for another one to do it again
+                    yield future.result()
+
+
+_workers: dict[tuple[Path, int], Worker] = {}
+
+
+def grade_there(job: Job, folder: Path, least: int) -> Attempt:
+    """Grade one submission on a worker of the cluster; each of its threads keeps a fork server.
+
+    Raises
+    ------
+    ClusterError
+        If the worker has other checks than the one who writes the rows, or too low walls.
+    """
+    place = (folder, threading.get_ident())
+    if place not in _workers:
+        walls = best_walls()
+        if (walls.level if walls else 0) < least:
+            raise ClusterError("This worker cannot shut submissions in as well as is asked for.")
+        _workers[place] = Worker(folder, walls)
+    if job.checks and _hash(folder / "checks" / job.submission.exercise) != job.checks:
+        raise ClusterError(f"This worker has other checks in {folder}.")
+    return _workers[place].grade(job)
+
+
+_hash = functools.cache(folder_hash)

@@ -1,0 +1,603 @@
+"""Turn what a learner's code answers into points, and into words that help.
+
+After reading this file you can say how a wrong answer gets its message: every known wrong answer
+(a *mutant*, in ``mutants/*.py``) is run on the same inputs, and a learner whose code answers as
+the mutant does has made the mutant's mistake. Read next: ``verify.py``, which tests the checks.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import runpy
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.grading.checks import Check, alike, show
+from autodiff_kit.grading.child import Missing
+from autodiff_kit.grading.child import Step as Namespace
+from autodiff_kit.grading.wire import WireError, decode, encode
+from autodiff_kit.grading.worker import Call, Limits, Runner
+
+__all__ = [
+    "Answer",
+    "Exercise",
+    "ExerciseError",
+    "Hint",
+    "Namespace",
+    "Result",
+    "Row",
+    "Step",
+    "Variant",
+    "ask",
+    "defined",
+    "grade_code",
+    "load",
+    "run_trusted",
+]
+
+NOT_ATTEMPTED = "not attempted"
+STUB = "NotImplementedError"
+
+
+class ExerciseError(Exception):
+    """An exercise that is not there, or whose files do not fit together; says what to do."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of an exercise with points of its own: the names that the learner defines."""
+
+    id: str
+    points: float
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One rung of the ladder; without a step it is for the whole exercise."""
+
+    step: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Code that takes the place of (parts of) the solution: a mutant or an alternative.
+
+    Attributes
+    ----------
+    name : str
+        File name without its ending.
+    message : str
+        Id of the message that a mutant must get; ``""`` for an alternative.
+    code : str
+    """
+
+    name: str
+    message: str
+    code: str
+
+
+_SOLUTION = Variant("solution", "", "")
+
+
+@dataclass(frozen=True, eq=False)
+class Exercise:
+    """One exercise: what is asked, by which checks it is judged, and what is said.
+
+    Attributes
+    ----------
+    id, title, lesson, version, minutes
+        ``"04.accumulate"``, its heading, the file name of its lesson, whole numbers.
+    name : str
+        Its folder's name, ``"e04_accumulate"``.
+    steps, checks, hints, mutants, alternatives
+    messages : dict of str to str
+        Message id, or name of a check -> text.
+    given : str
+        Code that the notebook brings along; it runs ahead of the learner's.
+    solution : str
+        The solution, as it stands in the source notebook.
+    seconds, memory : float, int
+        Limits for one call (seconds) and for the process (MiB).
+    allowed : tuple of str
+        Packages besides the standard library.
+    reviewed : dict of str to str
+        Automatic mutant -> why it is right to survive.
+    """
+
+    id: str
+    title: str
+    lesson: str
+    version: int
+    minutes: int
+    name: str
+    steps: tuple[Step, ...]
+    checks: tuple[Check, ...]
+    hints: tuple[Hint, ...]
+    messages: dict[str, str]
+    mutants: tuple[Variant, ...]
+    alternatives: tuple[Variant, ...]
+    given: str
+    solution: str
+    seconds: float
+    memory: int
+    allowed: tuple[str, ...]
+    reviewed: dict[str, str]
+
+    @property
+    def points(self) -> float:
+        """All points of the exercise."""
+        return sum(step.points for step in self.steps)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Limits for the learner's process."""
+        return Limits(seconds=self.seconds, memory=self.memory)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one call: a value, or the class of the error that came instead."""
+
+    status: str
+    value: Any = None
+    error: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Name of the error's class."""
+        return re.split(r"[:\n]", self.error, maxsplit=1)[0]
+
+    def is_like(self, other: Answer) -> bool:
+        """Tell whether both are the same answer."""
+        if self.status != other.status:
+            return False
+        return alike(self.value, other.value) if self.status == "ok" else self.kind == other.kind
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result of one step.
+
+    Attributes
+    ----------
+    exercise, step : str
+    points, max : float
+    status : str
+        right, wrong, not attempted, error, timeout, memory, missing or fault.
+    message : str
+        Id of the message: a misconception's, or the name of the first check that failed.
+    text : str
+        What to say to the learner; never holds the right value of a random case.
+    failed : tuple of str
+        Names of the checks that failed.
+    """
+
+    exercise: str
+    step: str
+    points: float
+    max: float
+    status: str
+    message: str
+    text: str
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """All rows of one submission to one exercise.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+    example : dict of str to Answer
+        Name of each check -> what the learner's code answered to its example; for pictures.
+    wanted : dict of str to Answer
+        Name of each check -> the right answer to its example, which learners may see.
+    """
+
+    exercise: str
+    rows: tuple[Row, ...]
+    example: dict[str, Answer]
+    wanted: dict[str, Answer]
+
+    @property
+    def points(self) -> float:
+        """Points reached."""
+        return sum(row.points for row in self.rows)
+
+    @property
+    def max(self) -> float:
+        """Points that could be reached."""
+        return sum(row.max for row in self.rows)
+
+
+def load(folder: Path, name: str) -> Exercise:
+    """Read an exercise from its files.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the course.
+    name : str
+        Folder name of the exercise.
+
+    Returns
+    -------
+    Exercise
+
+    Raises
+    ------
+    ExerciseError
+        If a file is missing or damaged, or if checks, steps and messages do not fit together.
+    """
+    home = folder / "checks" / name
+    try:
+        facts = tomllib.loads((home / "exercise.toml").read_text(encoding="utf-8"))
+        messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
+        found = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
+        notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
+        exercise = Exercise(
+            id=facts["id"],
+            title=facts["title"],
+            lesson=facts["lesson"],
+            version=facts["version"],
+            minutes=facts["minutes"],
+            name=name,
+            steps=tuple(Step(s["id"], s["points"], tuple(s["names"])) for s in facts["steps"]),
+            checks=tuple(value for value in found.values() if isinstance(value, Check)),
+            hints=tuple(Hint(h.get("step", ""), h["text"]) for h in facts["hints"]),
+            messages={key: " ".join(text.split()) for key, text in messages.items()},
+            mutants=_variants(home / "mutants"),
+            alternatives=_variants(home / "alternatives"),
+            given="\n\n".join(_cells(notebook, "given")),
+            solution="\n\n".join(_cells(notebook, "solution")),
+            seconds=facts["limits"]["seconds"],
+            memory=facts["limits"]["memory"],
+            allowed=tuple(facts["allowed"]),
+            reviewed=facts.get("reviewed", {}),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        problem = f"no {error}" if isinstance(error, KeyError) else error
+        raise ExerciseError(f"Cannot read the exercise {name} in {folder}: {problem}") from error
+    _fits(exercise)
+    return exercise
+
+
+def grade_code(exercise: Exercise, code: str, runner: Runner, seed: int) -> Result:
+    """Run a learner's code on the inputs of a seed, and judge it.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    code : str
+        The learner's code; ``# %%`` lines part its cells.
+    runner : Runner
+    seed : int
+        The same seed gives the same inputs.
+
+    Returns
+    -------
+    Result - also for code that cannot be run at all.
+    """
+    calls = _calls(exercise, seed)
+    given = f"# %%\n{exercise.given}\n\n# %%\n"
+    replies = runner.run_calls(given + code, calls, exercise.limits)
+    ahead = given.count("\n")
+    answers = [
+        Answer(reply.status, reply.value, _at_their_line(reply.error, ahead)) for reply in replies
+    ]
+    answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
+    asked = _by_check(exercise, answers)
+    rows = tuple(_row(exercise, step, asked, seed) for step in exercise.steps)
+    example = {name: given[0] for name, given in asked.items()}
+    wanted = {name: given[0] for name, given in _right(exercise, seed).items()}
+    return Result(exercise.id, rows, example, wanted)
+
+
+def run_trusted(code: str, calls: Iterable[Call]) -> list[Answer]:
+    """Run code of the exercise itself (solution, mutant, alternative) in this process.
+
+    Parameters
+    ----------
+    code : str
+    calls : iterable of Call
+
+    Returns
+    -------
+    list of Answer - as a process of its own would give them.
+    """
+    space = Namespace("trusted")
+    exec(_compiled(code), space.__dict__)
+    return ask(space, calls)
+
+
+def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
+    """Put calls to names that are defined in this process already.
+
+    Parameters
+    ----------
+    space : Namespace
+    calls : iterable of Call
+
+    Returns
+    -------
+    list of Answer
+    """
+    answers = []
+    for call in calls:
+        try:
+            # As through a pipe: what runs there cannot change our data, nor answer with anything.
+            answers.append(Answer("ok", _piped(_driver(call.driver)(space, _copied(call.data)))))
+        except Missing as problem:
+            answers.append(Answer("missing", error=str(problem)))
+        except WireError as problem:
+            answers.append(Answer("refused", error=str(problem)))
+        except Exception as problem:
+            answers.append(Answer("raised", error=f"{type(problem).__name__}: {problem}"))
+    return answers
+
+
+def defined(code: str) -> set[str]:
+    """Return the names that a piece of code defines at its top; none if it does not compile."""
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    names: set[str] = set()
+    for part in body:
+        if isinstance(part, ast.FunctionDef | ast.ClassDef):
+            names.add(part.name)
+        elif isinstance(part, ast.Assign):
+            names.update(target.id for target in part.targets if isinstance(target, ast.Name))
+    return names
+
+
+def _row(exercise: Exercise, step: Step, asked: dict[str, list[Answer]], seed: int) -> Row:
+    """Judge one step."""
+    checks = [check for check in exercise.checks if check.step == step.id]
+    inputs, right = _inputs(exercise, seed), _right(exercise, seed)
+    failed = [
+        check
+        for check in checks
+        if not all(
+            answer.status == "ok" and check.compare(data, answer.value, wanted.value)
+            for data, answer, wanted in zip(
+                inputs[check.name], asked[check.name], right[check.name], strict=True
+            )
+        )
+    ]
+    points = sum(check.points for check in checks if check not in failed)
+    answers = [answer for check in checks for answer in asked[check.name]]
+
+    def row(status: str, message: str, text: str) -> Row:
+        names = tuple(check.name for check in failed)
+        return Row(exercise.id, step.id, points, step.points, status, message, text, names)
+
+    if any(answer.status == "fault" for answer in answers):
+        points = 0
+        return row("fault", "fault", "The grader itself had a problem; this costs you nothing.")
+    if not failed:
+        return row("right", "right", "Right.")
+    if all(answer.status == "raised" and answer.kind == STUB for answer in answers):
+        return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
+    if all(answer.status == "missing" for answer in answers):
+        names = " and ".join(f"`{name}`" for name in step.names)
+        return row("missing", "missing", f"Not found: {names}. Is its cell still there?")
+    first = failed[0]
+    trouble = next((answer for answer in asked[first.name] if answer.status != "ok"), Answer("ok"))
+    statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
+    status = statuses.get(trouble.status, "error")
+    message = _diagnosis(exercise, step, checks, first, asked, seed)
+    message = message or _recognised(
+        first, inputs[first.name], asked[first.name], right[first.name]
+    )
+    message = message or first.name
+    text = exercise.messages[message] + _evidence(
+        first, inputs[first.name], asked[first.name], right[first.name]
+    )
+    return row(status, message, text)
+
+
+def _diagnosis(
+    exercise: Exercise,
+    step: Step,
+    checks: list[Check],
+    first: Check,
+    asked: dict[str, list[Answer]],
+    seed: int,
+) -> str:
+    """Return the id of the known mistake that answers as the learner does, or nothing.
+
+    A mutant that agrees on the whole step says most, and most of all one that agrees elsewhere,
+    too. Else the learner may have made two mistakes: then one that agrees on the first failed
+    check, and has as few other faults as possible.
+    """
+    right = _right(exercise, seed)
+
+    def agrees(mutant: Variant, check: Check) -> bool:
+        return _all_alike(asked[check.name], _answers_of(exercise, mutant, check, seed))
+
+    known = [m for m in exercise.mutants if defined(m.code) & set(step.names)]
+    known = [mutant for mutant in known if agrees(mutant, first)]
+    whole = [m for m in known if all(agrees(m, check) for check in checks)]
+    if len(whole) > 1:
+        whole.sort(key=lambda m: (-sum(agrees(m, check) for check in exercise.checks), m.message))
+    if whole:
+        return whole[0].message
+    half = []
+    for mutant in known:
+        wrong = {c.name: _answers_of(exercise, mutant, c, seed) for c in checks}
+        spoils = [name for name in wrong if not _all_alike(wrong[name], right[name])]
+        if first.name in spoils:
+            half.append((len(spoils), mutant.message))
+    return min(half)[1] if half else ""
+
+
+def _recognised(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:
+    """Return the id of the mistake that a wrong value itself shows, or nothing."""
+    for data, answer, wanted in zip(inputs, answers, right, strict=True):
+        wrong = answer.status == "ok" and not check.compare(data, answer.value, wanted.value)
+        if wrong and check.diagnose:
+            try:
+                return check.diagnose(data, answer.value, wanted.value)
+            except Exception:  # it was written for values of the right kind; this is none
+                return ""
+    return ""
+
+
+def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:
+    """Say where it can be seen: on the example, else on the learner's own value."""
+    for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
+        if answer.status == "ok" and check.compare(given, answer.value, best.value):
+            continue
+        if answer.status == "ok":
+            yours = f"your code gives {show(answer.value)}"
+        elif answer.status == "raised":
+            yours = f"your code stops with {answer.error.strip()}"
+        elif answer.status == "timeout":
+            yours = "your code was not ready in time"
+        elif answer.status == "memory":
+            yours = "your code needs more memory than there is"
+        elif answer.status == "refused":
+            yours = f"the grader cannot read your answer: {answer.error}"
+        else:
+            yours = f"your code gave no answer ({answer.error or answer.status})"
+        if number == 0:
+            word = "right is, for example," if check.many else "right is"
+            best_of = "" if best.status != "ok" else f"; {word} {show(best.value)}"
+            return f"\nFor {check.shown}: {yours}{best_of}."
+        return (
+            f"\nFor {check.shown}: right. With other inputs of that kind it is not: there {yours}."
+        )
+    return ""
+
+
+@lru_cache(maxsize=256)
+def _inputs(exercise: Exercise, seed: int) -> dict[str, list[Any]]:
+    return {check.name: check.inputs(seed) for check in exercise.checks}
+
+
+def _calls(exercise: Exercise, seed: int) -> list[Call]:
+    drivers = {check.name: check.driver for check in exercise.checks}
+    inputs = _inputs(exercise, seed)
+    return [Call(drivers[name], data) for name, cases in inputs.items() for data in cases]
+
+
+def _by_check(exercise: Exercise, answers: list[Answer]) -> dict[str, list[Answer]]:
+    """Deal out a flat list of answers to the checks they belong to."""
+    rest = iter(answers)
+    return {check.name: [next(rest) for _ in range(1 + check.cases)] for check in exercise.checks}
+
+
+@lru_cache(maxsize=256)
+def _right(exercise: Exercise, seed: int) -> dict[str, list[Answer]]:
+    """Return the right answers: what the check expects, else what the solution answers."""
+    return {
+        check.name: [Answer("ok", check.expected(data)) for data in check_inputs]
+        if check.expected is not None
+        else _answers_of(exercise, _SOLUTION, check, seed)
+        for check, check_inputs in zip(
+            exercise.checks, _inputs(exercise, seed).values(), strict=True
+        )
+    }
+
+
+@lru_cache(maxsize=8192)
+def _answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) -> list[Answer]:
+    """Return what a variant of the solution answers to one check."""
+    code = f"{exercise.given}\n\n{exercise.solution}\n\n{variant.code}"
+    inputs = _inputs(exercise, seed)[check.name]
+    return run_trusted(code, [Call(check.driver, data) for data in inputs])
+
+
+def _all_alike(some: list[Answer], others: list[Answer]) -> bool:
+    return all(a.is_like(b) for a, b in zip(some, others, strict=True))
+
+
+def _at_their_line(error: str, ahead: int) -> str:
+    """Count lines from the learner's own first line."""
+
+    def moved(found: re.Match[str]) -> str:
+        return f"{found[1]}line {int(found[2]) - ahead}:" if int(found[2]) > ahead else found[0]
+
+    return re.sub(r"(^|\n)line (\d+):", moved, error)
+
+
+def _copied(data: Any) -> Any:
+    if isinstance(data, list | tuple):
+        return type(data)([_copied(item) for item in data])
+    if isinstance(data, dict):
+        return {key: _copied(item) for key, item in data.items()}
+    return data.copy() if isinstance(data, np.ndarray) else data
+
+
+def _piped(value: Any) -> Any:
+    data = encode(value)
+    return decode(data, len(data))
+
+
+@lru_cache(maxsize=64)
+def _compiled(code: str) -> CodeType:
+    return compile(code, "<trusted>", "exec")
+
+
+@lru_cache(maxsize=256)
+def _driver(source: str) -> Callable[[Any, Any], Any]:
+    beside: dict[str, Any] = {"__name__": "driver", "np": np}
+    exec(compile(source, "<driver>", "exec"), beside)
+    drive: Callable[[Any, Any], Any] = beside["drive"]
+    return drive
+
+
+def _cells(notebook: dict[str, Any], role: str) -> list[str]:
+    """Return the sources of the cells that are given, or of those that hold solutions."""
+    sources = []
+    for cell in notebook["cells"]:
+        grading = cell["metadata"].get("nbgrader", {})
+        is_given = str(grading.get("grade_id", "")).endswith("-given")
+        if is_given if role == "given" else grading.get("solution"):
+            source = "".join(cell["source"])
+            sources.append(re.sub(r"(?m)^\s*### (BEGIN|END) SOLUTION\n?", "", source))
+    return sources
+
+
+def _variants(folder: Path) -> tuple[Variant, ...]:
+    variants = []
+    for path in sorted(folder.glob("*.py")):
+        first, _, code = path.read_text(encoding="utf-8").partition("\n")
+        key, _, value = first.removeprefix("#").partition(":")
+        message = value.strip() if key.strip() == "message" else ""
+        variants.append(Variant(path.stem, message, code))
+    return tuple(variants)
+
+
+def _fits(exercise: Exercise) -> None:
+    """Raise for an exercise whose parts do not fit together."""
+    problems = []
+    given = Counter[str]()
+    for check in exercise.checks:
+        given[check.step] += check.points  # type: ignore[assignment]
+        if check.name not in exercise.messages:
+            problems.append(f"the check {check.name} has no text in messages.toml")
+    for step in exercise.steps:
+        if given[step.id] != step.points:
+            problems.append(f"the checks of step {step.id} give {given[step.id]} points")
+        if not set(step.names) <= defined(exercise.solution):
+            problems.append(f"the solution of step {step.id} does not define {step.names}")
+    for mutant in exercise.mutants:
+        if mutant.message not in exercise.messages:
+            problems.append(f"the mutant {mutant.name} has no text in messages.toml")
+    if problems:
+        raise ExerciseError(f"The exercise {exercise.id} does not fit together: {problems}")

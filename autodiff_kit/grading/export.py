@@ -1,0 +1,226 @@
+"""Write the grades as the files that other systems read.
+
+After reading this file you can say what each format holds, and why a learner's name or message can
+do nothing there: every text is made harmless for where it goes (formulas in a spreadsheet, control
+characters in a terminal, marks in HTML and XML). Read next: ``commands.py``.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from autodiff_kit.grading.store import Grade
+from autodiff_kit.grading.worker import clean
+
+__all__ = ["FORMATS", "cell", "export", "histogram"]
+
+# What each is, for people; and the name of the file or folder that it makes.
+FORMATS = {
+    "csv": ("one line for each step of each learner", "grades.csv"),
+    "canvas": ("Canvas: import in the gradebook", "canvas.csv"),
+    "moodle": ("Moodle: import in the gradebook", "moodle.csv"),
+    "nbgrader": ("the columns of `nbgrader export`", "nbgrader.csv"),
+    "gradescope": ("a results.json for each learner and exercise", "gradescope"),
+    "junit": ("JUnit XML, for a continuous integration system", "junit.xml"),
+}
+
+
+def export(
+    grades: Sequence[Grade], form: str, place: Path, titles: Mapping[str, tuple[str, float]]
+) -> Path:
+    """Write the grades in one of the `FORMATS`.
+
+    Parameters
+    ----------
+    grades : sequence of Grade
+    form : str
+    place : Path
+        A folder, made if it is not there.
+    titles : mapping of exercise to (title, points)
+        In the order of the course.
+
+    Returns
+    -------
+    Path - of what was written.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    target = place / FORMATS[form][1]
+    writers = {
+        "csv": _long,
+        "canvas": _canvas,
+        "moodle": _moodle,
+        "nbgrader": _nbgrader,
+    }
+    if form == "gradescope":
+        _gradescope(grades, target, titles)
+    elif form == "junit":
+        _junit(grades, target)
+    else:
+        with open(target, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(
+                [cell(value) for value in row] for row in writers[form](grades, titles)
+            )
+    return target
+
+
+def cell(value: object) -> object:
+    """Return a value for a spreadsheet: no text of a learner's begins a formula there."""
+    if not isinstance(value, str):
+        return value
+    text = clean(value, 32_000).replace("\n", " ").replace("\t", " ")
+    return "'" + text if text.lstrip(" ").startswith(("=", "+", "-", "@", "|", "%")) else text
+
+
+def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
+    yield (
+        *("student", "name", "exercise", "step", "points", "max", "status", "message", "level"),
+        *("attempts", "key"),
+    )
+    for g in grades:
+        for m in g.marks:
+            yield (
+                *(g.student, g.name, g.exercise, m.step, m.points, m.max, m.status, m.message),
+                *(g.attempt.level, g.attempts, g.attempt.key),
+            )
+
+
+def _by_student(grades: Iterable[Grade]) -> dict[str, dict[str, Grade]]:
+    table: dict[str, dict[str, Grade]] = {}
+    for grade in grades:
+        table.setdefault(grade.student, {})[grade.exercise] = grade
+    return table
+
+
+def _wide(found: Mapping[str, Grade], titles: Iterable[str]) -> list[object]:
+    """Return the points in each exercise: empty, not zero, where nothing is graded."""
+    return [
+        found[name].points if name in found and found[name].attempt.status != "fault" else ""
+        for name in titles
+    ]
+
+
+def _canvas(
+    grades: Iterable[Grade], titles: Mapping[str, tuple[str, float]]
+) -> Iterable[Sequence[object]]:
+    who = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+    yield (*who, *(title for title, _ in titles.values()))
+    yield ("    Points Possible", "", "", "", "", *(points for _, points in titles.values()))
+    for student, found in _by_student(grades).items():
+        name = next(iter(found.values())).name
+        number, login = (student, "") if student.isdecimal() else ("", student)
+        yield (name, number, "", login, "", *_wide(found, titles))
+
+
+def _moodle(
+    grades: Iterable[Grade], titles: Mapping[str, tuple[str, float]]
+) -> Iterable[Sequence[object]]:
+    yield ("Identifier", "ID number", "Full name", *(title for title, _ in titles.values()))
+    for student, found in _by_student(grades).items():
+        name = next(iter(found.values())).name
+        identifier = f"Participant {student}" if student.isdecimal() else ""
+        yield (identifier, student, name, *_wide(found, titles))
+
+
+def _nbgrader(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
+    yield (
+        *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+        *("raw_score", "late_submission_penalty", "score", "max_score"),
+    )
+    for g in grades:
+        yield (g.exercise, "", "", g.student, g.name, "", "", g.points, 0.0, g.points, g.max)
+
+
+def _gradescope(
+    grades: Iterable[Grade], folder: Path, titles: Mapping[str, tuple[str, float]]
+) -> None:
+    for g in grades:
+        tests = [
+            {
+                "name": m.step,
+                "score": m.points,
+                "max_score": m.max,
+                "output": html.escape(clean(m.text, 4000)),
+                "output_format": "text",
+                "visibility": "visible",
+            }
+            for m in g.marks
+        ]
+        # A learner's name becomes the name of a folder: letters and figures, and its key behind.
+        safe = re.sub(r"[^\w-]", "_", g.student)[:60] + "-" + g.attempt.key[:8]
+        place = folder / safe / (g.exercise or "unknown")
+        place.mkdir(parents=True, exist_ok=True)
+        result = {"score": g.points, "output": titles.get(g.exercise, ("",))[0], "tests": tests}
+        (place / "results.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+def _junit(grades: Iterable[Grade], target: Path) -> None:
+    suites = ElementTree.Element("testsuites")
+    by_exercise: dict[str, list[Grade]] = {}
+    for grade in grades:
+        by_exercise.setdefault(grade.exercise, []).append(grade)
+    for exercise, found in by_exercise.items():
+        suite = ElementTree.SubElement(suites, "testsuite", name=_xml(exercise))
+        for g in found:
+            for m in g.marks:
+                test = ElementTree.SubElement(
+                    suite, "testcase", classname=_xml(g.student), name=_xml(m.step)
+                )
+                if m.points < m.max or not m.max:
+                    kind = "error" if m.status in ("fault", "unreadable") else "failure"
+                    note = ElementTree.SubElement(test, kind, message=_xml(m.message))
+                    note.text = _xml(m.text)
+        cases = suite.findall("testcase")
+        suite.set("tests", str(len(cases)))
+        suite.set("failures", str(sum(c.find("failure") is not None for c in cases)))
+        suite.set("errors", str(sum(c.find("error") is not None for c in cases)))
+    ElementTree.ElementTree(suites).write(target, encoding="utf-8", xml_declaration=True)
+
+
+def _xml(text: str) -> str:
+    """Return text with nothing in it that XML cannot hold."""
+    return re.sub(r"[^\n\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", clean(text, 4000))
+
+
+def histogram(grades: Iterable[Grade], exercise: str, title: str, words: Mapping[str, str]) -> str:
+    """Return a picture (SVG) of an exercise: how many reached what, and the commonest mistakes.
+
+    Parameters
+    ----------
+    grades : iterable of Grade
+    exercise, title : str
+    words : mapping of message id to text
+    """
+    here = [g for g in grades if g.exercise == exercise and g.max]
+    shares = Counter(min(int(10 * g.points / g.max), 9) for g in here)
+    wrong = Counter(m.message for g in here for m in g.marks if m.points < m.max)
+    top = max([*shares.values(), 1])
+    parts = []
+    for tenth in range(10):
+        tall = 120 * shares[tenth] / top
+        x, middle = 20 + 44 * tenth, 38 + 44 * tenth
+        parts.append(
+            f'<rect x="{x}" y="{160 - tall:.1f}" width="36" height="{tall:.1f}" fill="#4477aa"/>'
+            f'<text x="{middle}" y="{155 - tall:.1f}" text-anchor="middle">{shares[tenth]}</text>'
+            f'<text x="{middle}" y="176" text-anchor="middle">{10 * tenth} %</text>'
+        )
+    for place, (message, count) in enumerate(wrong.most_common(8)):
+        y = 214 + 22 * place
+        text = html.escape(clean(words.get(message, message), 90))
+        parts.append(f'<text x="44" y="{y}" text-anchor="end">{count}</text>')
+        parts.append(f'<text x="56" y="{y}">{text}</text>')
+    height = 210 + 22 * min(len(wrong), 8)
+    heading = f"{title}: {len(here)} graded; points reached, and commonest mistakes"
+    heading = html.escape(clean(heading, 120))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{height}" '
+        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
+        f'<text x="20" y="22" font-size="14" font-weight="bold">{heading}</text>'
+        f"{''.join(parts)}</svg>\n"
+    )

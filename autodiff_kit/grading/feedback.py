@@ -1,0 +1,256 @@
+"""Answer a learner inside the notebook: right or wrong, where it shows, and what the mistake is.
+
+After reading this file you can say what ``check("04.accumulate")`` runs: the newest cells that
+define what the exercise asks for, in a process of their own, on inputs drawn at that moment. Read
+next: ``release.py``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import inspect
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from autodiff_kit.grading.course import Course, find_course, open_course
+from autodiff_kit.grading.exercise import (
+    NOT_ATTEMPTED,
+    Exercise,
+    Namespace,
+    Result,
+    Row,
+    ask,
+    defined,
+    grade_code,
+)
+from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply
+
+__all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
+
+_hints_given: dict[str, int] = {}
+
+
+class Feedback:
+    """What is said about one try; a notebook shows it as HTML, with a picture where one helps.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    result : Result
+    """
+
+    def __init__(self, exercise: Exercise, result: Result) -> None:
+        self.exercise = exercise
+        self.result = result
+
+    @property
+    def passed(self) -> bool:
+        """Whether every step came out right."""
+        return self.result.points == self.result.max
+
+    def __repr__(self) -> str:
+        lines = [self._headline()]
+        for row in self.result.rows:
+            lines.append(f"  {_mark(row)} {row.step}: {row.points:g} of {row.max:g} points")
+            if row.status not in ("right", NOT_ATTEMPTED):
+                lines += [f"      {line}" for line in row.text.splitlines()]
+        return "\n".join([*lines, *self._last_line()])
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><b>{html.escape(self._headline())}</b></p>"]
+        for row in self.result.rows:
+            text = f"{_mark(row)} {row.step}: {row.points:g} of {row.max:g} points"
+            parts.append(f"<p>{html.escape(text)}</p>")
+            if row.status not in ("right", NOT_ATTEMPTED):
+                lines = "<br>".join(html.escape(line) for line in row.text.splitlines())
+                parts.append(f"<blockquote>{lines}</blockquote>{self._picture(row)}")
+        parts += [f"<p>{html.escape(line)}</p>" for line in self._last_line()]
+        return f'<div class="adk-feedback">{"".join(parts)}</div>'
+
+    def _headline(self) -> str:
+        points = f"{self.result.points:g} of {self.result.max:g} points"
+        if all(row.status == NOT_ATTEMPTED for row in self.result.rows):
+            return f"{self.exercise.id}: not attempted yet"
+        return f"{self.exercise.id}: {points} with the inputs drawn now"
+
+    def _last_line(self) -> list[str]:
+        if self.passed:
+            return ["Visible checks passed; the grade uses other inputs."]
+        if self.exercise.hints:
+            return [f'One hint at a time: hint("{self.exercise.id}")']
+        return []
+
+    def _picture(self, row: Row) -> str:
+        """Draw the example of the first check that failed, if that check can."""
+        for check in self.exercise.checks:
+            if row.failed and check.name == row.failed[0] and check.picture:
+                answer = self.result.example[check.name]
+                wanted = self.result.wanted[check.name]
+                if answer.status == "ok" and wanted.status == "ok":
+                    if check.compare(check.example, answer.value, wanted.value):
+                        return ""
+                    try:
+                        return check.picture(check.example, answer.value, wanted.value)
+                    except Exception:  # an answer of another kind cannot be drawn
+                        return ""
+        return ""
+
+
+class Words(str):
+    """Text that a notebook shows as it is, without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def check(key: str, *, course: Course | None = None) -> Feedback:
+    """Try the learner's code now, and say what came of it.
+
+    Parameters
+    ----------
+    key : str
+        Id of the exercise, such as ``"04.accumulate"``.
+    course : Course, optional
+        The default is the course around the current folder, or the one that came with the kit.
+
+    Returns
+    -------
+    Feedback - shown when it is the last line of a cell.
+
+    Raises
+    ------
+    ExerciseError
+        If there is no such exercise.
+    """
+    exercise = (course or _course()).exercise(key)
+    code = code_in(sys._getframe(1).f_globals, exercise)
+    # A browser has no processes; there this check is the learner's own, and no grade comes of it.
+    runner = InProcess() if sys.platform == "emscripten" else Level0()
+    return Feedback(exercise, grade_code(exercise, code, runner, secrets.randbelow(2**32)))
+
+
+def hint(key: str, *, course: Course | None = None) -> Words:
+    """Give the next hint: one rung of the ladder at a time.
+
+    Parameters
+    ----------
+    key : str
+        Id of the exercise.
+    course : Course, optional
+        As in :func:`check`.
+
+    Returns
+    -------
+    Words
+
+    Raises
+    ------
+    ExerciseError
+        If there is no such exercise.
+    """
+    exercise = (course or _course()).exercise(key)
+    number = _hints_given.get(exercise.id, 0)
+    _hints_given[exercise.id] = number + 1
+    if number >= len(exercise.hints):
+        _hints_given[exercise.id] = 0
+        return Words("That was the last hint. The next one is the first again.")
+    rung = exercise.hints[number]
+    where = f" ({rung.step})" if rung.step else ""
+    return Words(f"Hint {number + 1} of {len(exercise.hints)}{where}: {rung.text}")
+
+
+def hidden_test(key: str, name: str, namespace: Mapping[str, Any]) -> None:
+    """Put one check to the functions of a notebook: what nbgrader's hidden tests do.
+
+    It runs in the learner's own process, so it can be forged; ``autodiff-kit grade`` cannot.
+
+    Parameters
+    ----------
+    key : str
+        Id of the exercise.
+    name : str
+        Name of the check.
+    namespace : mapping
+        The notebook's ``globals()``.
+
+    Raises
+    ------
+    AssertionError
+        If the check fails; the message is what the learner gets to read.
+    ExerciseError
+        If there is no such exercise or check.
+    """
+    exercise = _course().exercise(key)
+    step = next(check.step for check in exercise.checks if check.name == name)
+    result = grade_code(_only(exercise, name), "", _Here(namespace), 0)
+    row = next(row for row in result.rows if row.step == step)
+    if row.failed:
+        raise AssertionError(row.text)
+
+
+def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
+    """Return the learner's code out of a notebook or interpreter that is running.
+
+    Parameters
+    ----------
+    namespace : mapping
+        Its globals.
+    exercise : Exercise
+
+    Returns
+    -------
+    str - for each name that is asked for the newest cell that defines it, in the order they ran.
+    """
+    cells = namespace.get("In")
+    history = [str(cell) for cell in cells] if isinstance(cells, list) else []
+    wanted = [name for step in exercise.steps for name in step.names]
+    chosen: set[int] = set()
+    loose: list[str] = []
+    names_of = [defined(cell) for cell in history]
+    for name in wanted:
+        found = [number for number, names in enumerate(names_of) if name in names]
+        if found:
+            chosen.add(found[-1])
+        elif name in namespace:
+            try:
+                loose.append(inspect.getsource(namespace[name]))
+            except (OSError, TypeError):  # typed at a prompt that keeps no source: "not found"
+                continue
+    return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(chosen)), *loose])
+
+
+class _Here:
+    """A runner that asks the functions which this process has already."""
+
+    level = "in process"
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self.space = Namespace("notebook")
+        self.space.__dict__.update(namespace)
+
+    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+        return [Reply(a.status, a.value, a.error) for a in ask(self.space, calls)]
+
+
+@lru_cache(maxsize=256)
+def _only(exercise: Exercise, name: str) -> Exercise:
+    """Return an exercise with one of its checks."""
+    checks = tuple(check for check in exercise.checks if check.name == name)
+    return dataclasses.replace(exercise, checks=checks)
+
+
+def _course() -> Course:
+    return open_course(find_course(Path.cwd()))
+
+
+def _mark(row: Row) -> str:
+    if row.status == "right":
+        return "[right]"
+    return f"[{row.status}]" if not row.points else "[partly right]"

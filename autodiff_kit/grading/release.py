@@ -1,0 +1,123 @@
+"""Make the learners' notebook from the teacher's: solutions and hidden tests taken out.
+
+After reading this file you can say what learners get to see. Notebooks are in nbgrader's cell
+format, with its marks, so nbgrader makes the same cells from them. The hidden tests are written
+by ``build``, too: they only call the checks, which stay the one place that decides marks. Read
+next: ``checks.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from autodiff_kit.grading.exercise import Exercise, ExerciseError
+
+__all__ = ["build", "with_hidden_tests"]
+
+STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+_SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$")
+_HIDDEN = re.compile(r"(?ms)\n*^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS$")
+
+
+def build(source: bytes) -> bytes:
+    """Return the learner's version of a notebook. The same source gives the same bytes.
+
+    Parameters
+    ----------
+    source : bytes
+        A notebook with ``### BEGIN SOLUTION`` and ``### BEGIN HIDDEN TESTS`` marks.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ExerciseError
+        If it is no notebook, if a mark has no end, or if a solution stands outside of the cells
+        that are for solutions.
+    """
+    notebook = _read(source)
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        grading = cell["metadata"].get("nbgrader", {})
+        text, solutions = _SOLUTION.subn(_stub, text)
+        if solutions and not grading.get("solution"):
+            raise ExerciseError(f"The cell {cell['id']} has a solution and is no solution cell.")
+        text = _HIDDEN.sub("", text)
+        if "### BEGIN " in text or "### END " in text:
+            raise ExerciseError(f"The cell {cell['id']} has a mark without its partner.")
+        _write(cell, text)
+    return _bytes(notebook)
+
+
+def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:
+    """Return the teacher's notebook with its test cells brought in line with the checks.
+
+    Parameters
+    ----------
+    source : bytes
+        Its test cells have the ids ``...-test-NAME``, one for each check.
+    exercise : Exercise
+
+    Returns
+    -------
+    bytes - points and hidden tests in place. Doing it twice changes nothing more.
+
+    Raises
+    ------
+    ExerciseError
+        If checks and test cells do not match, or if a cell's id comes twice.
+    """
+    notebook = _read(source)
+    checks = {check.name.lower(): check for check in exercise.checks}
+    ids: list[str] = []
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        grading = cell["metadata"].get("nbgrader", {})
+        ids += [grading["grade_id"]] if grading else []
+        if grading.get("grade"):
+            check = checks.pop(grading["grade_id"].partition("-test-")[2], None)
+            if check is None:
+                raise ExerciseError(f"No check belongs to the test cell {grading['grade_id']}.")
+            grading["points"] = check.points
+            text = _HIDDEN.sub("", text) + (
+                "\n\n### BEGIN HIDDEN TESTS\n"
+                "# Written by `autodiff-kit build`: the check itself, in nbgrader's kernel.\n"
+                "from autodiff_kit.grading import hidden_test\n\n"
+                f'hidden_test("{exercise.id}", "{check.name}", globals())\n'
+                "### END HIDDEN TESTS"
+            )
+        _write(cell, text)
+    if checks or len(ids) != len(set(ids)):
+        raise ExerciseError(
+            f"In {exercise.name} the checks {sorted(checks)} have no test cell, or ids come twice."
+        )
+    return _bytes(notebook)
+
+
+def _stub(found: re.Match[str]) -> str:
+    return "\n".join(found[1] + line for line in STUB.splitlines())
+
+
+def _read(source: bytes) -> dict[str, Any]:
+    try:
+        notebook: dict[str, Any] = json.loads(source)
+        if notebook["nbformat"] != 4 or not isinstance(notebook["cells"], list):
+            raise ValueError("not of format 4")
+    except (ValueError, KeyError, TypeError) as error:
+        raise ExerciseError(f"This is no notebook: {error}") from error
+    return notebook
+
+
+def _write(cell: dict[str, Any], text: str) -> None:
+    """Put the text in place as files have it (a list of lines), with no traces of a run."""
+    cell["source"] = text.splitlines(keepends=True)
+    if cell["cell_type"] == "code":
+        cell["outputs"], cell["execution_count"] = [], None
+
+
+def _bytes(notebook: dict[str, Any]) -> bytes:
+    return (json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()

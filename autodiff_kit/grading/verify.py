@@ -1,0 +1,314 @@
+"""Test the checks themselves: known wrong answers must fail, right ones must pass.
+
+After reading this file you can say what a good set of checks is, in numbers: every mutant loses
+points and gets its own message, every alternative has full points under 200 seeds, the untouched
+notebook reads "not attempted", every check catches something that no other catches, wrong answers
+to other exercises change nothing, and no small change of the solution stays unnoticed unless
+somebody wrote down why it is right. Read next: ``feedback.py``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.exercise import (
+    NOT_ATTEMPTED,
+    Answer,
+    Exercise,
+    Result,
+    Variant,
+    defined,
+    grade_code,
+    run_trusted,
+)
+from autodiff_kit.grading.mutate import changes
+from autodiff_kit.grading.release import build
+from autodiff_kit.grading.wire import encode
+from autodiff_kit.grading.worker import Call, Limits, Reply
+
+__all__ = ["Verdict", "table", "verify", "verify_exercise"]
+
+SEEDS = 200
+BUDGET = 200_000  # lines that a changed solution may run before it counts as endless
+
+
+@dataclass
+class Verdict:
+    """What came of testing one exercise's checks.
+
+    Attributes
+    ----------
+    exercise : str
+    points : float
+    mutants, alternatives, checks, seeds, changed : int
+        How many of each; `changed` counts the automatic changes of the solution.
+    survivors : list of str
+        Automatic changes that no check notices and that nobody has reviewed.
+    reviewed : int
+        Automatic changes that no check notices, for a reason that is written down.
+    problems : list of str
+        Whatever else is not as it has to be.
+    """
+
+    exercise: str
+    points: float
+    mutants: int = 0
+    alternatives: int = 0
+    checks: int = 0
+    seeds: int = 0
+    changed: int = 0
+    reviewed: int = 0
+    survivors: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything holds."""
+        return not self.problems and not self.survivors
+
+
+class Trusted:
+    """A runner for code of the exercises themselves: this very process.
+
+    Parameters
+    ----------
+    exercise : Exercise, optional
+        Its examples, and the cases of its slow checks, are run once for each code.
+    budget : int
+        How many lines each call may run; 0 for no limit.
+    """
+
+    level = "in process"
+
+    def __init__(self, exercise: Exercise | None = None, budget: int = 0) -> None:
+        self.budget = budget
+        checks = exercise.checks if exercise else ()
+        self.examples = {id(check.example) for check in checks}
+        self.slow = {check.driver for check in checks if check.slow}
+        self.known: dict[tuple[str, str, int | bytes] | None, Answer] = {}
+
+    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+        """Return one reply per call; code that cannot be run at all raises."""
+        if self.budget:
+            answers = _bounded(code, calls, self.budget)
+        else:
+            keys = [self._key(code, call) for call in calls]
+            new = [i for i, key in enumerate(keys) if key is None or key not in self.known]
+            fresh = dict(zip(new, run_trusted(code, [calls[i] for i in new]), strict=True))
+            self.known |= {key: fresh[i] for i, key in enumerate(keys) if i in fresh and key}
+            answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
+        return [Reply(answer.status, answer.value, answer.error) for answer in answers]
+
+    def _key(self, code: str, call: Call) -> tuple[str, str, int | bytes] | None:
+        if id(call.data) in self.examples:
+            return code, call.driver, id(call.data)
+        if call.driver in self.slow:
+            return code, call.driver, encode(call.data)
+        return None
+
+
+class _Endless(BaseException):
+    """Too many lines were run. Not an Exception: what is run may catch those."""
+
+
+def verify(course: Course, seeds: int = SEEDS) -> list[Verdict]:
+    """Test the checks of all exercises of a course.
+
+    Parameters
+    ----------
+    course : Course
+    seeds : int
+        Under how many seeds the alternatives are run.
+
+    Returns
+    -------
+    list of Verdict
+    """
+    exercises = course.exercises()
+    return [
+        verify_exercise(exercise, course, [e for e in exercises if e is not exercise], seeds)
+        for exercise in exercises
+    ]
+
+
+def verify_exercise(
+    exercise: Exercise, course: Course, others: Iterable[Exercise] = (), seeds: int = SEEDS
+) -> Verdict:
+    """Test the checks of one exercise.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    course : Course
+        Where its notebook lies.
+    others : iterable of Exercise
+        Their wrong answers must change nothing here.
+    seeds : int
+
+    Returns
+    -------
+    Verdict
+    """
+    verdict = Verdict(exercise.id, exercise.points, checks=len(exercise.checks), seeds=seeds)
+    _mutants(exercise, verdict)
+    _right_answers(exercise, verdict, seeds)
+    _stub(exercise, course, verdict)
+    _strangers(exercise, others, verdict)
+    _changes(exercise, verdict)
+    return verdict
+
+
+def table(verdicts: Iterable[Verdict]) -> str:
+    """Return the verdicts as text: one line per exercise, then what is to be mended."""
+    lines = [
+        "exercise              points  checks  mutants  alternatives  seeds  changes  reviewed  "
+        "survivors  ",
+    ]
+    notes = []
+    for v in verdicts:
+        lines.append(
+            f"{v.exercise:<22}{v.points:>6g}{v.checks:>8}{v.mutants:>9}{v.alternatives:>14}"
+            f"{v.seeds:>7}{v.changed:>9}{v.reviewed:>10}{len(v.survivors):>11}  "
+            f"{'ok' if v.ok else 'MEND'}"
+        )
+        notes += [f"{v.exercise}: {problem}" for problem in v.problems]
+        notes += [f"{v.exercise}: no check notices: {change}" for change in v.survivors]
+    return "\n".join(lines + notes)
+
+
+def _mutants(exercise: Exercise, verdict: Verdict, seeds: Iterable[int] = (1, 2, 3)) -> None:
+    """Every mutant loses points and gets its own message; every check is needed."""
+    verdict.mutants = len(exercise.mutants)
+    if len(exercise.mutants) < 8:
+        verdict.problems.append(f"has {len(exercise.mutants)} mutants; 8 are the least")
+    shared = [m for m, n in Counter(m.message for m in exercise.mutants).items() if n > 1]
+    texts = Counter(exercise.messages.values())
+    shared += [text for text, number in texts.items() if number > 1]
+    verdict.problems += [f"more than one mistake has the message {message}" for message in shared]
+    needed: set[str] = set()
+    runner = Trusted(exercise)
+    for mutant in exercise.mutants:
+        names = defined(mutant.code)
+        for seed in seeds:
+            result = _graded(exercise, mutant.code, seed, runner)
+            failed = [name for row in result.rows for name in row.failed]
+            said = {row.message for row in result.rows if set(_names(exercise, row.step)) & names}
+            if result.points >= result.max:
+                verdict.problems.append(f"mutant {mutant.name} keeps all points (seed {seed})")
+            if mutant.message not in said:
+                verdict.problems.append(f"mutant {mutant.name} is told {said} (seed {seed})")
+            if len(failed) == 1:
+                needed.update(failed)
+    for check in exercise.checks:
+        if check.name not in needed:
+            verdict.problems.append(f"check {check.name} catches nothing that no other catches")
+
+
+def _right_answers(exercise: Exercise, verdict: Verdict, seeds: int) -> None:
+    """Demand full points for the solution and every alternative, whatever the inputs are."""
+    verdict.alternatives = len(exercise.alternatives)
+    if len(exercise.alternatives) < 3:
+        verdict.problems.append(f"has {verdict.alternatives} alternatives; 3 are the least")
+    runner = Trusted(exercise)
+    for variant in (Variant("solution", "", ""), *exercise.alternatives):
+        lost = [
+            (seed, [row.failed for row in result.rows if row.failed])
+            for seed in range(seeds)
+            if (result := _graded(exercise, variant.code, seed, runner)).points != result.max
+        ]
+        if lost:
+            verdict.problems.append(
+                f"the right answer {variant.name} loses points under {len(lost)} of {seeds} "
+                f"seeds, first under {lost[0]}"
+            )
+
+
+def _stub(exercise: Exercise, course: Course, verdict: Verdict) -> None:
+    """Demand "not attempted" for the notebook as learners get it, and "missing" for no cells."""
+    source = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
+    cells = json.loads(build(source.read_bytes()))["cells"]
+    solving = [c for c in cells if c["metadata"].get("nbgrader", {}).get("solution")]
+    stub = "\n\n".join("".join(cell["source"]) for cell in solving)
+    for code, wanted in ((stub, NOT_ATTEMPTED), ("", "missing")):
+        result = grade_code(exercise, code, Trusted(), 1)
+        if any(row.status != wanted or row.points for row in result.rows):
+            verdict.problems.append(f"{wanted}: {[(r.status, r.points) for r in result.rows]}")
+
+
+def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict) -> None:
+    """Wrong answers to other exercises, in the same notebook, earn nothing and spoil nothing."""
+    ours = {name for step in exercise.steps for name in step.names}
+    for other in others:
+        codes = [mutant.code for mutant in other.mutants]
+        ahead = "\n\n".join([other.given, other.solution, *codes])
+        code = f"{ahead}\n\n{exercise.given}\n\n{exercise.solution}"
+        if grade_code(exercise, code, Trusted(), 1).points != exercise.points:
+            verdict.problems.append(f"wrong answers to {other.id} ahead of it spoil it")
+        alone = "\n\n".join(code for code in codes if not defined(code) & ours)
+        if grade_code(exercise, alone, Trusted(), 1).points:
+            verdict.problems.append(f"wrong answers to {other.id} earn points here")
+
+
+def _changes(exercise: Exercise, verdict: Verdict) -> None:
+    """Small changes of the solution are noticed, or somebody knows why not."""
+    unused = set(exercise.reviewed)
+    # Most changes are noticed by a quick check; the slow ones are asked about the others only.
+    quick = dataclasses.replace(
+        exercise, checks=tuple(check for check in exercise.checks if not check.slow)
+    )
+    for description, code in changes(exercise.solution):
+        verdict.changed += 1
+        if any(row.failed for row in grade_code(quick, code, Trusted(budget=BUDGET), 1).rows):
+            continue
+        result = grade_code(exercise, code, Trusted(budget=BUDGET), 1)
+        if result.points < result.max:
+            continue
+        unused.discard(description)
+        if description in exercise.reviewed:
+            verdict.reviewed += 1
+        else:
+            verdict.survivors.append(description)
+    verdict.problems += [f"reviewed, but noticed or gone: {change}" for change in sorted(unused)]
+
+
+def _graded(exercise: Exercise, code: str, seed: int, runner: Trusted) -> Result:
+    return grade_code(exercise, f"{exercise.solution}\n\n{code}", runner, seed)
+
+
+def _names(exercise: Exercise, step: str) -> tuple[str, ...]:
+    return next(s.names for s in exercise.steps if s.id == step)
+
+
+def _bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
+    """Run code that may be endless: each call may run so many lines and no more."""
+    left = budget
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _Endless
+        return trace
+
+    answers = []
+    before = sys.gettrace()
+    for call in calls:
+        left = budget
+        try:
+            sys.settrace(trace)
+            answers += run_trusted(code, [call])
+        except _Endless:
+            return answers + [Answer("timeout")] * (len(calls) - len(answers))
+        except Exception as problem:
+            answers.append(Answer("raised", error=f"{type(problem).__name__}: {problem}"))
+        finally:
+            sys.settrace(before)
+    return answers

@@ -1,0 +1,110 @@
+"""The questions of lesson 08."""
+
+from autodiff_kit.lessons.questions import Question
+
+TITLE = "Memory"
+
+QUESTIONS = (
+    Question(
+        key="08.who",
+        kind="choice",
+        text="`x` and `w` have 1000 numbers each and both ask for a gradient. What does the node "
+        "of `x * w` keep for backward?",
+        choices=("nothing", "the result", "`x` and `w`", "`x`, `w` and the result"),
+        answer="`x` and `w`",
+        right="The rule for `x` multiplies by `w`, and the rule for `w` by `x`. Nobody reads the "
+        "result.",
+        why={
+            "nothing": "The slope of `x * w` in the direction of `x` is `w`: where should backward "
+            "take that from?",
+            "the result": "Which number does backward multiply by to get to `x`? It is not the "
+            "product.",
+            "`x`, `w` and the result": "Nearly: but which of the two rules would read the result?",
+        },
+    ),
+    Question(
+        key="08.when",
+        kind="choice",
+        text="The eight layers pile up eight arrays. When is the first of them freed?",
+        choices=(
+            "in the forward pass, when the next layer has run",
+            "on the way back, as soon as backward has been through its node",
+            "at the end, when backward has reached the leaves",
+        ),
+        answer="on the way back, as soon as backward has been through its node",
+        right="Each node drops what it kept when its rules have been called. So the arrays of the "
+        "last layer go first.",
+        why={
+            "in the forward pass, when the next layer has run": "The next layer needs it, but so "
+            "does its rule in backward, which has not begun.",
+            "at the end, when backward has reached the leaves": "So it could be done. But a node "
+            "that backward has been through needs its arrays no more.",
+        },
+    ),
+    Question(
+        key="08.no_grad",
+        kind="number",
+        text="The same network under `no_grad`: how many bytes are kept for backward?",
+        answer=0.0,
+        right="No node is made, so nobody keeps anything. Not even the weights are held on to.",
+        why={
+            8192.0: "The result of a layer has that size, but it goes as soon as the next layer "
+            "has read it.",
+            65536.0: "That is what the eight nodes keep. Under `no_grad` there are no nodes.",
+            102400.0: "That is what the nodes keep. Under `no_grad` there are no nodes.",
+        },
+        otherwise="Under `no_grad` no node is made. Who could keep something?",
+    ),
+    Question(
+        key="08.holds",
+        kind="number",
+        text="With `total = total + loss`, over three batches and without `backward`: how many "
+        "graphs of the network are there at the end?",
+        answer=3.0,
+        right="The sum is a tensor with a graph of its own, which leads to all three. Over a "
+        "thousand batches it would be a thousand.",
+        why={
+            1.0: "The old `loss` loses its name. But `total` was made from it, and has an edge to "
+            "its node.",
+            0.0: "No graph goes as long as something points to it, and `total` does.",
+        },
+        otherwise="`total` was made from all three losses by recorded operations. What do its "
+        "edges lead to?",
+    ),
+    Question(
+        key="08.checkpoint",
+        kind="number",
+        text="Eight layers in two checkpoints of four. Backward comes to the second part, which "
+        "runs again. How many results of layers are kept at that moment?",
+        answer=5.0,
+        right="The four of this part, computed again, and the input of the part, which the "
+        "checkpoint had kept. (The input of the first part is the network's own input.)",
+        why={
+            8.0: "That is without checkpoints. Those of the first part were thrown away and are "
+            "not needed yet.",
+            4.0: "Four are computed again. From what? That is kept, too.",
+            2.0: "Between forward and backward little is kept, but now the part runs again, and "
+            "its rules need all of its results.",
+        },
+        otherwise="What does the second part need to run again, and what do its own rules need "
+        "then?",
+    ),
+    Question(
+        key="08.task",
+        kind="number",
+        text="The eight layers with `relu` keep 8 new arrays. How many do they keep with `sin`, "
+        "whose rule reads its input? (The next product still reads the result; `sum` reads "
+        "nothing.)",
+        answer=15.0,
+        right="For `sin` the eight products, and for the next products the results of the first "
+        "seven layers. With `relu`, both rules read the same array.",
+        why={
+            16.0: "Nearly. Who would read the result of the last layer? After it comes `sum`.",
+            8.0: "Eight products are kept for `sin`. But the products of the next layers read "
+            "something, too.",
+            7.0: "Those are the results that the next products read. What does `sin` itself keep?",
+        },
+        otherwise="Count the products, which `sin` reads, and then the results that a next "
+        "product reads.",
+    ),
+)

@@ -1,0 +1,332 @@
+"""What the graph keeps in memory: which array, for which rule, from when to when.
+
+After reading this file you know how bytes are counted: each array once, however many nodes, views
+and variables share it, and from the moment when it is made to the moment when Python frees it.
+Arrays are only watched, never held. Read next: ``view/memory.py``, which draws it.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.observer import Both, Observer
+from autodiff_kit.ops.apply import ARRAYS
+from autodiff_kit.ops.table import Op
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["Memory", "watch_memory"]
+
+
+class Memory:
+    """What was held, as plain data; operations are numbered in the order in which they ran.
+
+    Attributes
+    ----------
+    arrays : list of dict
+        Each memory once: ``bytes``; ``kind``: "value", "leaf" or "gradient"; ``before``: whether
+        it was there before the watch began.
+    holds : list of dict
+        Each value that a node keeps: ``array``, ``op`` (number), ``slot`` ("x", "out" ..., and ""
+        for an argument that a checkpoint keeps), ``for`` (the inputs whose rules read it),
+        ``since`` and ``until`` (steps; None: still held), ``how`` it ended: "release", "gone" (with
+        its node) or "used"; ``again``: whether it is what a checkpoint has computed once more.
+    steps : list of dict
+        ``kind``: "op", "visit", "release" or "end"; ``op``: number, None for a leaf; ``backward``:
+        whether that is inside of a backward pass; ``total`` and ``gradients``: bytes of all
+        arrays made since the beginning that are alive then.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: list[dict[str, Any]] = []
+        self.holds: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Any]] = []
+
+
+class watch_memory:
+    """Watch the memory of everything that happens inside the ``with`` block.
+
+    Only arrays are counted: a node itself is a small Python object besides.
+
+    Attributes
+    ----------
+    memory : Memory
+        Given to ``as``; it is complete when the block ends.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.ones(1000, requires_grad=True)
+    >>> with watch_memory() as memory:
+    ...     y = x.exp().sum()
+    >>> [(hold["slot"], memory.arrays[hold["array"]]["bytes"]) for hold in memory.holds]
+    [('out', 4000)]
+    """
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+
+    def __enter__(self) -> Memory:
+        self._watch, self._outer = _Watch(self.memory), local.mode.observer
+        outer = self._outer
+        local.mode.observer = self._watch if outer is None else Both(outer, self._watch)
+        return self.memory
+
+    def __exit__(self, *error: object) -> None:
+        local.mode.observer = self._outer
+        self._watch.finish()
+        del self._watch, self._outer
+
+
+class _Again(NamedTuple):
+    """A value that a checkpoint did not keep, and its place in the second run."""
+
+    run: Callable[[], Any]
+    place: int
+    hold: dict[str, Any]  # what begins whenever it is there
+
+
+class _Watch(Observer):
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self._arrays, self._steps = self.memory.arrays, self.memory.steps
+        self._known: dict[int, tuple[Callable[[], Any], int]] = {}  # id -> weak reference, number
+        self._living: set[int] = set()
+        self._alive = {"value": 0, "leaf": 0, "gradient": 0}
+        self._ops: dict[int, int] = {}  # Node.number -> number of the operation
+        self._count = 0
+        self._by_op: dict[int, dict[int, dict[str, Any]]] = {}  # open holds, by their id
+        self._by_array: dict[int, dict[int, dict[str, Any]]] = {}  # the same
+        self._again: dict[int, list[_Again]] = {}
+        self._there_again: dict[tuple[int, str], dict[str, Any]] = {}
+        self._runs: dict[int, Callable[[], Any]] = {}  # weak references to checkpoints' second runs
+        self._unseen: tuple[Node, list[dict[str, Any]]] | None = None
+        self._rules_left = self._passes = 0
+
+    # -- arrays ----------------------------------------------------------------------------------
+
+    def _number(self, array: Any, kind: str, before: bool = False) -> int:
+        """Return the number of the memory that an array looks into."""
+        while isinstance(getattr(array, "base", None), np.ndarray):
+            array = array.base
+        reference, number = self._known.get(id(array), (_nothing, -1))
+        if reference() is array:
+            return number
+        number = len(self._arrays)
+        self._arrays.append({"bytes": int(array.nbytes), "kind": kind, "before": before})
+        self._living.add(number)
+        if isinstance(array, np.ndarray):
+            self._known[id(array)] = weakref.ref(array, lambda _: self._freed(number)), number
+            self._alive[kind] += 0 if before else array.nbytes
+        else:  # the value of a 0-d tensor cannot be referred to weakly, and is next to nothing
+            self._known[id(array)] = (lambda: array), number
+        return number
+
+    def _freed(self, number: int) -> None:
+        array = self._arrays[number]
+        self._alive[array["kind"]] -= 0 if array["before"] else array["bytes"]
+        self._living.discard(number)
+        for hold in list(self._by_array.get(number, {}).values()):
+            if not hold["again"]:  # else it stands for another array, which has taken its place
+                for other in list(self._by_op[hold["op"]].values()):  # the node itself is gone
+                    self._end(other, "gone")
+
+    def _begin(self, hold: dict[str, Any]) -> None:
+        self.memory.holds.append(hold)
+        self._by_op.setdefault(hold["op"], {})[id(hold)] = hold
+        self._by_array.setdefault(hold["array"], {})[id(hold)] = hold
+
+    def _end(self, hold: dict[str, Any], how: str) -> None:
+        hold["until"], hold["how"] = len(self._steps), how
+        del self._by_op[hold["op"]][id(hold)], self._by_array[hold["array"]][id(hold)]
+
+    def _step(self, kind: str, op: int | None) -> None:
+        within = {"backward": self._passes > 0}
+        self._steps.append({"kind": kind, "op": op, **within, **self._sizes()})
+
+    def _sizes(self) -> dict[str, int]:
+        total = sum(self._alive.values())
+        for number in {hold["array"] for hold in self._there_again.values()} - self._living:
+            total += self._arrays[number]["bytes"]
+        return {"total": total, "gradients": self._alive["gradient"]}
+
+    # -- forward ---------------------------------------------------------------------------------
+
+    def created(self, tensor: Tensor) -> None:
+        self._number(tensor._array, "leaf")
+
+    def applied(
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+    ) -> None:
+        self._see_packed()
+        for value in inputs:
+            if isinstance(value, Tensor):
+                self._number(value._array, "leaf", before=True)
+        self._number(out._array, "value")
+        number, self._count = self._count, self._count + 1
+        if node is not None:
+            self._ops[node.number] = number
+            wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
+            wanted = [name for name in dict.fromkeys(wanted) if name in op.rules]
+            holds = [
+                {
+                    "array": self._number(array, "value"),
+                    "op": number,
+                    "slot": slot,
+                    "for": [name for name in wanted if slot in op.rules[name].reads],
+                    "since": len(self._steps),
+                    "until": None,
+                    "how": None,
+                    "again": False,
+                }
+                for slot, array in _kept(node)
+            ]
+            for hold in holds:
+                self._begin(hold)
+            if holds and current_hooks() is not None:
+                self._unseen = node, holds  # by the next event they have packed it
+        self._step("op", number)
+
+    def _see_packed(self) -> None:
+        """Find out what hooks, such as those of a checkpoint, have made of what a node saved."""
+        if self._unseen is None:
+            return
+        (node, holds), self._unseen = self._unseen, None
+        saved = node.saved()
+        for hold in holds:
+            packed = saved.get(hold["slot"])
+            if not isinstance(packed, Packed) or hold["until"] is not None:
+                continue
+            self._end(hold, "packed")
+            written = self.memory.holds
+            del written[next(i for i in range(len(written) - 1, -1, -1) if written[i] is hold)]
+            hold |= {"until": None, "how": None}
+            run = getattr(packed.unpack, "__self__", None)
+            if isinstance(packed.packed, Tensor):
+                self._begin({**hold, "array": self._number(packed.packed._array, "value")})
+            elif hasattr(run, "_values"):  # a checkpoint's (utils/checkpoint.py)
+                again = _Again(self._reference(run, hold), packed.packed, dict(hold))
+                self._again.setdefault(hold["op"], []).append(again)
+
+    def _reference(self, run: Any, hold: dict[str, Any]) -> Callable[[], Any]:
+        """Return a weak reference to the second run of a checkpoint, which keeps its arguments."""
+        known = self._runs.get(id(run), _nothing)
+        if known() is run:
+            return known
+        arguments: list[dict[str, Any]] = []
+        for array in {self._number(tensor._array, "value") for tensor in _arguments(run)}:
+            arguments.append({**hold, "array": array, "slot": "", "for": []})
+            self._begin(arguments[-1])
+
+        def gone(_: Any) -> None:
+            for hold in arguments:
+                if hold["until"] is None:
+                    self._end(hold, "gone")
+
+        self._runs[id(run)] = weakref.ref(run, gone)
+        return self._runs[id(run)]
+
+    def returned(self, out: Tensor, array: Any) -> None:
+        self._number(array, "value")
+
+    # -- backward --------------------------------------------------------------------------------
+
+    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        self._see_packed()
+        self._passes += 1
+
+    def backward_finished(self) -> None:
+        self._passes -= 1
+
+    def visited(self, node: Node, g: Any) -> None:
+        self._see_packed()
+        self._add_gradient(g)
+        self._rules_left = sum(edge is not None for _, edge in node.edges())
+        self._step("visit", self._ops.get(node.number))
+
+    def contributed(
+        self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
+    ) -> None:
+        self._add_gradient(total)
+        self._rules_left -= 1
+        number = self._ops.get(node.number, -1)
+        run = self._again[number][0].run() if number in self._again else None
+        if run is not None:
+            self._see_again(run, number)
+        step, sizes = self._steps[-1], self._sizes()
+        if step["kind"] == "visit" and sizes["total"] > step["total"]:
+            step |= sizes  # of a visit, the moment counts when most is alive
+        if run is not None and not self._rules_left:
+            self._see_again(run, -1)
+
+    def _add_gradient(self, g: Any) -> None:
+        for part in getattr(g, "parts", (g,)):
+            if part is not None:
+                self._number(getattr(part, "_array", part), "gradient")
+
+    def _see_again(self, run: Any, at_work: int) -> None:
+        """See what a checkpoint has computed again, what is in use now, and what is used up."""
+        for op, entries in self._again.items():
+            for entry in (entry for entry in entries if entry.run() is run):
+                key = op, entry.hold["slot"]
+                is_there = entry.place in run._values or op == at_work
+                if is_there and key not in self._there_again:
+                    # An argument, or a weight, was there all the time.
+                    again = entry.hold["array"] not in self._living
+                    hold = {**entry.hold, "since": len(self._steps) - 1, "again": again}
+                    self._there_again[key] = hold
+                    self._begin(hold)
+                elif not is_there and key in self._there_again:
+                    self._end(self._there_again.pop(key), "used")
+
+    def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
+        self._add_gradient(g if grad is None else grad)
+
+    def released(self, node: Node) -> None:
+        number = self._ops.get(node.number, -1)
+        holds = list(self._by_op.get(number, {}).values())
+        for hold in holds:
+            self._end(hold, "release")
+        if holds:
+            self._step("release", number)
+
+    def finish(self) -> None:
+        """Note what is left when the watch is over; forget the arrays."""
+        self._see_packed()
+        left = {op for op, holds in self._by_op.items() if holds}
+        if left:  # arrays of leaves outlive a node that kept them, so they tell nothing of it
+            nodes = (one for one in gc.get_objects() if issubclass(type(one), Node))
+            for op in left - {self._ops.get(node.number, -1) for node in nodes}:
+                for hold in list(self._by_op[op].values()):
+                    self._end(hold, "gone")
+        self._step("end", None)
+        self._known.clear()
+
+
+def _kept(node: Node) -> Iterator[tuple[str, Any]]:
+    """Yield what a node keeps: tensors' values, by-products, and arrays given as parameters."""
+    yield from (pair for pair in node.saved().items() if isinstance(pair[1], ARRAYS))
+    known = (*node.op.inputs, *node.op.by_products)
+    for name, value in zip(node.op.rest, node.rest, strict=False):
+        if name not in known:
+            parts = value if isinstance(value, tuple) else (value,)
+            yield from ((name, part) for part in parts if isinstance(part, np.ndarray))
+
+
+def _arguments(run: Any) -> list[Tensor]:
+    """Return the tensors that a checkpoint was given, which it keeps for its second run."""
+    cells = zip(run._call.__code__.co_freevars, run._call.__closure__ or (), strict=False)
+    held = {name: cell.cell_contents for name, cell in cells}
+    values = (*held.get("args", ()), *held.get("kwargs", {}).values())
+    return [value for value in values if isinstance(value, Tensor)]
+
+
+def _nothing() -> None:
+    """Return what a weak reference returns when its object is gone."""

@@ -1,0 +1,95 @@
+"""What a parameter is called: by the variable that holds its model, as in ``model.0.weight``.
+
+After reading this file you know how a tensor that no variable holds gets the name a learner would
+type to reach it. Read next: ``recorder.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.record.scopes import look, look_up
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["Owners"]
+
+Module = Any  # nn.Module stands beside this layer: it is known by its method
+
+
+class Owners:
+    """Finds the modules that own tensors, and remembers what it found."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Tensor], str, str]] = {}
+
+    def find(self, tensor: Tensor, frames: Sequence[FrameType]) -> tuple[str, str] | None:
+        """Return what a tensor is called and what it is; None if no module in reach owns it.
+
+        Parameters
+        ----------
+        tensor : Tensor
+        frames : sequence of frames
+            The learner's, outermost first: the name that holds a module there is preferred.
+
+        Returns
+        -------
+        (name, part) or None - ``("model.0.weight", "parameter of Linear")``; by the class of the
+        model that is at work if no variable holds it.
+        """
+        reference, name, part = self._known.get(id(tensor), (None, "", ""))
+        if reference is not None and reference() is tensor:
+            return name, part
+        for frame in frames:
+            for space in (look(frame), frame.f_globals):
+                if found := self._look(tensor, _modules(space)):
+                    return found
+        at_work: list[tuple[str, Module]] = []
+        frame_: FrameType | None = sys._getframe(1)
+        end = frames[0].f_back if frames else None
+        while frame_ is not None and frame_ is not end:
+            own = look_up(frame_, ("self",))[0] if "self" in frame_.f_code.co_varnames else None
+            if _is_module(own):
+                at_work.append((type(own).__name__, own))
+            frame_ = frame_.f_back
+        return self._look(tensor, at_work[::-1])
+
+    def _look(self, tensor: Tensor, modules: list[tuple[str, Module]]) -> tuple[str, str] | None:
+        """Look into some modules, the largest first: a layer is called as a part of its model."""
+        for variable, module in sorted(modules, key=lambda item: -_size(item[1])):
+            mine = {id(own): (own, path, part) for own, path, part in _tensors(module)}
+            if id(tensor) in mine:
+                for key, (own, path, part) in mine.items():
+                    self._known[key] = weakref.ref(own), f"{variable}.{path}", part
+                return self._known[id(tensor)][1:]
+        return None
+
+
+def _modules(space: dict[str, object]) -> list[tuple[str, Module]]:
+    """Return the variables that hold a module."""
+    return [
+        (name, value)
+        for name, value in list(space.items())
+        if _is_module(value) and not name.startswith("_")
+    ]
+
+
+def _is_module(value: object) -> bool:
+    return hasattr(type(value), "named_modules")
+
+
+def _size(module: Module) -> int:
+    return sum(1 for _ in module.named_modules())
+
+
+def _tensors(module: Module) -> Iterator[tuple[Tensor, str, str]]:
+    """Yield what a module owns, each with its path and what it is there."""
+    for path, owner in module.named_modules():
+        of = type(owner).__name__
+        for kind, owned in (("parameter", owner._parameters), ("buffer", owner._buffers)):
+            for name, tensor in owned.items():
+                if tensor is not None:
+                    yield tensor, f"{path}.{name}" if path else name, f"{kind} of {of}"

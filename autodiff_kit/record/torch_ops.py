@@ -1,0 +1,146 @@
+"""What the kit calls PyTorch's operations, and what it calls their arguments.
+
+After reading this file you know why a graph of PyTorch's can be told in the words of the kit's op
+table: both have the same operations, and nearly all have the same names. What the kit does not
+have is called as PyTorch calls it, and shown without a rule. Read next: ``real_torch.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from autodiff_kit.ops import OPS
+
+__all__ = ["NO_OPERATION", "bind", "describe", "described", "flat", "name_of"]
+
+# What the kit calls PyTorch's operations; all others have the same name, underscores aside.
+_NAMES = {
+    "pow.Tensor_Scalar": "pow_to_number",
+    "pow.Scalar": "pow_from_number",
+    "pow.Tensor_Tensor": "pow_tensor",
+    "sum": "sum_all",
+    "sum.dim_IntList": "sum_dim",
+    "mean": "mean_all",
+    "mean.dim": "mean_dim",
+    "prod": "prod_all",
+    "prod.dim_int": "prod_dim",
+    "max": "max_all",
+    "max.dim": "max_dim",
+    "min": "min_all",
+    "min.dim": "min_dim",
+    "slice.Tensor": "slice_dim",
+    "squeeze.dim": "squeeze_dim",
+    "squeeze.dims": "squeeze_dims",
+    "squeeze_.dim": "drop_dim",
+    "view": "reshape",
+    "_unsafe_view": "unsafe_view",
+    "copy_": "copy_from",
+    "nll_loss_forward": "nll_loss",
+    "clamp_min.Tensor": "clamp_min_tensor",
+    "clamp_max.Tensor": "clamp_max_tensor",
+    "clamp.Tensor": "clamp_to_tensors",
+    "remainder.Scalar": "remainder_by_number",
+    "remainder.Tensor": "remainder",
+    "div.Tensor_mode": "div_rounded",
+    "var.correction": "var",
+    "std.correction": "std",
+    "split.Tensor": "split_item",
+    "split_with_sizes": "split_with_sizes_item",
+    "unbind.int": "unbind_item",
+}
+_PARAMETERS = {"shape": "size", "base": "self", "y": "other", "dims": "dim"}
+# They make tensors, or look at them, or only hold the same one once more.
+NO_OPERATION = {
+    *("detach", "detach_", "lift_fresh", "alias", "_local_scalar_dense", "set_", "resize_"),
+    *("empty", "empty_strided", "zeros", "ones", "full", "eye", "arange", "linspace", "rand"),
+    *("randn", "randint", "randperm", "normal", "scalar_tensor", "empty_like", "zeros_like"),
+    *("ones_like", "full_like", "rand_like", "randn_like", "randint_like", "new_empty"),
+    *("new_zeros", "new_ones", "new_full", "uniform_", "normal_", "random_", "bernoulli_"),
+    *("equal", "is_same_size", "is_nonzero", "new_empty_strided", "_to_dense", "item"),
+}
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """Yield what is in a tuple or list, and in those in it."""
+    for value in values:
+        if isinstance(value, tuple | list):
+            yield from flat(value)
+        else:
+            yield value
+
+
+def name_of(func: Any, call: str) -> str:
+    """Return the kit's name of one of PyTorch's operations, or PyTorch's own."""
+    schema = func._schema
+    name = schema.name[6:]
+    full = f"{name}.{schema.overload_name}" if schema.overload_name else name
+    if name == "clone" and call != "clone":
+        return "contiguous"  # such as reshape() makes where no view will do
+    if full == "squeeze_.dim" and call == "squeeze_":
+        return "squeeze_dim"
+    bare = name.rstrip("_")
+    found = _NAMES.get(full) or _NAMES.get(full.replace(name, bare, 1)) or _NAMES.get(name)
+    return found or bare.removeprefix("_")
+
+
+def bind(
+    func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: type, index: int
+) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+    """Return the inputs of an op, by the names that the kit has for them, and its parameters."""
+    schema = func._schema.arguments
+    given = dict(zip((a.name for a in schema), args, strict=False)) | kwargs
+    every = {a.name: given.get(a.name, a.default_value) for a in schema}
+    values = list(args)
+    alpha = every.get("alpha", 1)
+    if name == "pow_from_number":
+        values = values[::-1]
+    inputs: list[tuple[str, Any]] = []
+    if values and isinstance(values[0], tuple | list):  # torch.stack([a, b])
+        inputs = [(f"{op['inputs'][0]}[{i}]", t) for i, t in enumerate(values[0])]
+    else:
+        count = len(op["inputs"])
+        inputs = [p for p in zip(op["inputs"], values[:count], strict=False) if p[1] is not None]
+    params: dict[str, Any] = {}
+    for key in OPS[name].params if name in OPS else ():
+        alias = key if key in every else _PARAMETERS.get(key, "")
+        if alias in every:
+            value = every[alias]
+            if key == "reduction":
+                value = _REDUCTIONS[value]
+            elif key == "end" and isinstance(value, int):
+                value = min(value, values[0].shape[every["dim"]])
+            elif key == "dim" and name in ("var", "std", "linalg_vector_norm") and not value:
+                value = list(range(values[0].ndim))
+            elif key == "correction" and value is None:
+                value = 1
+            params[key] = value
+    if name not in OPS:
+        rest = [a.name for a in schema if a.name not in op["inputs"]]
+        params = {key: every[key] for key in rest if key in given}
+    if alpha != 1:
+        params["alpha"] = alpha
+    if name in ("split_item", "unbind_item", "split_with_sizes_item"):
+        params["index"] = index
+    return inputs, params
+
+
+@cache
+def describe(func: Any) -> Mapping[str, Any]:
+    """Describe one of PyTorch's operations that the kit does not have; its rules stay unknown."""
+    inputs = [a.name for a in func._schema.arguments if "Tensor" in str(a.type)]
+    return described(func._schema.name[6:].strip("_"), inputs)
+
+
+def described(name: str, inputs: list[str]) -> dict[str, Any]:
+    """Describe an op of which nothing but its inputs is known."""
+    return {
+        "text": f"{name}({', '.join(inputs)})",
+        "tex": "",
+        "doc": f"PyTorch's {name}.",
+        "node_name": "",
+        "inputs": inputs,
+        "rules": {},
+    }

@@ -1,0 +1,246 @@
+"""Sequences of different length, three ways: their cells, their costs, and their gradients.
+
+After reading this file you can read the picture: a full cell is a step of some sequence, a dashed
+one is padding, and a crossed one is padding that gets into the loss. Read next: ``charts.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from autodiff_kit.view.charts import Plot, Scale, drawing, legend, text_width
+
+__all__ = ["Gradient", "Way", "batching_svg"]
+
+WIDTH = 496.0  # still legible where a notebook is narrow
+GAP, EDGE = 14.0, 16.0
+ROW = 19.0  # px, of figures
+NEAR = 1e-4  # relative: what differs more is another gradient, what differs less is rounding
+ENTRIES = 20  # of the gradients, so many are drawn
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The gradient of one parameter, entry by entry."""
+
+    name: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of going through the sequences, and what it costs.
+
+    Attributes
+    ----------
+    name : str
+        In words; what stands before a comma is the heading.
+    rows : list of str
+        One character for each cell, one row for each sequence: ``#`` a step, ``.`` padding, ``x``
+        padding that gets into the loss, ``-`` a step that is left out of it.
+    together : bool
+        Whether a step computes a whole column.
+    operations, kept : int
+        Operations that ran; bytes kept for backward, at most.
+    loss : float
+    gradients : list of Gradient
+    """
+
+    name: str
+    rows: list[str]
+    together: bool
+    operations: int
+    kept: int
+    loss: float
+    gradients: list[Gradient] = field(default_factory=list)
+
+    @property
+    def cells(self) -> int:
+        """How many cells are computed, padding included."""
+        return sum(len(row) for row in self.rows)
+
+    @property
+    def padding(self) -> int:
+        """How many of them are padding."""
+        return sum(row.count(".") + row.count("x") for row in self.rows)
+
+    def agrees(self, other: Way) -> bool:
+        """Say whether both have the same gradients, but for rounding."""
+        return not self.differing(other)
+
+    def differing(self, other: Way) -> list[str]:
+        """Return the names of the parameters whose gradients differ by more than rounding."""
+        scale = max((abs(v) for gradient in other.gradients for v in gradient.values), default=0)
+        return [
+            mine.name
+            for mine, others in zip(self.gradients, other.gradients, strict=True)
+            if any(
+                not abs(a - b) <= NEAR * (scale + 1e-12)
+                for a, b in zip(mine.values, others.values, strict=True)
+            )
+        ]
+
+
+def batching_svg(ways: Sequence[Way], picked: int | None = None) -> str:
+    """Draw the ways side by side, and below each its figures and how its gradients compare.
+
+    Parameters
+    ----------
+    ways : sequence of Way
+        The first is what the others are compared with.
+    picked : int, optional
+        The sequence that is shown elsewhere.
+
+    Returns
+    -------
+    str - SVG; the rows of the first way have ``data-id="row-0"`` and so on.
+    """
+    wide = (WIDTH - 2 * EDGE - (len(ways) - 1) * GAP) / len(ways)
+    most = max(len(row) for way in ways for row in way.rows)
+    count = len(ways[0].rows)
+    cell = min(26.0, wide / most, 240.0 / count)
+    top = 50.0
+    floor = top + count * cell + 22
+    parts: list[Plot | str] = []
+    for number, way in enumerate(ways):
+        left = EDGE + number * (wide + GAP)
+        parts.append(_text(left, 24, way.name.split(",")[0], "bold"))
+        parts.append(_cells(way, left, top, cell, picked if number == 0 else None, number == 0))
+        for line, words in enumerate(_figures(way, ways[0])):
+            parts.append(_text(left, floor + line * ROW, words))
+    below = floor + max(len(_figures(way, ways[0])) for way in ways) * ROW + 26
+    parts.append(_text(EDGE, below, "The same gradients? Entry by entry:", "bold"))
+    parts += _compared(ways, below + 16)
+    height = below + 250
+    looks = [("curve", ways[0].name), ("point", "padded"), ("cursor", "shrinking")]
+    looks.append(("level", "padding"))
+    parts.append(legend(looks, EDGE, height - 12))
+    return drawing(parts, WIDTH, height, title="Sequences of different length", words=told(ways))
+
+
+def told(ways: Sequence[Way]) -> str:
+    """Say in words what the ways cost, and which gradients differ."""
+    first = ways[0]
+    said = []
+    for way in ways:
+        padding = f", {way.padding} of them padding" if way.padding else ", no padding"
+        said.append(
+            f"{way.name}: {way.operations:,} operations, {way.cells:,} cells{padding}, "
+            f"{way.kept:,} bytes kept for backward."
+        )
+    for way in ways[1:]:
+        names = way.differing(first)
+        if names:
+            said.append(
+                f"{way.name}: WRONG gradient of {', '.join(names)}, and a loss of {way.loss:.4f} "
+                f"instead of {first.loss:.4f}."
+            )
+        else:
+            said.append(f"{way.name}: the same loss and the same gradients as {first.name}.")
+    return "\n".join(said)
+
+
+def _figures(way: Way, first: Way) -> list[str]:
+    same = "" if way is first else " (the same)" if way.agrees(first) else " (WRONG)"
+    return [
+        f"{way.operations:,} operations",
+        f"{way.cells:,} cells",
+        f"{way.padding} of them padding" if way.padding else "no padding",
+        f"{way.kept:,} bytes kept",
+        f"loss {way.loss:.4f}{same}",
+        *(part.strip() for part in way.name.split(",")[1:]),
+    ]
+
+
+def _cells(
+    way: Way, left: float, top: float, cell: float, picked: int | None, can_be_picked: bool
+) -> str:
+    parts = []
+    side = cell - 3
+    for number, row in enumerate(way.rows):
+        y = top + number * cell
+        inside = ""
+        for column, mark in enumerate(row):
+            x = left + column * cell
+            box = f'x="{_px(x)}" y="{_px(y)}" width="{_px(side)}" height="{_px(side)}"'
+            look = "bar" if mark in "#-" else "level"
+            inside += f'<rect class="adk-{look} adk-box" {box}/>'
+            if mark in "x-":
+                long = 0.6 * side
+                cross = f"M{_px(x + 0.2 * side)} {_px(y + 0.2 * side)}l{_px(long)} {_px(long)}"
+                cross += f"m0 {_px(-long)}l{_px(-long)} {_px(long)}"
+                inside += f'<path class="adk-path" d="{cross}"/>'
+        if number == picked:
+            mark_y = y + side / 2
+            inside += f'<path class="adk-cursor" d="M{_px(left - 4)} {_px(mark_y)}l-7 -4v8z"/>'
+        if can_be_picked:
+            steps = f"{len(row)} step{'s' * (len(row) != 1)}"
+            whole = f'y="{_px(y)}" width="{_px(len(row) * cell)}" height="{_px(cell)}"'
+            inside = f'<rect class="adk-reach" x="{_px(left)}" {whole}/>{inside}'
+            inside = (
+                f'<g data-id="row-{number}" aria-label="Sequence {number + 1}, {steps}: '
+                f'show its graph">{inside}</g>'
+            )
+        parts.append(inside)
+    if way.together and way.rows:
+        wide = max(map(len, way.rows)) * cell - 3
+        arrow = f"M{_px(left)} {_px(top - 9)}h{_px(wide)}m-6 -4l6 4l-6 4"
+        parts.append(f'<path class="adk-arrow" d="{arrow}"/>')
+    return "".join(parts)
+
+
+def _compared(ways: Sequence[Way], top: float) -> list[Plot | str]:
+    """Draw the gradients: a line for the first way, a dot for each of the others."""
+    first = ways[0]
+    entries = [(g.name, i, v) for g in first.gradients for i, v in enumerate(g.values)]
+    step = max(1, -(-len(entries) // ENTRIES))
+    chosen = range(0, len(entries), step)
+    flat = [[v for g in way.gradients for v in g.values] for way in ways]
+    finite = [v for values in flat for v in values if abs(v) < 1e30] or [0.0]
+    low, high = min(0.0, *finite), max(0.0, *finite)
+    room = 0.08 * (high - low) or 1.0
+    parts: list[Plot | str] = []
+    y = Scale(low - room, high + room, top + 168, top + 4)
+    left = EDGE + 44
+    x = Scale(-0.7, max(len(chosen), 1) - 0.3, left, WIDTH - EDGE)
+    frame = Plot(_Blank(x.low, x.high, x.start, x.end), y)
+    for place, number in enumerate(chosen):
+        frame.curve([place, place], [0.0, flat[0][number]])
+        frame.curve([place - 0.12, place + 0.12], [flat[0][number]] * 2)
+        for other, values in enumerate(flat[1:], 1):
+            at = place + 0.2 * other
+            if other == 1:
+                frame.dots([(at, values[number])], "grip", 4)
+            else:
+                frame.curve([at - 0.08, at + 0.08], [values[number]] * 2, "cursor")
+    frame.curve([x.low, x.high], [0.0, 0.0], "arrow")
+    parts.append(frame)
+    start = 0
+    for gradient in first.gradients:
+        places = [p for p, n in enumerate(chosen) if start <= n < start + len(gradient.values)]
+        start += len(gradient.values)
+        if places:
+            middle = x((places[0] + places[-1]) / 2)
+            if x(places[-1]) - x(places[0]) + 30 > text_width(gradient.name):
+                parts.append(_text(middle, top + 186, gradient.name, anchor="middle"))
+    return parts
+
+
+class _Blank(Scale):
+    """A scale without ticks: what stands along it has names."""
+
+    def ticks(self, about: int = 6) -> list[tuple[float, str]]:
+        """Return no ticks."""
+        return []
+
+
+def _text(x: float, y: float, text: str, weight: str = "", anchor: str = "start") -> str:
+    bold = ' font-weight="700" style="font-weight:700"' if weight else ""
+    at = f'x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"'
+    return f'<text class="adk-ink" {at}{bold}>{escape(text)}</text>'
+
+
+def _px(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

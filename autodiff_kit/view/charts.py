@@ -1,0 +1,510 @@
+"""Curves, contours, arrows, bars and their axes, as SVG text; no browser and no plotting library.
+
+After reading you can draw a chart of your own: a ``Scale`` for each axis, a ``Plot`` between them,
+its marks, and ``drawing`` around one or several plots. The same numbers give the same text. Dashes,
+shapes and words say all that the colours say. Read next: ``contours.py``, how a surface becomes
+lines.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from html import escape
+from itertools import pairwise
+
+from autodiff_kit.view.page import static
+
+__all__ = ["Plot", "Scale", "drawing", "label", "legend", "seen_range", "spread", "text_width"]
+
+Pair = tuple[float, float]
+
+HUGE = 1e290  # beyond, differences of two numbers are no numbers any more
+CHARACTER = 6.9  # px, 12.5 px proportional font, generous
+MINUS = "\N{MINUS SIGN}"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+# -- numbers on axes ----------------------------------------------------------------------------
+
+
+def label(value: float, step: float = 0.0) -> str:
+    """Return a number as it stands at an axis: as many decimals as the step between ticks has.
+
+    Examples
+    --------
+    >>> label(0.30000000000000004, 0.1), label(2.0, 0.5), label(2500000.0, 500000.0)
+    ('0.3', '2.0', '2.5e6')
+    """
+    if value and not 1e-4 <= abs(value) < (1e5 if step else 99995):
+        digits = max(0, math.floor(math.log10(abs(value))) - _power(step)) if step else 2
+        text = f"{value:.{min(digits, 15)}e}"
+        if not step:
+            text = re.sub(r"\.?0*e", "e", text)
+        text = re.sub(r"e([+-])0*(\d+)$", _exponent, text)
+    elif step:
+        text = f"{value:.{min(max(0, -_power(step)), 15)}f}"
+    else:
+        text = f"{value:.4g}"
+    return "0" if not text.strip("-0.") else text.replace("-", MINUS)
+
+
+def _exponent(found: re.Match[str]) -> str:
+    return f"e{found[1].replace('+', '')}{found[2]}"
+
+
+def _power(step: float) -> int:
+    return math.floor(math.log10(step) + 1e-9)
+
+
+def text_width(text: str) -> float:
+    """Return the width of 12.5 px text in pixels, generously."""
+    return len(text) * CHARACTER
+
+
+def seen_range(values: Iterable[float], *also: float) -> Pair:
+    """Return from where to where an axis should go for these values to be seen.
+
+    A few values far out, such as those of ``1 / x`` near 0, would press all others flat: they are
+    left out of sight. Values that are no finite number are passed over.
+
+    Parameters
+    ----------
+    values : iterable of float
+    *also : float
+        Values that must be in sight all the same.
+
+    Returns
+    -------
+    (float, float) - the second is larger.
+
+    Examples
+    --------
+    >>> seen_range([0.0, 1.0, 2.0])
+    (-0.12, 2.12)
+    >>> seen_range([])
+    (-1.0, 1.0)
+    """
+    known = sorted(v for v in values if abs(v) < HUGE)
+    if known:
+        low, high = known[0], known[-1]
+        most, fifth = len(known) - 1, len(known) // 20
+        a, b = known[fifth], known[most - fifth]
+        if high - low > 4 * (b - a) > 0:
+            low, high = max(low, a - (b - a) / 2), min(high, b + (b - a) / 2)
+    else:
+        low, high = (min(also), max(also)) if also else (0.0, 0.0)
+    low, high = min(low, *also, low), max(high, *also, high)
+    room = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - room, high + room
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From data to pixels along one axis.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends in data; on a logarithmic scale both are positive.
+    start, end : float
+        The pixels where they lie.
+    log : bool
+        Equal steps are equal factors.
+
+    Examples
+    --------
+    >>> scale = Scale(0.0, 10.0, 50.0, 250.0)
+    >>> scale(5.0), [text for _, text in scale.ticks(3)]
+    (150.0, ['0', '5', '10'])
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value; far outside of the scale, one a little outside."""
+        low, high = self.low, self.high
+        if self.log:
+            if value <= 0:
+                return self.start - (self.end - self.start)
+            low, high, value = math.log10(low), math.log10(high), math.log10(value)
+        part = min(max((value - low) / (high - low), -20.0), 20.0)
+        return self.start + part * (self.end - self.start)
+
+    def holds(self, value: float) -> bool:
+        """Say if this value is between the ends."""
+        return self.low <= value <= self.high
+
+    @property
+    def step(self) -> float:
+        """A round number, about a four-hundredth of the range: what one press of a key moves."""
+        return _round_up((self.high - self.low) / 400)
+
+    def ticks(self, about: int = 6) -> list[tuple[float, str]]:
+        """Return round values on this scale and their words: three, or `about` of them."""
+        if self.log:
+            first = math.ceil(math.log10(self.low) - 1e-9)
+            last = math.floor(math.log10(self.high) + 1e-9)
+            each = max(1, math.ceil((last - first) / about))
+            powers = range(first + -first % each, last + 1, each)
+            return [(10.0**power, f"10{str(power).translate(_RAISED)}") for power in powers]
+        first = last = 0
+        while last - first < 2:  # one or two ticks would leave the scale open
+            step = _round_up((self.high - self.low) / about)
+            first = math.ceil(self.low / step - 1e-9)
+            last = math.floor(self.high / step + 1e-9)
+            about += 1
+        return [(k * step, label(k * step, step)) for k in range(first, last + 1)]
+
+
+def _round_up(least: float) -> float:
+    """Return the next 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least * (1 - 1e-9))
+
+
+# -- a plot -------------------------------------------------------------------------------------
+
+
+class Plot:
+    """Marks between two axes; what lies outside of the axes is cut off.
+
+    Parameters
+    ----------
+    x, y : Scale
+        ``y.start`` is the lower edge.
+    x_label, y_label : str
+        Words at the axes; those of y stand at the left edge of the drawing.
+    x_ticks : sequence of (float, str), optional
+        What stands at the lower axis; round numbers by default.
+    under : sequence of str
+        Marks of another plot between the same axes, to be drawn first: what does not change need
+        not be written anew for each picture.
+
+    Attributes
+    ----------
+    marks : list of str
+        What was drawn so far and is cut off at the axes.
+    """
+
+    def __init__(
+        self,
+        x: Scale,
+        y: Scale,
+        *,
+        x_label: str = "",
+        y_label: str = "",
+        x_ticks: Sequence[tuple[float, str]] | None = None,
+        under: Sequence[str] = (),
+    ) -> None:
+        self.x, self.y = x, y
+        self._x_ticks = x_ticks
+        self._steps: tuple[float, ...] = ()
+        self._labels = x_label, y_label
+        self.marks = list(under)
+        self._over: list[str] = []  # not cut off
+
+    def curve(self, xs: Sequence[float], ys: Sequence[float], look: str = "curve") -> None:
+        """Draw a line through points; nan, inf and leaps from edge to edge are gaps in it."""
+        self.marks.append(f'<path class="adk-{look}" d="{self._line(xs, ys)}"/>')
+
+    def _line(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+        parts, before = [], math.nan
+        for x, y in zip(xs, ys, strict=True):
+            if not (abs(x) < math.inf and abs(y) < math.inf):
+                before = math.nan
+                continue
+            low, high = self.y.low, self.y.high
+            leaps = min(y, before) < low - (high - low) and max(y, before) > high + (high - low)
+            pen = "L" if before == before and not leaps else "M"
+            parts.append(f"{pen}{_px(self.x(x))} {_px(self.y(y))}")
+            before = y
+        return "".join(parts)
+
+    def area(self, loops: Iterable[Sequence[Pair]], look: str = "band") -> None:
+        """Fill closed lines of (x, y); a line inside another one cuts a hole."""
+        rings = ([(self.x(x), self.y(y)) for x, y in loop] for loop in loops)
+        path = "".join(
+            f"M{'L'.join(f'{_px(x)} {_px(y)}' for x, y in _bent(ring))}Z" for ring in rings
+        )
+        self.marks.append(f'<path class="adk-{look}" d="{path}"/>')
+
+    def arrows(self, arrows: Iterable[tuple[Pair, Pair]], look: str = "arrow") -> None:
+        """Draw arrows from (x, y) by pixels (right, up): their heads keep their shape."""
+        parts = []
+        for (x, y), (right, up) in arrows:
+            length = math.hypot(right, up)
+            if length < 1.5:
+                parts.append(f"M{_px(self.x(x))} {_px(self.y(y))}h0.1")
+                continue
+            x0, y0 = self.x(x) - right / 2, self.y(y) + up / 2
+            x1, y1 = x0 + right, y0 - up
+            back, side = min(4.5, 0.6 * length) / length, min(2.6, 0.35 * length) / length
+            bx, by = x1 - right * back, y1 + up * back
+            parts.append(
+                f"M{_px(x0)} {_px(y0)}L{_px(x1)} {_px(y1)}"
+                f"M{_px(bx - up * side)} {_px(by - right * side)}L{_px(x1)} {_px(y1)}"
+                f"L{_px(bx + up * side)} {_px(by + right * side)}"
+            )
+        self.marks.append(f'<path class="adk-{look}" d="{"".join(parts)}"/>')
+
+    def bars(
+        self, edges: Sequence[Pair], heights: Sequence[float], names: Sequence[str] = ()
+    ) -> None:
+        """Draw bars from the lower edge of the plot; names are said to screen readers."""
+        floor = self.y.start
+        for i, ((left, right), height) in enumerate(zip(edges, heights, strict=True)):
+            top = min(self.y(height), floor) if height == height else floor
+            x0, x1 = self.x(left), self.x(right)
+            title = f"<title>{escape(names[i])}</title>" if names else ""
+            self.marks.append(
+                f'<rect class="adk-bar" x="{_px(x0)}" y="{_px(top)}" width="{_px(x1 - x0)}" '
+                f'height="{_px(floor - top)}">{title}</rect>'
+            )
+
+    def dots(self, points: Iterable[Pair], look: str = "dot", radius: float = 3.0) -> None:
+        """Draw small filled circles."""
+        for x, y in points:
+            if abs(x) < math.inf and abs(y) < math.inf:
+                at = f'cx="{_px(self.x(x))}" cy="{_px(self.y(y))}" r="{radius:g}"'
+                self.marks.append(f'<circle class="adk-{look}" {at}/>')
+
+    def words(
+        self, x: float, y: float, text: str, *, anchor: str = "start", up: float = 0.0
+    ) -> None:
+        """Write beside a point, `up` pixels above it, without being cut off."""
+        self._over.append(_text(self.x(x), self.y(y) - up, text, "note", anchor))
+
+    def level(self, value: float, text: str, *, below: bool = False) -> None:
+        """Draw a dashed line at a height, if it is in sight, with words or without."""
+        if self.y.holds(value):
+            y = self.y(value)
+            line = f'd="M{_px(self.x.start)} {_px(y)}H{_px(self.x.end)}"'
+            self.marks.append(f'<path class="adk-level" {line}/>')
+            if text:
+                at = y + 14 if below else y - 5
+                self._over.append(_text(self.x.start + 6, at, text, "note", "start"))
+
+    def handle(self, x: float, y: float, name: str, *, along: str = "", step: float = 0.0) -> None:
+        """Put a point there that can be dragged on a ``Canvas``; sideways only if along ``x``.
+
+        It moves by so much along x at each press of a key, or by ``x.step``.
+        """
+        self._steps = step or self.x.step, self.y.step
+        px, py = _px(self.x(x)), _px(self.y(y))
+        more = f' data-along="{along}"' if along else ""
+        self._over.append(
+            f'<g class="adk-handle" data-x="{x:.10g}" data-y="{y:.10g}"{more} '
+            f'aria-label="{escape(name)}"><circle class="adk-reach" cx="{px}" cy="{py}" r="16"/>'
+            f'<circle class="adk-grip" cx="{px}" cy="{py}" r="7"/></g>'
+        )
+
+    def svg(self) -> str:
+        """Return the plot as SVG elements."""
+        left, right, top, bottom = self.x.start, self.x.end, self.y.end, self.y.start
+        wide, high = right - left, bottom - top
+        data = {
+            **{"x0": self.x.low, "x1": self.x.high, "y0": self.y.low, "y1": self.y.high},
+            **{"left": left, "right": right, "top": top, "bottom": bottom},
+        }
+        data |= dict(zip(("step-x", "step-y"), self._steps, strict=False))
+        has_handle = any("adk-handle" in part for part in self._over)
+        name = "adk-axes" if has_handle else "adk-plain-axes"
+        words = "".join(f' data-{key}="{value:.10g}"' for key, value in data.items() if has_handle)
+        parts = [f'<g class="{name}"{words}>']
+        ticks = self.x.ticks(max(2, int(wide / 70))) if self._x_ticks is None else self._x_ticks
+        for value, text in ticks:
+            x = _px(self.x(value))
+            parts.append(f'<path class="adk-grid-line" d="M{x} {_px(top)}V{_px(bottom)}"/>')
+            parts.append(_text(self.x(value), bottom + 17, text, "tick", "middle"))
+        for value, text in self.y.ticks(max(2, int(high / 26))):
+            y = self.y(value)
+            parts.append(f'<path class="adk-grid-line" d="M{_px(left)} {_px(y)}H{_px(right)}"/>')
+            parts.append(_text(left - 7, y + 4, text, "tick", "end"))
+        box = f'x="{_px(left)}" y="{_px(top)}" width="{_px(wide)}" height="{_px(high)}"'
+        view = f"{_px(left)} {_px(top)} {_px(wide)} {_px(high)}"
+        marks = "".join(self.marks)
+        parts.append(f'<svg {box} viewBox="{view}">{marks}</svg><rect class="adk-frame" {box}/>')
+        x_label, y_label = self._labels
+        if x_label:
+            parts.append(_text((left + right) / 2, bottom + 35, x_label, "axis", "middle"))
+        if y_label:
+            turned = f'transform="rotate(-90 13 {_px((top + bottom) / 2)})"'
+            middle = _text(13.0, (top + bottom) / 2, y_label, "axis", "middle")
+            parts.append(middle.replace("<text", f"<text {turned}", 1))
+        return "".join(parts) + "</g>" + "".join(self._over)
+
+
+def legend(entries: Iterable[tuple[str, str]], x: float, y: float) -> str:
+    """Return a line of samples, each a look and its words, from left to right."""
+    parts = []
+    for look, text in entries:
+        if look == "point":
+            sample = f'<circle class="adk-grip" cx="{_px(x + 11)}" cy="{_px(y - 4)}" r="5"/>'
+        elif look == "arrow":
+            tip = f"M{_px(x + 2)} {_px(y - 4)}h18m-5 -3l5 3l-5 3"
+            sample = f'<path class="adk-arrow" d="{tip}"/>'
+        else:
+            sample = f'<path class="adk-{look}" d="M{_px(x)} {_px(y - 4)}h22"/>'
+        parts.append(sample + _text(x + 28, y, text, "note", "start"))
+        x += 28 + text_width(text) + 18
+    return "".join(parts)
+
+
+def drawing(
+    parts: Iterable[Plot | str], width: float, height: float, *, title: str, words: str = ""
+) -> str:
+    """Return an SVG that stands alone: plots and other elements, with all looks it needs.
+
+    Parameters
+    ----------
+    parts : iterable of Plot or str
+    width, height : float
+        In pixels.
+    title, words : str
+        What it is and what it shows, for screen readers.
+
+    Returns
+    -------
+    str - the same for the same marks, character by character.
+    """
+    style, scope = _style()
+    inside = "".join(part.svg() if isinstance(part, Plot) else part for part in parts)
+    size = f'width="{_px(width)}" height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-chart {scope}" role="img" {size}>'
+        f"<title>{escape(title)}</title><desc>{escape(words)}</desc><style>{style}</style>"
+        f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>{inside}</svg>'
+    )
+
+
+def _text(x: float, y: float, text: str, look: str, anchor: str) -> str:
+    place = f'x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"'
+    return f'<text class="adk-{look}" {place}>{escape(text)}</text>'
+
+
+def _bent(ring: Sequence[Pair]) -> list[Pair]:
+    """Leave out the points, in pixels, that hardly bend a line."""
+    kept = [ring[0]]
+    for (px, py), (qx, qy) in pairwise(ring[1:]):
+        dx, dy = qx - kept[-1][0], qy - kept[-1][1]
+        off = abs(dx * (py - kept[-1][1]) - dy * (px - kept[-1][0]))
+        if off > 0.35 * math.hypot(dx, dy):
+            kept.append((px, py))
+    return [*kept, ring[-1]]
+
+
+def _px(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+# -- looks --------------------------------------------------------------------------------------
+
+# `@name` is a colour of kit.css; texts are 12.5 px, so that they are 11 px on a narrow page.
+_RULES = """
+.adk-paper { fill: @paper }
+text { font: 12.5px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill: @ink }
+.adk-tick { fill: @quiet }
+.adk-axis { fill: @quiet }
+.adk-note { stroke: @paper; stroke-width: 3.5; stroke-linejoin: round; paint-order: stroke }
+.adk-frame { fill: none; stroke: @edge-line }
+.adk-grid-line { fill: none; stroke: @hairline }
+.adk-curve { fill: none; stroke: @forward; stroke-width: 2.2; stroke-linejoin: round }
+.adk-middle { fill: none; stroke: @edge-line; stroke-width: 1.4; stroke-linejoin: round }
+.adk-lead { fill: none; stroke: @edge-line }
+.adk-tangent { fill: none; stroke: @backward; stroke-width: 2; stroke-dasharray: 7 4 }
+.adk-parabola { fill: none; stroke: @number; stroke-width: 2; stroke-dasharray: 2 3 }
+.adk-level { fill: none; stroke: @quiet; stroke-width: 1.4; stroke-dasharray: 5 4 }
+.adk-cursor { fill: none; stroke: @ink; stroke-width: 1.4 }
+.adk-band { fill: @forward; fill-opacity: 0.08; fill-rule: evenodd; stroke: @forward;
+  stroke-opacity: 0.35; stroke-width: 0.8 }
+.adk-arrow { fill: none; stroke: @quiet; stroke-width: 1.2; stroke-linecap: round }
+.adk-path { fill: none; stroke: @backward; stroke-width: 2; stroke-linejoin: round }
+.adk-path-under { fill: none; stroke: @paper; stroke-width: 4.5; stroke-linejoin: round }
+.adk-dot { fill: @backward }
+.adk-bar { fill: @forward-soft; stroke: @forward; stroke-width: 1.2 }
+.adk-grip { fill: @backward; stroke: @paper; stroke-width: 2 }
+.adk-reach { fill: @paper; fill-opacity: 0 }
+"""
+
+
+@lru_cache(maxsize=1)
+def _style() -> tuple[str, str]:
+    """Write the looks out for one svg only, and the class that scopes them.
+
+    Inside a widget the colours are the widget's own; elsewhere they follow light and dark.
+    Programs that know no variables get the light colours.
+    """
+    found = re.findall(
+        r"--adk-([\w-]+): (?:var\([^,]+, )?light-dark\((#\w+), (#\w+)\)", static("kit.css")
+    )
+    used = set(re.findall(r"@([\w-]+)", _RULES))
+    colours = {name: pair for name, *pair in found if name in used}
+    light, dark = (
+        "".join(f"--adk-{name}:{pair[i]};" for name, pair in colours.items()) for i in (0, 1)
+    )
+    rules = []
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", _RULES):
+        done = ""
+        for line in (line.strip().replace(": ", ":") for line in body.split(";")):
+            plain = re.sub(r"@([\w-]+)", lambda m: colours[m[1]][0], line)
+            live = re.sub(r"@([\w-]+)", r"var(--adk-\1)", line)
+            done += f"{plain};" + f"{live};" * (live != plain)
+        rules.append(f".% {selector.strip()}{{{done}}}")
+    alone = ".%:not(.adk-root *)"
+    text = " ".join(
+        (
+            f"{alone}{{{light}}}@media (prefers-color-scheme:dark){{{alone}{{{dark}}}}}"
+            f'[data-jp-theme-light="true"] {alone}{{{light}}}'
+            f'[data-jp-theme-light="false"] {alone}{{{dark}}}' + "".join(rules)
+        ).split()
+    )
+    scope = "adk-c" + sha256(text.encode()).hexdigest()[:8]
+    return text.replace(".%", f".{scope}"), scope
+
+
+def spread(places: Sequence[float], room: float, low: float, high: float) -> list[float]:
+    """Move labels at these pixels apart, no nearer than `room`, and keep them from low to high.
+
+    Examples
+    --------
+    >>> spread([10.0, 12.0, 50.0], 14.0, 0.0, 100.0)
+    [4.0, 18.0, 50.0]
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    groups: list[list[float]] = []  # each is [sum of wishes, count]
+    for i in order:
+        groups.append([places[i], 1.0])
+        while len(groups) > 1 and _overlap(groups[-2], groups[-1], room):
+            wish, count = groups.pop()
+            groups[-1][0] += wish
+            groups[-1][1] += count
+    found: list[float] = []
+    for wish, count in groups:
+        first = wish / count - room * (count - 1) / 2
+        found += [first + room * k for k in range(int(count))]
+    for k, _ in enumerate(found):
+        found[k] = max(found[k], found[k - 1] + room if k else low)
+    shift = max(0.0, found[-1] - high) if found else 0.0
+    placed = [0.0] * len(places)
+    for k, i in enumerate(order):
+        placed[i] = found[k]
+    if shift:
+        limit = high
+        for i in reversed(order):
+            placed[i] = limit = min(placed[i], limit)
+            limit -= room
+    return placed
+
+
+def _overlap(above: Sequence[float], below: Sequence[float], room: float) -> bool:
+    end = above[0] / above[1] + room * (above[1] - 1) / 2
+    return below[0] / below[1] - room * (below[1] - 1) / 2 < end + room - 1e-9

@@ -1,0 +1,360 @@
+"""Panels of a lab: source lines, a graph and a table, marked and set side by side in one picture.
+
+After reading you can put a learner's source beside its graph: ``listing``, ``graph`` and ``table``
+each give a ``Panel``, and ``page`` makes one SVG of them. Signs and words say all that the colours
+say. Read next: ``difference.py``, which says what there is to mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+from autodiff_kit.view.page import static
+from autodiff_kit.view.scene import Picture
+from autodiff_kit.view.svg import still_svg, text_width
+
+__all__ = ["Line", "Marked", "Panel", "graph", "listing", "page", "table", "words"]
+
+WIDE = 780.0  # px; panels that take more are set below each other
+MARGIN, GAP, HEAD, ROW = 14.0, 22.0, 26.0, 20.0
+PROSE = 6.9  # px, a character of 13 px proportional font, generous
+LONGEST = 64  # characters of a source line that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of the picture: what is above it, its size in pixels, its drawing."""
+
+    heading: str
+    width: float
+    height: float
+    body: str
+
+
+@dataclass(slots=True)
+class Line:
+    """One line of source.
+
+    Attributes
+    ----------
+    number : int
+        As the learner counts: of the cell or the file.
+    text : str
+    lit : list of (start, end)
+        Characters that are marked.
+    sign : str
+        Before the line: what there is to say in one character.
+    note : str
+        Behind the line: the way it went.
+    look : str
+        ``"came"``, ``"went"``, ``"off"`` (not recorded), ``"frozen"`` or ``""``.
+    """
+
+    number: int
+    text: str
+    lit: list[tuple[int, int]] = field(default_factory=list)
+    sign: str = ""
+    note: str = ""
+    look: str = ""
+
+
+class Marked(Picture):
+    """A picture in whose boxes stands one more line: what there is to say of the node.
+
+    Parameters
+    ----------
+    recording : dict
+        With the keys of a ``Recording``, and ``note``.
+    marks : dict from int to (str, str)
+        By node: the look, and the words; no words, no line.
+    hidden : bool
+        Leave the values out, except for those of leaves and of marked nodes.
+    """
+
+    def __init__(
+        self,
+        recording: Mapping[str, Any],
+        marks: Mapping[int, tuple[str, str]],
+        *,
+        hidden: bool = False,
+    ) -> None:
+        self._marks, self._hidden = marks, hidden
+        super().__init__(recording, None)
+
+    def _texts(self) -> list[dict[str, Any]]:
+        texts = super()._texts()
+        for box, text in zip(self.outline.boxes, texts, strict=True):
+            said = [self._marks[n][1] for n in box.nodes if n in self._marks]
+            said = [word for word in dict.fromkeys(said) if word]
+            if self._hidden and box.kind == "op" and not said:
+                text["lines"] = []
+            text["lines"] = [*text["lines"], *said[:2]]
+        return texts
+
+    def _edge_labels(self) -> set[str]:
+        """Leave out the names where but one argument is there now."""
+        named: dict[int, int] = {}
+        for (node, _), edge in self.outline.edge_at.items():
+            named[node] = named.get(node, 0) + bool(edge.arg)
+        alone = {e.id for (n, _), e in self.outline.edge_at.items() if named[n] < 2}
+        return super()._edge_labels() - alone
+
+    def state(self, step: int) -> dict[str, Any]:
+        """Return what a step shows, with nothing that is happening just then."""
+        state = super().state(step)
+        for shown in (*state["nodes"].values(), *state["edges"].values()):
+            shown["active"] = False
+        return state
+
+    def looks(self) -> dict[str, str]:
+        """Return the look of each box all of whose nodes have the same."""
+        found = {}
+        for box in self.outline.boxes:
+            looks = {self._marks.get(n, ("", ""))[0] for n in box.nodes}
+            found[box.id] = looks.pop() if len(looks) == 1 else ""
+        return found
+
+
+def graph(heading: str, picture: Marked, edges: Mapping[str, str] | None = None) -> Panel:
+    """Draw a graph with its marks.
+
+    Parameters
+    ----------
+    heading : str
+    picture : Marked
+    edges : dict from str to str, optional
+        Looks of arrows, by their id in the outline.
+    """
+    text = still_svg(picture)
+    size = re.search(r' width="([\d.]+)" height="([\d.]+)"', text)
+    width, height = map(float, size.groups()) if size else (60.0, 60.0)
+    text = re.sub(r"<title>.*?</title><desc>.*?</desc>", "", text, count=1, flags=re.DOTALL)
+    text = text.replace(' role="img"', "", 1)
+    looks = picture.looks()
+
+    def of_node(found: re.Match[str]) -> str:
+        look = looks.get(found[2])
+        return f"{found[1]} adk-is-{look}{found[3]}" if look else found[0]
+
+    def of_edge(found: re.Match[str]) -> str:
+        look = (edges or {}).get(found[3])
+        return f"{found[1]} adk-is-{look}{found[2]}" if look else found[0]
+
+    text = re.sub(r'(<g class="adk-node[^"]*)(?=" data-node="([^"]*)")()', of_node, text)
+    text = re.sub(r'(<path class="adk-[^"]*)(" data-edge(?:-label)?="([^"]*)")', of_edge, text)
+    return Panel(heading, width, height, text)
+
+
+def listing(heading: str, lines: Sequence[Line]) -> Panel:
+    """Draw source lines with their numbers, signs, marks and notes."""
+    width, parts = 120.0, []
+    first = min((len(x.text) - len(x.text.lstrip()) for x in lines if x.text.strip()), default=0)
+    for row, line in enumerate(lines):
+        y = row * ROW + 15
+        text = line.text[first:]
+        lit = [(max(a - first, 0), max(b - first, 0)) for a, b in line.lit]
+        if len(text) > LONGEST:
+            text = text[: LONGEST - 1] + "…"
+        full = 50 + text_width(text) + (16 + text_width(line.note) if line.note else 0)
+        width = max(width, full + 8)
+        parts.append(
+            f'<g class="adk-line-of-source adk-is-{line.look or "plain"}">'
+            f'<rect class="adk-stripe" x="0" y="{y - 15:g}" width="WIDTH" height="{ROW:g}"/>'
+            f'<text class="adk-quiet" x="24" y="{y:g}" text-anchor="end">{line.number}</text>'
+            f'<text class="adk-sign" x="38" y="{y:g}" text-anchor="middle">'
+            f"{escape(line.sign)}</text>"
+            f'<text class="adk-code" x="50" y="{y:g}">{_lit(text, lit)}'
+            + (f'<tspan class="adk-note" dx="16">{_kept(line.note)}</tspan>' if line.note else "")
+            + "</text></g>"
+        )
+    body = "".join(parts).replace("WIDTH", f"{width:.0f}")
+    return Panel(heading, round(width), len(lines) * ROW + 4, body)
+
+
+def table(heading: str, rows: Sequence[Sequence[str]], looks: Sequence[str] = ()) -> Panel:
+    """Draw rows of texts; the first one is the heads of the columns.
+
+    Parameters
+    ----------
+    heading : str
+    rows : sequence of sequence of str
+    looks : sequence of str
+        Of each row, as of a ``Line``.
+    """
+    widths = [max(text_width(row[i], bold=True) for row in rows) + 18 for i in range(len(rows[0]))]
+    parts = []
+    for number, row in enumerate(rows):
+        look = looks[number] if number < len(looks) else ""
+        x, y = 8.0, number * ROW + 15
+        inside = ""
+        for text, width in zip(row, widths, strict=True):
+            style = "adk-code adk-strong" if number == 0 else "adk-code"
+            inside += f'<text class="{style}" x="{x:.0f}" y="{y:g}">{_kept(text)}</text>'
+            x += width
+        parts.append(
+            f'<g class="adk-line-of-source adk-is-{look or "plain"}">'
+            f'<rect class="adk-stripe" x="0" y="{y - 15:g}" width="{sum(widths):.0f}" '
+            f'height="{ROW:g}"/>{inside}</g>'
+        )
+    return Panel(heading, round(sum(widths)), len(rows) * ROW + 4, "".join(parts))
+
+
+def words(heading: str, text: str, width: float = 340.0, look: str = "") -> Panel:
+    """Set a few sentences in lines."""
+    lines = [
+        line
+        for part in text.split("\n")
+        for line in (wrap(part, int((width - 16) / PROSE)) if part else [""])
+    ]
+    body = "".join(
+        f'<text class="adk-prose" x="8" y="{i * 18 + 15}">{escape(line)}</text>'
+        for i, line in enumerate(lines)
+    )
+    height = len(lines) * 18 + 6
+    stripe = f'<rect class="adk-stripe" width="{width:g}" height="{height}"/>'
+    inside = f'<g class="adk-line-of-source adk-is-{look or "plain"}">{stripe}{body}</g>'
+    return Panel(heading, width, height, inside)
+
+
+def page(columns: Iterable[Sequence[Panel]], *, title: str, said: str) -> str:
+    """Return one SVG of panels: columns side by side, or below each other where they are wide.
+
+    Parameters
+    ----------
+    columns : iterable of sequence of Panel
+        Panels of one column stand below each other.
+    title, said : str
+        What it is and what it shows, for screen readers.
+
+    Returns
+    -------
+    str - the same for the same panels, character by character.
+    """
+    style, scope = _style()
+    stacks = [list(column) for column in columns if column]
+    if sum(max(map(_width, stack)) + GAP for stack in stacks) + 2 * MARGIN - GAP > WIDE:
+        stacks = [[panel] for stack in stacks for panel in stack]
+    x = right = bottom = MARGIN
+    y = MARGIN
+    parts = []
+    for stack in stacks:
+        width = max(map(_width, stack))
+        if x > MARGIN and x + width + MARGIN > WIDE:
+            x, y = MARGIN, bottom + GAP
+        down = y
+        for panel in stack:
+            if panel.heading:
+                parts.append(
+                    f'<text class="adk-heading" x="{x:g}" y="{down + 13:g}">'
+                    f"{escape(panel.heading)}</text>"
+                )
+                down += HEAD
+            parts.append(_placed(panel.body, x, down))
+            down += panel.height + GAP
+        right, bottom = max(right, x + width), max(bottom, down - GAP)
+        x += width + GAP
+    width, height = round(right + MARGIN), round(bottom + MARGIN)
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-page {scope}" role="img" {size}>'
+        f"<title>{escape(title)}</title><desc>{escape(said)}</desc><style>{style}</style>"
+        f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>{"".join(parts)}</svg>'
+    )
+
+
+def _width(panel: Panel) -> float:
+    return max(panel.width, text_width(panel.heading))
+
+
+def _placed(body: str, x: float, y: float) -> str:
+    return f'<g transform="translate({x:g},{y:g})">{body}</g>'
+
+
+def _lit(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    done, at = "", 0
+    for start, end in sorted(spans):
+        if start < at or start >= len(text):
+            continue
+        lit = f'<tspan class="adk-lit">{_kept(text[start:end])}</tspan>'
+        done, at = done + _kept(text[at:start]) + lit, end
+    return done + _kept(text[at:])
+
+
+def _kept(text: str) -> str:
+    """Escape text; SVG would make one space of many."""
+    return escape(text).replace(" ", "\u00a0")
+
+
+# `@name` is a colour of kit.css.
+_RULES = """
+.adk-paper { fill: @paper }
+text { font: 12.5px @mono; fill: @ink }
+.adk-heading { font: 600 13px @sans; fill: @ink }
+.adk-prose { font: 13px @sans }
+.adk-quiet { fill: @quiet; font-size: 12px }
+.adk-strong { font-weight: 700 }
+.adk-sign { font-weight: 700; fill: @ink }
+.adk-stripe { fill: @shade; fill-opacity: 0 }
+.adk-lit { fill: @forward; font-weight: 700; text-decoration: underline }
+.adk-note { fill: @forward; font-weight: 700 }
+.adk-is-came > .adk-stripe { fill: @leaf-fill; fill-opacity: 1 }
+.adk-is-went > .adk-stripe { fill: @backward-soft; fill-opacity: 0.5 }
+.adk-is-off > .adk-stripe { fill: @hover; fill-opacity: 1 }
+.adk-is-frozen > .adk-stripe { fill: @forward-soft; fill-opacity: 1 }
+.adk-is-wrong > .adk-stripe { fill: @backward-soft; fill-opacity: 1 }
+.adk-node.adk-is-came .adk-box { stroke: @leaf-line; stroke-width: 2.6 }
+.adk-node.adk-is-went .adk-box { fill: none; stroke: @backward; stroke-dasharray: 2 3;
+  stroke-width: 1.6 }
+.adk-node.adk-is-went text { fill: @quiet }
+.adk-node.adk-is-frozen .adk-box { fill: @forward-soft; stroke: @forward; stroke-width: 2.2 }
+.adk-node.adk-is-wrong .adk-box { fill: @backward-soft; stroke: @backward; stroke-width: 2.6 }
+.adk-edge.adk-is-came { stroke: @leaf-line; stroke-width: 2.2 }
+.adk-edge.adk-is-went { stroke: @backward; stroke-dasharray: 2 3 }
+.adk-tip.adk-is-went { stroke: @backward }
+"""
+
+
+_FONTS = {"mono": ("monospace",), "sans": ("sans-serif",)}
+
+
+@lru_cache(maxsize=1)
+def _style() -> tuple[str, str]:
+    """Write the looks out for one svg only, and the class that scopes them.
+
+    Inside a widget the colours are the widget's own; elsewhere they follow light and dark.
+    Programs that know no variables get the light colours.
+    """
+    sheet = static("kit.css")
+    pairs = re.findall(r"--adk-([\w-]+): (?:var\([^,]+, )?light-dark\((#\w+), (#\w+)\)", sheet)
+    used = set(re.findall(r"@([\w-]+)", _RULES))
+    colours = {name: pair for name, *pair in pairs if name in used}
+    fonts = {name: re.search(rf"--adk-{name}: ([^;]+);", sheet) for name in ("sans", "mono")}
+    light, dark = (
+        "".join(f"--adk-{name}:{pair[i]};" for name, pair in colours.items()) for i in (0, 1)
+    )
+    both = "".join(f"--adk-{name}:{found[1]};" for name, found in fonts.items() if found)
+    rules = []
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", _RULES):
+        done = ""
+        for line in (line.strip() for line in body.split(";")):
+            plain = re.sub(r"@([\w-]+)", lambda m: (colours.get(m[1]) or _FONTS[m[1]])[0], line)
+            live = re.sub(r"@([\w-]+)", r"var(--adk-\1)", line)
+            done += f"{plain};" + f"{live};" * (live != plain)
+        rules.append(f".% {selector.strip()}{{{done}}}")
+    alone = ".%:not(.adk-root *)"
+    text = " ".join(
+        (
+            f"{alone}{{{both}{light}}}@media (prefers-color-scheme:dark){{{alone}{{{dark}}}}}"
+            f'[data-jp-theme-light="true"] {alone}{{{light}}}'
+            f'[data-jp-theme-light="false"] {alone}{{{dark}}}' + "".join(rules)
+        ).split()
+    )
+    scope = "adk-p" + sha256(text.encode()).hexdigest()[:8]
+    return text.replace(".%", f".{scope}"), scope

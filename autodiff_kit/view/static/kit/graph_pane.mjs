@@ -1,0 +1,230 @@
+// The pane with the graph: Python's drawing, classes toggled on it. Read next: transport.mjs.
+
+import { attribute, button, drawing, focusable, make, SVG } from "./dom.mjs";
+import { around, firstView, fitScale, fitted, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
+import { clamp } from "./steps.mjs";
+
+/** The graph: the base drawing from Python, classes toggled on it, and the view that pans and zooms. */
+export function graphPane(payload, still, pick) {
+  const graph = { w: payload.width, h: payload.height };
+  const svg = document.createElementNS(SVG, "svg");
+  const words = `Computation graph, ${Object.keys(payload.nodes).length} nodes`;
+  attribute(svg, { class: "adk-canvas", role: "group", "aria-label": words });
+  const layer = document.createElementNS(SVG, "g");
+  layer.setAttribute("class", "adk-layer");
+  const rings = ["adk-ring-chosen", "adk-ring-focus"].map((name) => {
+    const ring = document.createElementNS(SVG, "rect");
+    ring.setAttribute("class", `adk-ring ${name} adk-hidden`);
+    return ring;
+  });
+  layer.append(...drawing(payload.svg, "0 0 1 1").childNodes, ...rings);
+  svg.append(layer);
+  const zoomText = make("span", { class: "adk-zoom-text" });
+  const tools = {
+    out: button("out", "Zoom out", "-"),
+    in: button("in", "Zoom in", "+"),
+    fit: button("fit", "Fit the whole graph", "0"),
+  };
+  const zoomTools = make("div", { class: "adk-zoom", role: "group", "aria-label": "Zoom" });
+  zoomTools.append(tools.out, zoomText, tools.in, tools.fit);
+
+  // -- elements by id, once
+  const nodes = {};
+  const edges = {};
+  const edgesInto = {};
+  for (const group of layer.querySelectorAll("[data-node]")) {
+    const id = group.dataset.node;
+    if (!payload.nodes[id]) continue;
+    const box = group.querySelector(".adk-box");
+    const [x, y] = (group.getAttribute("transform") ?? "").match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
+    const [w, h, rx] = ["width", "height", "rx"].map((name) => Number(box.getAttribute(name) ?? 0));
+    // The box is the button, and its label says all of it in words; the texts are only for the eye.
+    attribute(focusable(box), { role: "button", tabindex: "-1", "aria-pressed": "false" });
+    group.querySelectorAll("text").forEach((text) => text.setAttribute("aria-hidden", "true"));
+    const value = group.querySelector(".adk-value");
+    const grad = group.querySelector("[data-grad]");
+    nodes[id] = { group, box, grad, value, made: value?.textContent, rect: { x, y, w, h }, rx };
+  }
+  for (const mark of layer.querySelectorAll("[data-edge], [data-edge-label]")) {
+    const path = mark.dataset.edge != null;
+    const id = path ? mark.dataset.edge : mark.dataset.edgeLabel;
+    const edge = (edges[id] ??= { marks: [] });
+    edge.marks.push(mark);
+    mark.setAttribute("aria-hidden", "true");
+    if (path) [edge.from, edge.to] = [mark.dataset.from, mark.dataset.to];
+  }
+  const firstNode = layer.querySelector("[data-node]");
+  for (const edge of Object.values(edges)) (edgesInto[edge.to] ??= []).push(edge);
+
+  // -- view
+  let pane = { w: 600, h: 400 };
+  let view = null;
+  let whole = false; // stay fitted when the pane changes its size
+  function look(next, glide) {
+    if (view && next === view) return;
+    view = next;
+    svg.classList.toggle("adk-glide", Boolean(glide) && !still());
+    layer.style.transform = `translate(${view.x.toFixed(1)}px, ${view.y.toFixed(1)}px) scale(${view.scale.toFixed(3)})`;
+    zoomText.textContent = `${Math.round(view.scale * 100)} %`;
+    const pannable = graph.w * view.scale + 2 * MARGIN > pane.w + 1 || graph.h * view.scale + 2 * MARGIN > pane.h + 1;
+    svg.classList.toggle("adk-pannable", pannable);
+  }
+  function resize(width, height) {
+    if (!width || !height) return;
+    pane = { w: width, h: height };
+    if (!view) {
+      look(firstView(graph, pane));
+      whole = view.scale === fitScale(graph, pane);
+    } else look(whole ? fitted(graph, pane) : placed(view, graph, pane));
+    reveal(focused ?? active);
+  }
+  function zoom(factor, point = { x: pane.w / 2, y: pane.h / 2 }, glide = true) {
+    whole = false;
+    look(zoomed(view, factor, point, graph, pane), glide);
+  }
+  function fit() {
+    whole = true;
+    look(fitted(graph, pane), true);
+  }
+  tools.out.addEventListener("click", () => zoom(1 / ZOOM.step));
+  tools.in.addEventListener("click", () => zoom(ZOOM.step));
+  tools.fit.addEventListener("click", fit);
+  svg.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls as ever
+      event.preventDefault();
+      const at = svg.getBoundingClientRect();
+      const point = { x: event.clientX - at.left, y: event.clientY - at.top };
+      zoom(Math.exp(-clamp(event.deltaY, -60, 60) / 200), point, false);
+    },
+    { passive: false },
+  );
+  let drag = null;
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button || !svg.classList.contains("adk-pannable")) return;
+    drag = { x: event.clientX, y: event.clientY, view };
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (!drag) return;
+    if (!event.buttons) return void (drag = null);
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    if (!drag.moved && Math.hypot(dx, dy) < 4) return;
+    if (!drag.moved) svg.setPointerCapture(event.pointerId); // only now: a plain click must reach its node
+    drag.moved = true;
+    whole = false;
+    look(placed({ scale: view.scale, x: drag.view.x + dx, y: drag.view.y + dy }, graph, pane));
+  });
+  svg.addEventListener("pointercancel", () => (drag = null));
+
+  // -- nodes: one of them is in the tab order, arrow keys move from there
+  let tabStop = null;
+  let focused = null;
+  const idOf = (target) => target.closest?.("[data-node]")?.dataset.node;
+  function ring(which, id) {
+    rings[which].classList.toggle("adk-hidden", id == null);
+    if (id == null) return;
+    const { rect, rx } = nodes[id];
+    const gap = which ? 6 : 4;
+    const [x, y, width, height] = [rect.x - gap, rect.y - gap, rect.w + 2 * gap, rect.h + 2 * gap];
+    attribute(rings[which], { x, y, width, height, rx: rx + gap });
+  }
+  function stopAt(id) {
+    if (id === tabStop) return;
+    nodes[tabStop]?.box.setAttribute("tabindex", "-1");
+    nodes[id]?.box.setAttribute("tabindex", "0");
+    tabStop = id;
+  }
+  function focus(id) {
+    stopAt(id);
+    nodes[id].box.focus({ preventScroll: true });
+    reveal(id);
+  }
+  svg.addEventListener("click", (event) => {
+    const moved = drag?.moved;
+    drag = null;
+    const id = idOf(event.target);
+    if (moved || !nodes[id]) return;
+    stopAt(id);
+    nodes[id].box.focus({ preventScroll: true });
+    pick(id);
+  });
+  svg.addEventListener("focusin", (event) => {
+    focused = idOf(event.target);
+    stopAt(focused);
+    if (event.target.matches(":focus-visible")) ring(1, focused);
+  });
+  svg.addEventListener("focusout", () => ring(1, (focused = null)));
+
+  function reveal(id, other) {
+    if (!view || !nodes[id]) return;
+    let { rect } = nodes[id];
+    if (nodes[other]) {
+      const both = around(rect, nodes[other].rect);
+      if (both.w * view.scale + MARGIN < pane.w && both.h * view.scale + MARGIN < pane.h) rect = both;
+    }
+    look(revealed(view, rect, graph, pane), true);
+  }
+
+  let active = null;
+  let activeEdge = null;
+  const STATES = [
+    ["adk-has-grad", ({ g, grad }) => (grad ?? g) != null],
+    ["adk-released", ({ released }) => Boolean(released)],
+    ["adk-visited", ({ visited }) => Boolean(visited)],
+  ];
+  return {
+    element: make("section", { class: "adk-graph" }, svg),
+    zoomTools,
+    svg,
+    resize,
+    zoom,
+    fit,
+    focus,
+    /** Bring one node up to date. */
+    update(id, fields, hidden) {
+      const node = nodes[id];
+      if (!node) return;
+      node.group.classList.toggle("adk-hidden", hidden);
+      for (const edge of edgesInto[id] ?? []) edge.marks.forEach((mark) => mark.classList.toggle("adk-hidden", hidden));
+      for (const [name, holds] of STATES) node.group.classList.toggle(name, holds(fields));
+      const text = fields.grad ?? fields.g ?? "";
+      if (node.grad) node.grad.textContent = text;
+      if (node.value) node.value.textContent = fields.value ?? node.made; // else changed in place
+      node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${text}`));
+    },
+    /** Mark what frame k is about and keep it in sight. */
+    mark(frame) {
+      const id = frame.node;
+      if (active !== id) {
+        nodes[active]?.group.classList.remove("adk-active");
+        nodes[id]?.group.classList.add("adk-active");
+        active = id;
+      }
+      const edge = frame.edge == null ? null : edges[frame.edge];
+      if (activeEdge !== edge) {
+        activeEdge?.marks.forEach((mark) => mark.classList.remove("adk-active"));
+        edge?.marks.forEach((mark) => mark.classList.add("adk-active"));
+        if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
+        activeEdge = edge;
+      }
+      if (id != null) reveal(id, edge && (edge.from === id ? edge.to : edge.from));
+    },
+    select(id, previous) {
+      nodes[previous]?.box.setAttribute("aria-pressed", "false");
+      nodes[previous]?.group.classList.remove("adk-selected");
+      nodes[id]?.box.setAttribute("aria-pressed", "true");
+      nodes[id]?.group.classList.add("adk-selected");
+      ring(0, nodes[id] ? id : null);
+    },
+    reveal,
+    /** One visible node must be reachable by Tab, and focus must not sink with a node that goes. */
+    keepTabStop(visible, preferred) {
+      if (tabStop != null && visible(tabStop)) return;
+      const next = preferred != null && visible(preferred) ? preferred : payload.order.find(visible);
+      if (next == null || !nodes[next]) return;
+      if (focused != null) focus(next);
+      else stopAt(next);
+    },
+  };
+}

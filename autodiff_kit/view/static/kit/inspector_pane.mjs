@@ -1,0 +1,96 @@
+// The pane that tells all about one node. Read next: graph_pane.mjs.
+
+import { attribute, button, drawing, make, scrolling } from "./dom.mjs";
+
+/**
+ * All about one node: what it is, its value, and the gradient with the rule it goes through. `visit` goes to its
+ * next step or the one before, `open` unfolds it; without Python there is no `open`.
+ */
+export function inspectorPane(payload, { unpin, visit, open }) {
+  const title = make("div", { class: "adk-inspector-title" });
+  const pin = button("pin", "Unpin: follow the steps again", "Esc");
+  pin.append("unpin");
+  pin.addEventListener("click", unpin);
+  const before = button("back", "Step before this about this node", "P");
+  const after = button("forward", "Next step about this node", "N");
+  before.addEventListener("click", () => visit(-1));
+  after.addEventListener("click", () => visit(1));
+  const unfold = button("unfold", "Unfold this box", "u");
+  unfold.append("unfold");
+  unfold.addEventListener("click", () => open(payload.nodes[shown].opens));
+  const body = scrolling("adk-inspector-body", "Inspector");
+  const element = make("section", { class: "adk-inspector" });
+  element.append(make("div", { class: "adk-inspector-head" }, title, pin, unfold, before, after), body);
+
+  const ever = {}; // node -> all fields that any step sets: rows for others would stay empty
+  for (const { set } of payload.frames) {
+    for (const [id, fields] of Object.entries(set)) {
+      for (const key of Object.keys(fields)) (ever[id] ??= new Set()).add(key);
+    }
+  }
+  let shown = null; // node whose rows are in place
+  let cells = {}; // of those rows that change with the steps
+  let changed; // the value, where it was changed in place
+  let released = null;
+
+  function row(label, name) {
+    const cell = make("dd");
+    if (name) cells[name] = cell;
+    return make("div", { class: `adk-fact ${name ? `adk-fact-${name}` : ""}` }, make("dt", {}, label), cell);
+  }
+
+  /** The columns of a table of numbers must stay below each other. */
+  function write(cell, text) {
+    if (!cell) return;
+    cell.textContent = text || "not yet";
+    cell.classList.toggle("adk-none", !text);
+    cell.classList.toggle("adk-grid", /^\[.*\n/.test(text));
+  }
+
+  function writeValue(node, now) {
+    const [, text] = node.facts.find(([label]) => label === "value") ?? [];
+    write(cells.value, now ?? text);
+    if (!node.heat || now != null) return;
+    const heat = drawing(node.heat);
+    if (heat.querySelector("text")) cells.value.replaceChildren(); // it has the numbers in it
+    cells.value.append(attribute(heat, { class: "adk-heat", role: "img", "aria-label": text }));
+  }
+
+  function lay(id) {
+    const node = payload.nodes[id];
+    cells = {};
+    const rows = node.facts.map(([label, text]) => {
+      const fact = row(label, label === "value" ? "value" : null);
+      write(fact.lastChild, text);
+      return fact;
+    });
+    const moving = [];
+    if (ever[id]?.has("g") || ever[id]?.has("grad")) moving.push(row("gradient", "gradient"));
+    if (ever[id]?.has("rule")) moving.push(row("rule", "rule"));
+    rows.splice(node.facts.findIndex(([label]) => label === "value") + 1, 0, ...moving);
+    writeValue(node, (changed = undefined));
+    released = make("p", { class: "adk-released-note" });
+    title.textContent = title.title = node.title;
+    body.replaceChildren(make("dl", { class: "adk-facts" }, ...rows), released);
+    body.scrollTop = 0;
+  }
+
+  return {
+    element,
+    show(id, fields, pinned) {
+      pin.classList.toggle("adk-gone", !pinned);
+      if (id == null) return;
+      if (id !== shown) {
+        lay((shown = id));
+        unfold.classList.toggle("adk-gone", !open || !payload.nodes[id].opens);
+      }
+      if (fields.value !== changed) writeValue(payload.nodes[id], (changed = fields.value));
+      const short = fields.grad ?? fields.g; // what stands in the box; `gradient` is all of it
+      write(cells.gradient, short && (fields.gradient ?? short));
+      write(cells.rule, fields.rule?.join(" "));
+      const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));
+      if (forms) cells.rule?.replaceChildren(...forms);
+      released.textContent = fields.released ? "What it had saved is released." : "";
+    },
+  };
+}

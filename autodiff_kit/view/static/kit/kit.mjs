@@ -1,0 +1,234 @@
+// Shows a payload (view/scene.py) and steps through it, in a notebook or in a page of its own.
+//
+// Everything shown was computed in Python: the script only picks the frame. It asks the network for
+// nothing and puts nothing on `window`; view/page.py joins its modules into one. Its looks are in
+// kit.css. Read first: steps.mjs, which says what a step is.
+
+import { nodeAtSource } from "./code.mjs";
+import { button, make, steadyText } from "./dom.mjs";
+import { nextStep, stepsOf } from "./find.mjs";
+import { findBar } from "./find_bar.mjs";
+import { graphPane } from "./graph_pane.mjs";
+import { inspectorPane } from "./inspector_pane.mjs";
+import { MARGIN, ZOOM } from "./panning.mjs";
+import { LINE, sourcePane } from "./source_pane.mjs";
+import { clamp, cursor, focusOf, inflate, neighbour } from "./steps.mjs";
+import { transport } from "./transport.mjs";
+
+/** Draw the whole Stepper into `root`. `host` holds step and selection; it is asked to change them, and tells back. */
+function stepper(root, payload, host) {
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const walk = cursor(payload);
+  const visible = (id) => !walk.hidden(id);
+  const last = payload.frames.length - 1;
+  let step = null;
+  let selected = null;
+
+  const go = (k) => host.step(clamp(k, 0, last));
+  const pick = (id) => host.select(id === selected ? "" : id);
+  const source = sourcePane(payload, (s, line, column) => {
+    const id = nodeAtSource(payload, s, line, column, selected, visible);
+    if (id == null) return;
+    host.select(id);
+    graph.reveal(id);
+  });
+  const graph = graphPane(payload, () => calm.matches, pick);
+  const subject = () => selected ?? focusOf(payload, step);
+  function visit(way) {
+    const to = nextStep(stepsOf(payload, subject()), step, way);
+    if (to != null) controls.by(to);
+  }
+  const open = host.ask && ((key) => host.ask({ open: key }));
+  const inspector = inspectorPane(payload, { unpin: () => host.select(""), visit, open });
+  const controls = transport(payload, go);
+  const find = findBar(payload, host, {
+    at: () => ({ step, selected }),
+    go: controls.by,
+    pick(id) {
+      if (!visible(id)) controls.by(payload.nodes[id].since);
+      host.select(id);
+      graph.reveal(id);
+    },
+  });
+  const captions = payload.frames.map(({ kind, caption: words }) => (kind === "error" ? `⚠ ${words}` : words));
+  const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
+  const stage = make("div", { class: "adk-stage" });
+  stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element);
+  root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 520)}px`);
+  const lines = payload.sources.reduce((sum, { lines: { length } }) => sum + length + 1.2, 0);
+  root.style.setProperty("--adk-source-height", `${lines * LINE + 14}px`);
+  const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
+  const head = make("div", { class: "adk-head" }, title, graph.zoomTools);
+  if (host.ask && payload.opened) {
+    const close = button("close", "Fold all boxes again");
+    close.append("fold");
+    close.addEventListener("click", () => host.ask({ open: null }));
+    title.after(close);
+  }
+  root.replaceChildren(head, stage);
+
+  function inspect() {
+    const id = subject();
+    inspector.show(id, walk.fields[id] ?? {}, selected != null);
+  }
+  function show(k) {
+    k = clamp(k, 0, last);
+    if (k === step) return;
+    step = k;
+    const frame = payload.frames[k];
+    for (const id of walk.moveTo(k)) graph.update(id, walk.fields[id], walk.hidden(id));
+    root.dataset.phase = frame.phase;
+    graph.mark(frame);
+    graph.keepTabStop(visible, focusOf(payload, k));
+    caption.textContent = captions[k];
+    controls.show(k);
+    source.active(frame.where);
+    inspect();
+  }
+  function select(id) {
+    const next = payload.nodes[id] ? id : null;
+    if (next === selected) return;
+    graph.select(next, selected);
+    selected = next;
+    source.chosen(payload.nodes[next]?.where, next != null);
+    inspect();
+  }
+
+  const gone = new AbortController();
+  const keys = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("select, [type=search]")) return; // have keys of their own
+    const id = event.target.closest("[data-node]")?.dataset.node;
+    const to = id == null ? null : neighbour(payload, id, event.key, visible);
+    if (to != null) graph.focus(to);
+    else if (id != null && (event.key === "Enter" || event.key === " ")) pick(id);
+    else if (event.key === "Escape" && selected != null) host.select("");
+    else if (event.key === "n") controls.by(step + 1);
+    else if (event.key === "p") controls.by(step - 1);
+    else if (event.key === "N") visit(1);
+    else if (event.key === "P") visit(-1);
+    else if (event.key === "u" && open && payload.nodes[subject()]?.opens) open(payload.nodes[subject()].opens);
+    else if (event.key === "/") find.field.focus();
+    else if (event.key === "+" || event.key === "=") graph.zoom(ZOOM.step);
+    else if (event.key === "-") graph.zoom(1 / ZOOM.step);
+    else if (event.key === "0") graph.fit();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  root.addEventListener("keydown", keys, { signal: gone.signal }); // the next recording brings its own
+
+  // Every node starts hidden or not by its own `since`; afterwards only what a step touches is looked at.
+  for (const id of Object.keys(payload.nodes)) graph.update(id, {}, true);
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) {
+      if (target === graph.svg) graph.resize(contentRect.width, contentRect.height);
+      else source.resize(contentRect);
+    }
+    if (step != null) source.active(payload.frames[step].where);
+  });
+  sizes.observe(graph.svg);
+  sizes.observe(source.body);
+  return {
+    show,
+    select,
+    hear: find.hear,
+    focus: () => root.querySelector(".adk-range").focus(),
+    remove() {
+      controls.stop();
+      find.remove();
+      sizes.disconnect();
+      gone.abort();
+    },
+  };
+}
+
+function say(root, text) {
+  root.replaceChildren(make("p", { class: "adk-message", role: "status" }, text));
+}
+
+/** Without a kernel there is nobody to send to: then no answer comes, and whoever waits for it says so. */
+function quietly(action) {
+  try {
+    action();
+  } catch {
+    // nothing more can be done
+  }
+}
+
+/** anywidget's entry: state lives in the model, so a view that is taken away and made again looks the same. */
+function render({ model, el }) {
+  const root = make("div", { class: "adk-root" });
+  el.append(root);
+  let view = null;
+  let asked = 0;
+  let isOld = false; // another recording is on its way: what comes with it is not for the view of the last one
+  const set = (name, value) => {
+    model.set(name, value);
+    model.save_changes();
+  };
+  async function load() {
+    const mine = (asked += 1);
+    const hadFocus = view && root.contains(document.activeElement);
+    isOld = true;
+    const bytes = model.get("payload");
+    let payload;
+    let problem = bytes?.byteLength ? null : "No recording yet: run the cell that makes this widget.";
+    if (!problem) {
+      try {
+        payload = await inflate(bytes);
+      } catch (error) {
+        problem = error.message;
+      }
+    }
+    if (mine !== asked) return; // a newer payload came, or the view is gone
+    view?.remove();
+    view = null;
+    isOld = false;
+    try {
+      if (problem) return say(root, problem);
+      const ask = model.send && ((request) => quietly(() => model.send(request)));
+      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask });
+      view.show(model.get("step"));
+      view.select(model.get("selected"));
+      if (hadFocus) view.focus();
+    } catch (error) {
+      view = null;
+      say(root, `This recording cannot be drawn (${error.message}). Run the cell again.`);
+    }
+  }
+  const listeners = {
+    "change:payload": load,
+    "change:step": () => isOld || view?.show(model.get("step")),
+    "change:selected": () => isOld || view?.select(model.get("selected")),
+    "msg:custom": (message) => view?.hear(message),
+  };
+  for (const [name, listener] of Object.entries(listeners)) model.on(name, listener);
+  load();
+  return () => {
+    asked += 1;
+    for (const [name, listener] of Object.entries(listeners)) model.off(name, listener);
+    view?.remove();
+    root.remove();
+  };
+}
+
+/** The same without Jupyter: `bytes` as in the trait, state in a plain object. Used by view/page.py. */
+export function mount(el, bytes) {
+  const state = { payload: bytes, step: 0, selected: "" };
+  const listeners = {};
+  const model = {
+    get: (name) => state[name],
+    set(name, value) {
+      if (state[name] === value) return;
+      state[name] = value;
+      listeners[`change:${name}`]?.forEach((listener) => listener());
+    },
+    on: (name, listener) => (listeners[name] ??= new Set()).add(listener),
+    off: (name, listener) => listeners[name]?.delete(listener),
+    save_changes() {},
+  };
+  return render({ model, el });
+}
+
+export default { render };

@@ -1,0 +1,81 @@
+// The pane with the learner's code. Read next: inspector_pane.mjs.
+
+import { covers, scrolled, segments, sideways } from "./code.mjs";
+import { make, scrolling } from "./dom.mjs";
+
+export const LINE = 20; // px, height of a source line; kit.css says the same,
+const GUTTER = 38; // and the width of its number, which stays in sight
+
+/** The learner's code; `light` marks sub-expressions in it and scrolls to them within its own pane. */
+export function sourcePane(payload, pick) {
+  const body = scrolling("adk-source-body", "Source");
+  const spans = []; // source -> line -> [{start, element}]
+  const sheet = make("div", { class: "adk-lines" }); // as wide as the longest line
+  body.append(sheet);
+  const places = new Map(); // element -> [source, line, column]
+  const tops = []; // source -> px of its first line, known without asking the browser to lay out
+  let top = 6;
+  segments(payload).forEach((lines, s) => {
+    const { name, first_line: first = 1 } = payload.sources[s];
+    sheet.append(make("div", { class: "adk-source-name" }, name));
+    top += LINE + 4;
+    tops.push(top);
+    spans.push(
+      lines.map((parts, l) => {
+        const row = parts.map(({ start, kind, text }) => {
+          const element = make("span", { class: kind && `adk-${kind}` }, text);
+          places.set(element, [s, l + 1, start]);
+          return { start, element };
+        });
+        const number = make("span", { class: "adk-line-number", "aria-hidden": "true" }, String(first + l));
+        const code = make("code", { class: "adk-code" }, ...row.map(({ element }) => element));
+        sheet.append(make("div", { class: "adk-line" }, number, code));
+        return row;
+      }),
+    );
+    top += lines.length * LINE;
+  });
+
+  body.addEventListener("click", (event) => places.has(event.target) && pick(...places.get(event.target)));
+
+  const lit = { "adk-lit": [], "adk-chosen": [] };
+  let scrolledTo = "";
+  // What is in sight, and how wide a character is: asking the browser in the midst of a step would cost a layout.
+  const sight = { top: 0, left: 0, w: 0, h: 0, advance: 0 };
+  body.addEventListener("scroll", () => ([sight.top, sight.left] = [body.scrollTop, body.scrollLeft]));
+  function light(name, where) {
+    lit[name].forEach((element) => element.classList.remove(name));
+    lit[name] = [];
+    if (!where) return;
+    for (let line = where[1]; line <= where[3]; line += 1) {
+      for (const { start, element } of spans[where[0]]?.[line - 1] ?? []) {
+        if (covers(where, where[0], line, start)) lit[name].push(element);
+      }
+    }
+    lit[name].forEach((element) => element.classList.add(name));
+  }
+  function scrollTo(where) {
+    if (!where || !sight.h || String(where) === scrolledTo) return;
+    scrolledTo = String(where);
+    const [source, line, column, endLine, endColumn] = where;
+    const y = tops[source] + (line - 1) * LINE;
+    const top = scrolled(sight.top, sight.h, y, y + (endLine - line + 1) * LINE, 2 * LINE);
+    const x = (column ?? 0) * sight.advance;
+    const end = endLine === line && endColumn != null ? endColumn * sight.advance : x;
+    const left = sideways(sight.w - GUTTER, x, end, 2 * sight.advance);
+    if (top !== sight.top) body.scrollTop = sight.top = top;
+    if (left !== sight.left) body.scrollLeft = sight.left = left;
+  }
+  return {
+    element: make("section", { class: "adk-source" }, body),
+    body,
+    resize({ width, height }) {
+      const line = body.querySelector(".adk-code > span");
+      const advance = line ? line.getBoundingClientRect().width / [...line.textContent].length : 0;
+      Object.assign(sight, { w: width, h: height, advance });
+      scrolledTo = "";
+    },
+    active: (where) => (light("adk-lit", where), scrollTo(where)),
+    chosen: (where, follow) => (light("adk-chosen", where), follow && scrollTo(where)),
+  };
+}

@@ -1,0 +1,273 @@
+"""Controls for the arguments of a learner's function, made from its signature.
+
+After reading you know which argument becomes what: a number a slider, a bool a checkbox, a
+``Literal``, an ``Enum`` or a list of examples a choice, a tensor of one number a slider that makes
+tensors; whatever else is given stays as it is. Read next: ``control_flow.py``, which uses them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import typing
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, cast
+
+import ipywidgets
+
+from autodiff_kit.creation import tensor
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.record.values import summary
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.formula import number
+from autodiff_kit.view.frames import box_value
+from autodiff_kit.widgets.running import name_of
+
+__all__ = ["Arguments", "source_of_function", "text_around"]
+
+_MISSING = inspect.Parameter.empty
+_PLAIN = (int, float, str, bool, type(None))
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Arguments:
+    """What a function is called with, as controls say.
+
+    Parameters
+    ----------
+    function : callable
+    examples : mapping from str to anything
+        By argument, what to begin with; where there is none, its default, and for an argument that
+        is hinted as a Tensor, ``tensor(1.)``.
+
+    Attributes
+    ----------
+    controls : dict from str to Widget
+        One for each argument that can be turned.
+    tensors : list of str
+        The arguments that are tensors.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` is none, if it takes no such argument, or if one has neither example nor
+        default; the message says what to write.
+
+    Examples
+    --------
+    >>> def f(x: Tensor, times: int = 2): ...
+    >>> arguments = Arguments(f, {"x": tensor(3.0)})
+    >>> arguments.values()
+    {'x': tensor(3.), 'times': 2}
+    """
+
+    def __init__(self, function: Callable[..., Any], examples: Mapping[str, Any]) -> None:
+        if not callable(function):
+            raise TypeError(
+                f"a lab needs a function, and this is a {type(function).__name__}.\n"
+                "-> Give the function itself, without calling it: f, and not f(x)."
+            )
+        name = name_of(function)
+        try:
+            found = inspect.signature(_described(function)).parameters
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{name} does not say what its arguments are.\n"
+                "-> Write a function of your own around it: def f(x): ..."
+            ) from None
+        parameters = {n: p for n, p in found.items() if p.kind not in _VARIADIC}
+        unknown = [given for given in examples if given not in parameters]
+        if unknown:
+            raise TypeError(
+                f"{name} has no argument {unknown[0]!r}.\n-> It has: {', '.join(parameters)}."
+            )
+        hints = _hints(function)
+        self._made: dict[str, Callable[[Any], Any]] = {}
+        self._positional = [
+            n for n, p in parameters.items() if p.kind is inspect.Parameter.POSITIONAL_ONLY
+        ]
+        self._fixed: dict[str, Any] = {}
+        self.controls: dict[str, ipywidgets.Widget] = {}
+        self.tensors: list[str] = []
+        self._order = list(parameters)
+        for argument, parameter in parameters.items():
+            hint = hints.get(argument, _MISSING)
+            value = examples.get(argument, parameter.default)
+            if value is _MISSING:
+                value = _from_hint(hint)
+            if value is _MISSING:
+                raise TypeError(
+                    f"{name} needs something to begin with for {argument}.\n"
+                    f"-> For example: {argument}=torch.tensor(2., requires_grad=True)"
+                )
+            if isinstance(value, int | float) and _is_tensor(hint) and type(value) is not bool:
+                value = tensor(float(value), requires_grad=True)
+            self._add(argument, value, hint)
+
+    def _add(self, name: str, value: Any, hint: Any) -> None:
+        control: ipywidgets.Widget | None = None
+        make: Callable[[Any], Any] = lambda chosen: chosen  # noqa: E731 - the commonest of three
+        choices = _choices(hint, value)
+        if choices is not None:
+            items = [item for _, item in choices]
+            if all(type(item) in _PLAIN or isinstance(item, Enum) for item in items):
+                first = value if value in items else items[0]
+                control = ipywidgets.Dropdown(options=choices, value=first)
+            else:  # such as tensors, which cannot be told apart by ==
+                labels = [(label, number) for number, (label, _) in enumerate(choices)]
+                control = ipywidgets.Dropdown(options=labels, value=0)
+                make = lambda number: _fresh(items[number])  # noqa: E731
+            if all(isinstance(item, Tensor) for item in items):
+                self.tensors.append(name)
+        elif type(value) is bool:
+            control = ipywidgets.Checkbox(value, indent=False)
+        elif type(value) is int:
+            low, high = min(value, 0), max(value, 0)
+            control = ipywidgets.IntSlider(value, min(2 * low, low), max(2 * high, 8))
+        elif isinstance(value, range):
+            control = ipywidgets.IntSlider(value[0], value[0], value[-1], value.step)
+        elif type(value) is float:
+            control = _float_slider(value)
+        elif type(value) is str:
+            control = ipywidgets.Text(value, continuous_update=False)
+        elif isinstance(value, Tensor):
+            self.tensors.append(name)
+            if value.numel() == 1 and not value.dtype.is_complex:
+                control, make = _tensor_control(value)
+        if control is None:
+            self._fixed[name] = value
+            return
+        control.description = name
+        control.style.description_width = "initial"
+        self.controls[name], self._made[name] = control, make
+
+    def values(self) -> dict[str, Any]:
+        """Return what each argument is now; tensors are new ones, without gradients."""
+        found = {}
+        for name in self._order:
+            if name in self._fixed:
+                value = _fresh(self._fixed[name])
+            else:
+                value = self._made[name](self.controls[name].value)
+            found[name] = value
+        return found
+
+    def at(self, name: str, chosen: Any) -> Any:
+        """Return what an argument would be if its control stood elsewhere."""
+        return self._made[name](chosen)
+
+    def call(self, function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+        """Call a function with such values."""
+        by_name = {n: v for n, v in values.items() if n not in self._positional}
+        return function(*(values[n] for n in self._positional), **by_name)
+
+    def words(self, values: Mapping[str, Any]) -> str:
+        """Return ``"x = 3., times = 2"``; what cannot be turned is left out."""
+        return ", ".join(f"{n} = {_shown(values[n])}" for n in self._order if n in self.controls)
+
+
+def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:
+    """Return the lines of a function and the number of the first; none if it cannot be read."""
+    try:
+        lines, first = inspect.getsourcelines(inspect.unwrap(_described(function)))
+    except (OSError, TypeError):
+        return [], 1
+    return [line.rstrip() for line in lines], max(first, 1)
+
+
+def text_around(recording: Recording, lines: list[str], first: int) -> str:
+    """Return the source, among those of a recording, in which these lines stand."""
+    for source in recording.sources:
+        part = source["text"].splitlines()[first - 1 : first - 1 + len(lines)]
+        if [line.rstrip() for line in part] == lines:
+            return str(source["text"])
+    return ""
+
+
+def _described(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what the learner has written: of a module, its ``forward``."""
+    if inspect.isroutine(function) or inspect.isclass(function):
+        return function
+    written: Any = getattr(function, "forward", None)
+    written = written or type(function).__call__.__get__(function)
+    return cast(Callable[..., Any], written)
+
+
+def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+    try:
+        return typing.get_type_hints(_described(function))
+    except Exception:  # such as a name that only the type checker knows
+        return {}
+
+
+def _is_tensor(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Tensor)
+
+
+def _from_hint(hint: Any) -> Any:
+    """Return what to begin with where nothing is given but the type."""
+    if _is_tensor(hint):
+        return tensor(1.0, requires_grad=True)
+    if typing.get_origin(hint) is typing.Literal:
+        return typing.get_args(hint)[0]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return next(iter(hint))
+    return {int: 1, float: 1.0, bool: False}.get(hint, _MISSING)
+
+
+def _choices(hint: Any, value: Any) -> list[tuple[str, Any]] | None:
+    if typing.get_origin(hint) is typing.Literal:
+        return [(str(choice), choice) for choice in typing.get_args(hint)]
+    if isinstance(value, Enum):
+        return [(choice.name, choice) for choice in type(value)]
+    if isinstance(value, list) and value and not _is_sequence(hint):
+        return [(_shown(choice), choice) for choice in value]
+    return None
+
+
+def _is_sequence(hint: Any) -> bool:
+    """Return whether an argument takes a list itself, and not one of its elements."""
+    return (typing.get_origin(hint) or hint) in (list, tuple)
+
+
+def _tensor_control(value: Tensor) -> tuple[ipywidgets.Widget, Callable[[Any], Any]]:
+    """Return a control for a tensor of one number, and what makes such a tensor of its value."""
+    given = value.item()
+    if isinstance(given, bool):
+        control: ipywidgets.Widget = ipywidgets.Checkbox(given, indent=False)
+    elif isinstance(given, int):
+        control = ipywidgets.IntSlider(given, min(2 * given, 0), max(2 * given, 8))
+    else:
+        control = _float_slider(given)
+    shape, dtype, wanted = value.shape, value.dtype, value.requires_grad
+
+    def make(chosen: Any) -> Tensor:
+        return tensor(chosen, dtype=dtype).reshape(shape).detach().requires_grad_(wanted)
+
+    return control, make
+
+
+def _float_slider(value: float) -> ipywidgets.Widget:
+    reach = 4.0
+    while reach < abs(value) < math.inf:
+        reach *= 10.0 if reach < abs(value) / 5 else 2.5
+    start = value if math.isfinite(value) else 0.0
+    step = 0.1 if reach <= 10 else reach / 40
+    # A value between two steps stays what it is until the slider is moved.
+    return ipywidgets.FloatSlider(start, min=-reach, max=reach, step=step)
+
+
+def _fresh(value: Any) -> Any:
+    """Return a tensor like this one, with no gradient and no history; anything else as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return box_value(summary(value._array))
+    if isinstance(value, float):
+        return number(value)
+    return value.name if isinstance(value, Enum) else str(value)

@@ -1,0 +1,323 @@
+"""The batching lab: sequences of different length, one by one, padded, and in a shrinking batch.
+
+After reading you know three ways through the same data, and why a graph that is made anew in each
+run needs no padding. Read next: ``view/batching.py``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import ipywidgets
+
+import autodiff_kit as torch
+from autodiff_kit.record.memory import watch_memory
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.batching import Gradient, Way, batching_svg, told
+from autodiff_kit.view.memory import timeline
+from autodiff_kit.widgets import sequences
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.memory import fresh_grads
+from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+from autodiff_kit.widgets.sequences import Step
+from autodiff_kit.widgets.stepper import Stepper
+
+__all__ = ["Batching"]
+
+SEQUENCES, STEPS = 12, 40  # more are refused: nobody could see them
+TIMES = 3  # runs of which the fastest counts
+
+RIGHT = "right"
+MASKS: dict[
+    str, Callable[[int, int], bool]
+] = {  # what the words in the control mean: does step t of a sequence count in the loss?
+    "right": lambda t, length: t < length,
+    "none: padding is data": lambda t, length: True,
+    "right, but mean over all cells": lambda t, length: t < length,
+    "one step too long": lambda t, length: t <= length,
+    "one step too short": lambda t, length: t < length - 1,
+}
+
+
+class Batching(Lab):
+    """Go through sequences of different length in three ways, and compare them.
+
+    *One by one*: each sequence by itself, with a graph of its own length. *Padded*: all together,
+    the shorter ones filled up with zeros that a mask keeps out of the loss. *Shrinking batch*: all
+    together, but in each step only those that are not over. The loss is the mean, over all steps
+    of all sequences, of the squared distance between the sum of the state and a target.
+
+    Parameters
+    ----------
+    step : callable, optional
+        One step of a recurrent network: ``step(x, h)`` returns the next state. Shapes: ``x`` is
+        (rows, features), ``h`` and the next state (rows, hidden). A small network by default.
+    lengths : sequence of int
+        How long the sequences are; at most 12 of at most 40 steps.
+    features, hidden : int
+        Sizes of an input and of the state.
+
+    Attributes
+    ----------
+    ways : list of Way
+        The figures behind the picture.
+    times : HTML
+        How long each way took here and now; no part of the still picture.
+
+    Examples
+    --------
+    >>> lab = Batching(lengths=[3, 1, 2])
+    >>> [(way.cells, way.padding, way.agrees(lab.ways[0])) for way in lab.ways]
+    [(6, 0, True), (9, 3, True), (6, 0, True)]
+    """
+
+    def __init__(
+        self,
+        step: Step | None = None,
+        *,
+        lengths: Sequence[int] = (5, 2, 3),
+        features: int = 2,
+        hidden: int = 3,
+    ) -> None:
+        if step is not None and not callable(step):
+            raise TypeError(
+                f"Batching takes one step of a network, and this is a {type(step).__name__}.\n"
+                "-> Write def step(x, h): ... that returns the next state, and give it: "
+                "Batching(step, lengths=[5, 2, 3])."
+            )
+        self._step = _ways()["small_network"](features, hidden) if step is None else step
+        self._sizes = features, hidden
+        self.ways: list[Way] = []
+        self.times = ipywidgets.HTML()
+        words = ", ".join(map(str, lengths))
+        controls = {
+            "lengths": ipywidgets.Text(words, description="lengths", continuous_update=False),
+            "mask": ipywidgets.Dropdown(options=list(MASKS), description="mask"),
+        }
+        super().__init__(controls, extra=[self.times])
+        self.canvas.observe(lambda _: self._pick(), "picked")
+
+    def draw(self) -> None:
+        """Go all three ways and draw them."""
+        lengths = _lengths(self.controls["lengths"].value)
+        mask = self.controls["mask"].value
+        data = _Data(self._step, lengths, *self._sizes)
+        marks = ["".join(_mark(t, n, mask) for t in range(max(lengths))) for n in lengths]
+        plain = ["#" * length for length in lengths]
+        name = "padded" if mask == RIGHT else f"padded, mask {mask.split(':')[0]}"
+        plans = [
+            ("one by one", data.one_by_one(), plain, False),
+            (name, data.padded(mask), marks, True),
+            ("shrinking batch", data.shrinking(), sorted(plain, key=len, reverse=True), True),
+        ]
+        names = _names(self._step)
+        ways, seconds, order = [], [], None
+        for title, function, rows, together in plans:
+            way, order = _measured(title, function, rows, together, names, order)
+            ways.append(way)
+            seconds.append(min(_seconds(function) for _ in range(TIMES)))
+        self.ways, self._data = ways, data
+        self._show_times(seconds)
+        self.canvas.svg = batching_svg(ways)
+        self.canvas.caption = told(ways)
+        self._pick()
+
+    def _show_times(self, seconds: list[float]) -> None:
+        told = ", ".join(
+            f"{way.name}: {1000 * s:.2f} ms" for way, s in zip(self.ways, seconds, strict=True)
+        )
+        self.times.value = f"Forward and backward, on this computer, just now: {told}."
+
+    def _pick(self) -> None:
+        """Show the graph of the sequence that is picked, in a Stepper below."""
+        picked = self.canvas.picked.removeprefix("row-")
+        number = int(picked) if picked.isdigit() else -1
+        others = [child for child in self.children if not isinstance(child, Stepper)]
+        if not 0 <= number < len(self._data.lengths):
+            self.set_trait("children", others)
+            return
+        steps = self._data.lengths[number]
+        title = f"Sequence {number + 1}: {steps} step{'s' * (steps != 1)}"
+
+        def alone() -> Any:
+            loss = go()
+            with fresh_grads():
+                loss.backward()
+            return loss
+
+        go = self._data.one_by_one(number)
+        _, recording = run(alone)
+        self.canvas.svg = batching_svg(self.ways, number)
+        self.set_trait("children", [*others, Stepper(recording, title=title)])
+
+
+class _Data:
+    """Sequences and targets, the same for the same lengths, and the ways through them."""
+
+    def __init__(self, step: Step, lengths: list[int], features: int, hidden: int) -> None:
+        random = torch.Generator().manual_seed(0)
+        self.lengths, self.longest, self.hidden = lengths, max(lengths), hidden
+        self._own, self._over = step, (torch.zeros(1, features), torch.zeros(1))
+        # All that follows only prepares: no operation but the network's own is counted.
+        self.sequences = [
+            [
+                (torch.randn(1, features, generator=random), torch.randn(1, generator=random))
+                for _ in range(length)
+            ]
+            for length in lengths
+        ]
+
+    def one_by_one(self, *numbers: int) -> Callable[[], Any]:
+        chosen = [self.sequences[i] for i in numbers or range(len(self.lengths))]
+        start = torch.zeros(1, self.hidden)
+        return lambda: _ways()["one_by_one"](self._step, chosen, start)
+
+    def padded(self, mask: str) -> Callable[[], Any]:
+        counts, rows = MASKS[mask], range(len(self.lengths))
+        masks = [[float(counts(t, n)) for n in self.lengths] for t in range(self.longest)]
+        count = sum(map(sum, masks))
+        if "all cells" in mask:
+            count = len(rows) * self.longest
+        columns = [(*self._column(rows, t), torch.tensor(masks[t])) for t in range(self.longest)]
+        start = torch.zeros(len(rows), self.hidden)
+        return lambda: _ways()["padded"](self._step, columns, start, max(count, 1))
+
+    def shrinking(self) -> Callable[[], Any]:
+        order = sorted(range(len(self.lengths)), key=lambda i: -self.lengths[i])
+        columns = [
+            self._column([i for i in order if t < self.lengths[i]], t) for t in range(self.longest)
+        ]
+        start = torch.zeros(len(order), self.hidden)
+        return lambda: _ways()["shrinking"](self._step, columns, start)
+
+    def _column(self, rows: Sequence[int], t: int) -> tuple[Tensor, Tensor]:
+        """Return the inputs and targets of one step, zeros where a sequence is over."""
+        there = [self.sequences[i][t] if t < self.lengths[i] else self._over for i in rows]
+        return torch.cat([x for x, _ in there]), torch.cat([y for _, y in there])
+
+    def _step(self, x: Tensor, h: Tensor) -> Tensor:
+        new = the_tensor(self._own(x, h), self._own)
+        if new.shape != h.shape:
+            raise Refused(
+                f"{name_of(self._own)} made a state of shape {tuple(new.shape)} out of one of "
+                f"shape {tuple(h.shape)}.\n-> It has to return the next state, of the same shape."
+            )
+        return new
+
+
+@cache
+def _ways() -> dict[str, Any]:
+    """Run ``sequences.py`` as if it were the learner's: so a recording tells its lines."""
+    name, text = "sequences.py", Path(sequences.__file__).read_text(encoding="utf-8")
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    space: dict[str, Any] = {"__name__": "sequences"}
+    exec(compile(text, name, "exec"), space)
+    return space
+
+
+def _measured(
+    name: str,
+    function: Callable[[], Any],
+    rows: list[str],
+    together: bool,
+    names: dict[int, str],
+    order: list[Tensor] | None,
+) -> tuple[Way, list[Tensor]]:
+    """Go one way under the observers; ``order`` says in which order parameters are told."""
+    fresh = fresh_grads()
+
+    def watched() -> Any:
+        with watch_memory() as memory:
+            loss = function()
+            if not loss.requires_grad:
+                raise Refused(
+                    "The state depends on nothing that requires a gradient.\n"
+                    "-> Make the weights with requires_grad=True."
+                )
+            with fresh:
+                loss.backward()
+        return memory, loss.item()
+
+    watched.__name__ = "the network"
+    (memory, loss), recording = run(watched)
+    found = [(leaf, grad) for leaf, grad in fresh.found if grad is not None]
+    if order is None:
+        order = sorted((leaf for leaf, _ in found), key=lambda leaf: _place(leaf, names))
+    gradients = []
+    for number, leaf in enumerate(order):
+        values = next((grad for other, grad in found if other is leaf), None)
+        flat = torch.zeros_like(leaf) if values is None else values
+        title = names.get(id(leaf), f"parameter {number + 1}")
+        gradients.append(Gradient(title, tuple(flat.reshape(-1).tolist())))
+    kept = max(timeline(recording, memory).kept)
+    return Way(name, rows, together, _operations(recording), kept, loss, gradients), order
+
+
+def _place(leaf: Tensor, names: dict[int, str]) -> int:
+    return list(names).index(id(leaf)) if id(leaf) in names else len(names)
+
+
+def _operations(recording: Recording) -> int:
+    """Count the operations of the forward pass."""
+    kinds = [event["kind"] for event in recording.events]
+    return kinds[: kinds.index("backward")].count("op")
+
+
+def _seconds(function: Callable[[], Any]) -> float:
+    start = perf_counter()
+    with fresh_grads():
+        loss = function()
+        loss.backward()
+    return perf_counter() - start
+
+
+def _mark(t: int, length: int, mask: str) -> str:
+    """Return how a cell of the padded batch is drawn (``view/batching.py``: ``Way.rows``)."""
+    counts = MASKS[mask](t, length)
+    if t < length:
+        return "#" if counts else "-"
+    return "x" if counts else "."
+
+
+def _lengths(words: str) -> list[int]:
+    """Read "5, 2, 3".
+
+    Raises
+    ------
+    Refused
+        If that is no list of lengths that can be drawn.
+    """
+    try:
+        lengths = [int(word) for word in words.replace(",", " ").split()]
+    except ValueError:
+        lengths = []
+    if not lengths or min(lengths) < 1 or max(lengths) > STEPS or len(lengths) > SEQUENCES:
+        raise Refused(
+            f"{words.strip() or 'Nothing'} is not a list of lengths.\n-> Write whole numbers "
+            f"such as 5, 2, 3: at most {SEQUENCES} of them, from 1 to {STEPS}."
+        )
+    return lengths
+
+
+def _names(step: Step) -> dict[int, str]:
+    """Return what the learner calls the parameters that a function uses, by ``id``."""
+    found: dict[int, str] = {}
+    try:
+        variables = inspect.getclosurevars(step)
+        known = {**variables.nonlocals, **variables.globals}
+    except TypeError:  # no plain function: a module, a partial
+        known = {"": step}
+    for name, value in known.items():
+        if isinstance(value, Tensor):
+            found.setdefault(id(value), name)
+        elif isinstance(value, torch.nn.Module):
+            for inner, parameter in value.named_parameters():
+                found.setdefault(id(parameter), f"{name}.{inner}".lstrip("."))
+    return found

@@ -1,0 +1,285 @@
+"""The static/dynamic lab: one function, run anew each time, and replayed from one trace.
+
+After reading you know what is compared: both use the same op table and the same rules; the dynamic
+run builds its graph anew and asks every ``if`` again, the static one replays what a single run did.
+Read next: ``autodiff_kit/static.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets
+
+from autodiff_kit.record.memory import watch_memory
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.record.values import summary
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.difference import Branch, branches, difference, mark_lines
+from autodiff_kit.view.formula import number, show
+from autodiff_kit.view.frames import memory as in_bytes
+from autodiff_kit.view.frames import sentence
+from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, words
+from autodiff_kit.widgets.arguments import Arguments, source_of_function, text_around
+from autodiff_kit.widgets.control_flow import Frozen, same_answer
+from autodiff_kit.widgets.grad_mode import kept_bytes, micro, seconds_of
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.running import fresh_grads, name_of, run, the_tensor
+
+__all__ = ["Compare"]
+
+PROBES = 5  # other values of the first slider, at which both are asked
+
+
+class Compare(Lab):
+    """One function twice: as a dynamic graph, and as a static one that was traced once.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a tensor; of one number, so that there is a gradient to compare.
+    then : dict from str to anything, optional
+        Controls to turn after the trace.
+    **examples
+        What to trace it at, by argument; they become controls as in ``ControlFlow``.
+
+    Attributes
+    ----------
+    dynamic, static : Tensor
+        The two answers. ``static`` is None where the trace cannot be replayed at all.
+    agrees : bool
+        Whether they are the same, up to rounding.
+    nodes, operations : int
+        Nodes that the dynamic run built, and operations that the static one replays.
+    kept : int
+        Bytes that the dynamic graph kept for backward.
+    times_as_fast : float
+        How many times as fast the static graph is, measured at the latest change; 0 if it could
+        not be replayed.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` is none, or an argument has nothing to begin with.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> lab = Compare(lambda x: x * 2 if x > 0 else -x, x=torch.tensor(1.0, requires_grad=True))
+    >>> lab.controls["x"].value = -1.0
+    >>> lab.dynamic.item(), lab.static.item()
+    (1.0, -2.0)
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        then: Mapping[str, Any] | None = None,
+        **examples: Any,
+    ) -> None:
+        self._arguments = Arguments(function, examples)
+        self._function = function
+        self._lines, self._first_line = source_of_function(function)
+        self._frozen: Frozen | None = None
+        self._time = ipywidgets.HTML()
+        self.seconds: dict[str, float] = {}
+        self.times_as_fast = 0.0
+        again = ipywidgets.Button(description="trace again, here")
+        again.on_click(self._trace_again)
+        controls = {**self._arguments.controls, "trace again": again}
+        title = f"{name_of(function)}: dynamic and static"
+        super().__init__(controls, title=title, extra=[self._time])
+        self.turn(then or {})
+
+    def _trace_again(self, button: Any) -> None:
+        self._frozen = None
+        self.refresh()
+
+    def draw(self) -> None:
+        """Run the function, replay the trace, and compare."""
+        values = self._arguments.values()
+        frozen = self._frozen or Frozen(self._function, self._arguments, values)
+        (dynamic, grads, kept), recording = run(self._dynamic, values)
+        self._frozen = frozen
+        static, refusal, static_grads = self._static(frozen, values)
+        agrees = static is not None and same_answer(static, dynamic)
+        marks = frozen.marks()
+        found = difference(
+            frozen.recording,
+            recording,
+            came="not in the trace",
+            went="only in the trace",
+            also=marks,
+        )
+        asked = branches(recording)
+        nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
+        ran = sum(n["kind"] == "op" for n in recording.nodes)
+        traced = sum(n["kind"] == "op" for n in frozen.recording.nodes)
+        self.nodes, self.operations, self.kept = nodes, traced - frozen.graph.removed, kept
+        self.dynamic, self.static, self.agrees = dynamic, static, agrees
+        rows = [["", "dynamic", "static"], ["answer", _shown(dynamic), _shown(static)]]
+        looks = ["", "" if agrees else "wrong"]
+        for name, grad in grads.items():
+            rows.append([f"gradient of {name}", _shown(grad), _shown(static_grads.get(name))])
+            looks.append("" if _same(grad, static_grads.get(name)) else "wrong")
+        ways = sum(len(branch.ways) for branch in asked)
+        rows += [
+            ["operations run", str(ran), str(self.operations)],
+            ["nodes built", str(nodes), "0"],
+            ["kept by nodes", in_bytes(kept), in_bytes(0)],
+            ["tensors asked", str(ways), "0"],
+        ]
+        said = self._said(frozen, asked, refusal)
+        panels = self._listed(recording, asked, frozen)
+        panels.append(table("Measured", rows, looks))
+        panels += self._probes(values)
+        panels.append(self._too(frozen))
+        right = graph("The dynamic graph, drawn over that of the trace", found.picture, found.edges)
+        title = f"{name_of(self._function)}, dynamic and static"
+        self.canvas.svg = page([panels, [right]], title=title, said=said)
+        self.canvas.caption = said
+        self._measure(values, bool(grads), static is not None)
+
+    def _dynamic(self, values: dict[str, Any]) -> tuple[Tensor, dict[str, Tensor | None], int]:
+        """Run forward and, if the answer allows it, backward."""
+        with watch_memory() as memory:
+            answer = the_tensor(self._arguments.call(self._function, values), self._function)
+        if not answer.requires_grad or answer.numel() != 1:
+            return answer, {}, kept_bytes(memory)
+        names = [name for name in self._arguments.tensors if values[name].requires_grad]
+        with fresh_grads():
+            answer.backward()
+            return answer.detach(), {n: values[n].grad for n in names}, kept_bytes(memory)
+
+    def _static(
+        self, frozen: Frozen, values: dict[str, Any]
+    ) -> tuple[Tensor | None, str, dict[str, Tensor | None]]:
+        """Replay; what stands in the way of it is part of the answer."""
+        given = [values[name] for name in frozen.names]
+        try:
+            answer = frozen.graph.run(*given)
+        except (RuntimeError, TypeError) as error:
+            return None, str(error).split("\n")[0], {}
+        try:
+            _, grads = frozen.graph.gradient(*given)
+        except RuntimeError:
+            return answer, "", {}
+        return answer, "", dict(zip(frozen.names, grads, strict=True))
+
+    def _said(self, frozen: Frozen, asked: list[Branch], refusal: str) -> str:
+        if self.static is None:
+            return sentence(f"The trace cannot be replayed: {refusal}")
+        right, replayed = _shown(self.dynamic), _shown(self.static)
+        if self.agrees:
+            said = sentence(f"Both answer {right}")
+        else:
+            said = f"The static graph answers {sentence(replayed)} That is wrong: it is "
+            said += sentence(right)
+        made = f" Traced at {frozen.made_with}." if frozen.made_with else ""
+        return said + made.replace("..", ".")
+
+    def _listed(self, recording: Recording, asked: list[Branch], frozen: Frozen) -> list[Panel]:
+        text = text_around(recording, self._lines, self._first_line)
+        lines = mark_lines(self._lines, self._first_line, text, asked)
+        then = {(b.line, b.start): b for b in branches(frozen.recording)}
+        now = {(b.line, b.start): b for b in asked}
+        for line in lines:
+            for place in sorted({*then, *now}):
+                if place[0] == line.number:
+                    _mark_frozen(line, then.get(place), now.get(place))
+        return [listing("Your code, and what is frozen in it", lines)] if lines else []
+
+    def _too(self, frozen: Frozen) -> Panel:
+        """Say what else is frozen: arguments that are no tensors, tensors made inside, shapes."""
+        shapes = [f"{name} {list(frozen.values[name].shape)}" for name in frozen.names]
+        said = [f"shapes: {', '.join(shapes)}"] if shapes else []
+        others = [name for name in self._arguments.controls if name not in frozen.names]
+        said += [f"{name} = {frozen.values[name]}: no tensor" for name in others]
+        said += [str(item) for item in frozen.graph.frozen if item.kind == "tensor"]
+        return words("Frozen, too", "\n".join(said), 300.0)
+
+    def _probes(self, values: dict[str, Any]) -> list[Panel]:
+        """Ask both at other values of the first slider."""
+        sliders = {n: c for n, c in self._arguments.controls.items() if hasattr(c, "step")}
+        if not sliders or self._frozen is None:
+            return []
+        name, slider = next(iter(sliders.items()))
+        low, high, frozen = slider.min, slider.max, self._frozen
+        steps = [low + (high - low) * i / (PROBES - 1) for i in range(PROBES)]
+        if isinstance(slider, ipywidgets.IntSlider):
+            steps = sorted({round(step) for step in steps})
+
+        def asked() -> list[list[Any]]:
+            return [self._ask({**values, name: self._arguments.at(name, s)}, frozen) for s in steps]
+
+        asked.__name__ = name_of(self._function)
+        rows, looks = [[name, "dynamic", "static", ""]], [""]
+        for step, (right, replayed) in zip(steps, run(asked)[0], strict=True):
+            agrees = _same(right, replayed)
+            rows.append([number(step), _shown(right), _shown(replayed), "" if agrees else "wrong"])
+            looks.append("" if agrees else "wrong")
+        return [table(f"At other values of {name}", rows, looks)]
+
+    def _ask(self, given: dict[str, Any], frozen: Frozen) -> list[Tensor | None]:
+        """Return both answers; None for one that there is not, such as the root of -1 in math."""
+        answers: list[Tensor | None] = []
+        for is_static in (False, True):
+            try:
+                if is_static:
+                    answers.append(frozen.answer(given))
+                else:
+                    value = self._arguments.call(self._function, given)
+                    answers.append(the_tensor(value, self._function))
+            except Exception:  # whatever the learner's code says: the rest of the table stands
+                answers.append(None)
+        return answers
+
+    def _measure(self, values: dict[str, Any], backward: bool, replayed: bool) -> None:
+        """Time both; shown live and nowhere else, as it is another time every time."""
+        if self._frozen is None or not replayed:
+            self._time.value, self.times_as_fast = "", 0.0
+            return
+        given = [values[name] for name in self._frozen.names]
+
+        def dynamic() -> None:
+            answer = self._arguments.call(self._function, values)
+            if backward:
+                answer.backward()
+
+        replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
+        with fresh_grads():
+            both = seconds_of(dynamic, lambda: replay(*given))
+        self.seconds = dict(zip(("dynamic", "static"), both, strict=True))
+        self.times_as_fast = self.seconds["dynamic"] / self.seconds["static"]
+        what = "Forward and backward" if backward else "Forward"
+        dynamic_time, static_time = (micro(self.seconds[name]) for name in ("dynamic", "static"))
+        self._time.value = (
+            f"{what}: dynamic {dynamic_time}, static {static_time}, {self.times_as_fast:.1f} times "
+            "as fast: measured just now, on this machine."
+        )
+
+
+def _mark_frozen(line: Line, then: Branch | None, now: Branch | None) -> None:
+    """Say of a branch which way the trace goes for ever, and which way it goes now."""
+    went = f"frozen {then.note()}" if then else "never asked in the trace"
+    ways = now.note() if now else "not asked now"
+    if then and now and then.ways == now.ways:
+        line.note, line.look = went, "frozen"
+    else:
+        line.note, line.look, line.sign = (
+            f"{went}; now {ways}".replace("now →", "now"),
+            "wrong",
+            "!",
+        )
+
+
+def _shown(value: Tensor | None) -> str:
+    return "\N{EM DASH}" if value is None else show(summary(value._array))
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return same_answer(one, other)

@@ -1,0 +1,306 @@
+"""The no_grad lab: switch recording off in single lines, and see what that saves and what it costs.
+
+After reading you know what is measured: the bytes that the graph keeps for backward, each array
+once; the time of the forward pass with the switches and without; and what ``backward()`` then says.
+Read next: ``rewriting.py``, how a switch gets into the learner's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import ipywidgets
+
+from autodiff_kit.autograd.observer import installed
+from autodiff_kit.record.memory import Memory, watch_memory
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.values import summary
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.formula import show
+from autodiff_kit.view.frames import memory as in_bytes
+from autodiff_kit.view.frames import sentence
+from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
+from autodiff_kit.widgets.arguments import Arguments
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.rewriting import SWITCHES, Lines
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
+
+__all__ = ["GradMode", "kept_bytes", "micro", "seconds_of"]
+
+ENOUGH, FEWEST = 0.02, 7  # seconds spent on measuring, and calls at least
+
+
+class GradMode(Lab):
+    r"""A function with a switch at each line: ``no_grad``, ``detach`` or ``requires_grad_()``.
+
+    Parameters
+    ----------
+    source : function or str
+        Returns the loss, a tensor of one number: the lab calls ``backward()`` on it. Or the text of
+        a cell whose last line is the loss; what it takes from outside is given by name.
+    switches : dict from int to str, optional
+        What to begin with, by line: ``{3: "no_grad"}``.
+    **examples
+        The arguments; a number becomes a slider, and so on, as in ``ControlFlow``.
+
+    Attributes
+    ----------
+    recording : Recording
+        Of the latest run, forward and backward.
+    kept, kept_as_written : int
+        Bytes that the graph keeps for backward, with the switches and without.
+    nodes, nodes_as_written : int
+        Operations that were recorded.
+    error : str
+        What backward, or the function itself, said; ``""`` if all went well.
+    grads : dict from str to (str or None)
+        ``.grad`` of each argument that requires grad, as text; None where nothing arrived.
+
+    Raises
+    ------
+    TypeError
+        If the lines cannot be read, there is no such line, or an argument is missing.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> lab = GradMode("y = x * x\ny * 3", x=torch.tensor(2.0, requires_grad=True))
+    >>> lab.grads, lab.kept
+    ({'x': '12.'}, 4)
+    >>> lab.controls["line 1"].value = "no_grad"
+    >>> lab.error.split("\n")[0]
+    'RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn'
+    """
+
+    def __init__(
+        self,
+        source: Callable[..., Any] | str,
+        *,
+        switches: Mapping[int, str] | None = None,
+        **examples: Any,
+    ) -> None:
+        self._source = Lines(source, tuple(examples))
+        function = self._source.function
+        self._arguments = Arguments(function, examples)
+        controls: dict[str, ipywidgets.Widget] = dict(self._arguments.controls)
+        values = self._arguments.values()
+        for name in self._arguments.tensors:
+            if values[name].is_floating_point():
+                controls[f"{name}.requires_grad"] = ipywidgets.Checkbox(
+                    values[name].requires_grad,
+                    description=f"{name}.requires_grad",
+                    indent=False,
+                    layout={"width": "auto"},
+                )
+        for line in self._source.statements:
+            controls[f"line {line}"] = ipywidgets.Dropdown(
+                options=SWITCHES, description=f"line {line}", layout={"width": "215px"}
+            )
+            controls[f"line {line}"].style.description_width = "52px"
+        for line, how in (switches or {}).items():
+            if f"line {line}" not in controls or how not in SWITCHES:
+                raise TypeError(
+                    f"line {line} cannot be switched to {how!r}.\n-> Lines: "
+                    f"{', '.join(map(str, self._source.statements))}. Switches: "
+                    f"{', '.join(SWITCHES[1:])}."
+                )
+            controls[f"line {line}"].value = how
+        self._time = ipywidgets.HTML()
+        self.seconds = self.seconds_as_written = 0.0
+        title = "Recorded, line by line"
+        super().__init__(controls, title=title, extra=[self._time])
+
+    def draw(self) -> None:
+        """Run the function with its switches and as written; draw the first, compare with both."""
+        switches = {n: self.controls[f"line {n}"].value for n in self._source.statements}
+        switches = {n: how for n, how in switches.items() if how != SWITCHES[0]}
+        function = self._source.rewritten(switches)
+        written = self._source.function
+        now, recording = self._run(function, self._values())
+        before, plain = self._run(written, self._arguments.values())
+        if not recording.nodes:
+            raise Refused(f"{name_of(written)} did nothing with tensors.\n-> Give it a tensor.")
+        self.recording = recording
+        self.error, self.grads = now.error, now.grads
+        self.raised = now.raised or before.raised
+        self.kept, self.kept_as_written = kept_bytes(now.memory), kept_bytes(before.memory)
+        self.nodes, self.nodes_as_written = _recorded(recording), _recorded(plain)
+        said = self._said(switches)
+        left = [listing("Your code and its switches", self._marked(switches, now.line))]
+        if self.error:
+            width = max(left[0].width, 300.0)
+            left.append(words("What it says", self.error, width, "wrong"))
+        left.append(words("Measured", self._measured()))
+        panel = graph("What was recorded", Marked(_plain(recording), self._marks(recording)))
+        self.canvas.svg = page([left, [panel]], title=f"no_grad in {written.__name__}", said=said)
+        self.canvas.caption = said
+        self._measure(function, written, bool(switches))
+
+    def _values(self) -> dict[str, Any]:
+        values = self._arguments.values()
+        for name in self._arguments.tensors:
+            if f"{name}.requires_grad" in self.controls:
+                wanted = self.controls[f"{name}.requires_grad"].value
+                values[name] = values[name].detach().requires_grad_(wanted)
+        return values
+
+    def _run(self, function: Any, values: dict[str, Any]) -> tuple[_Outcome, Recording]:
+        """Run forward and backward; what goes wrong is part of the answer."""
+
+        def whole() -> _Outcome:
+            with watch_memory() as memory:
+                try:
+                    loss = self._arguments.call(function, values)
+                except Exception as error:
+                    return _Outcome(memory, _first_words(error), _line(error), {}, True)
+            loss = the_tensor(loss, function)
+            try:
+                with fresh_grads():
+                    loss.backward()
+                    found = {
+                        n: values[n].grad for n in self._arguments.tensors if _wants(values[n])
+                    }
+            except Exception as error:
+                return _Outcome(memory, _first_words(error), self._last_line(), {})
+            grads = {n: None if g is None else show(summary(g._array)) for n, g in found.items()}
+            return _Outcome(memory, "", 0, grads)
+
+        whole.__name__ = name_of(function)
+        outcome, recording = run(whole)
+        return outcome, recording
+
+    def _last_line(self) -> int:
+        return self._source.statements[-1] if self._source.statements else self._source.first
+
+    def _marked(self, switches: Mapping[int, str], wrong: int) -> list[Line]:
+        lines = []
+        for number, text in enumerate(self._source.texts, self._source.first):
+            line = Line(number, text)
+            how = switches.get(number)
+            if how:
+                line.note, line.look, line.sign = how, "off", "\N{BULLET}"
+            if number == wrong:
+                failed = "fails" if self.raised else "backward() fails"
+                line.note += ("; " if line.note else "") + failed
+                line.look, line.sign = "wrong", "!"
+            lines.append(line)
+        return lines
+
+    def _marks(self, recording: Recording) -> dict[int, tuple[str, str]]:
+        """Say in each box that is not recorded that it is not, and at leaves what is missing."""
+        arrived = {e["node"] for e in recording.events if e["kind"] == "accumulate"}
+        marks = {}
+        for node in recording.nodes:
+            if node["kind"] == "op" and not node["recorded"]:
+                marks[node["id"]] = ("off", "not recorded")
+            elif node["kind"] == "leaf" and node["recorded"] and node["id"] not in arrived:
+                marks[node["id"]] = ("", "grad None")
+        return marks
+
+    def _measured(self) -> str:
+        kept, before = in_bytes(self.kept), in_bytes(self.kept_as_written)
+        text = f"Kept for backward: {kept} in {_count(self.nodes)}."
+        if (kept, self.nodes) != (before, self.nodes_as_written):
+            text += f"\nAs written: {before} in {_count(self.nodes_as_written)}."
+        for name, grad in self.grads.items():
+            text += sentence(f"\n{name}.grad is {grad}")
+        return text
+
+    def _said(self, switches: Mapping[int, str]) -> str:
+        parts = [f"line {n}: {how}" for n, how in switches.items()]
+        said = sentence(", ".join(parts) or "As written")
+        said = said[:1].upper() + said[1:]
+        said += " " + self._measured().replace("\n", " ")
+        return said if not self.error else f"{said} {self.error.splitlines()[0]}."
+
+    def _measure(self, function: Any, written: Any, switched: bool) -> None:
+        """Time both versions; shown live and nowhere else, as it is another time every time."""
+        if self.raised:
+            self._time.value = ""
+            return
+        plain, values = self._arguments.values(), self._values()
+        self.seconds_as_written, self.seconds = seconds_of(
+            lambda: self._arguments.call(written, plain),
+            lambda: self._arguments.call(function, values),
+        )
+        text = f"Forward pass: {micro(self.seconds_as_written)} as written"
+        if switched:
+            ratio = self.seconds / (self.seconds_as_written or 1)
+            text += f", {micro(self.seconds)} with the switches ({ratio:.2f} times as long)"
+        self._time.value = text + ": measured just now, on this machine."
+
+
+class _Outcome(NamedTuple):
+    memory: Memory
+    error: str
+    line: int
+    grads: dict[str, str | None]
+    raised: bool = False  # by the function itself
+
+
+def kept_bytes(memory: Memory) -> int:
+    """Return how many bytes nodes keep at the end of a watch; shared arrays count once."""
+    arrays = {hold["array"] for hold in memory.holds if hold["until"] is None}
+    return sum(memory.arrays[array]["bytes"] for array in arrays)
+
+
+def seconds_of(*calls: Callable[[], Any]) -> list[float]:
+    """Return how long each of these calls takes, unwatched: the quickest of several, in turn.
+
+    Raises
+    ------
+    Refused
+        If it does not come back in time.
+    """
+
+    def several() -> list[float]:
+        times: list[list[float]] = [[] for _ in calls]
+        with installed(None):
+            begin = start = perf_counter()
+            while len(times[-1]) < FEWEST or start - begin < ENOUGH:
+                for call, own in zip(calls, times, strict=True):
+                    call()
+                    end = perf_counter()
+                    own.append(end - start)
+                    start = end
+        return [min(own) for own in times]
+
+    return list(run(several)[0])
+
+
+def micro(seconds: float) -> str:
+    """Return a time in words: ``"52.1 µs"``."""
+    micro = seconds * 1e6
+    return f"{micro:.3g} µs" if micro < 1000 else f"{micro / 1000:.3g} ms"
+
+
+def _recorded(recording: Recording) -> int:
+    return sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
+
+
+def _count(nodes: int) -> str:
+    return f"{nodes:,} node{'s' * (nodes != 1)}"
+
+
+def _wants(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _first_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _line(error: BaseException) -> int:
+    traceback, found = error.__traceback__, 0
+    while traceback is not None:
+        if not is_foreign(traceback.tb_frame.f_code.co_filename):
+            found = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
+def _plain(recording: Recording) -> dict[str, Any]:
+    return {**recording.to_dict(), "error": None}

@@ -1,0 +1,203 @@
+"""What every lab shares: controls around a picture, and an answer to whatever the code does.
+
+After reading you can write a lab of your own: give ``Lab`` the controls, and say in ``draw`` how
+the picture follows from them. What goes wrong in the learner's code becomes words in the lab; the
+last good picture stays. Read next: ``running.py``, then a lab such as ``compare.py``.
+"""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+from collections.abc import Mapping, Sequence
+from html import escape
+from time import perf_counter
+from typing import Any
+
+import anywidget
+import ipywidgets
+import traitlets
+from IPython.display import display
+
+from autodiff_kit.record.source import is_foreign
+from autodiff_kit.view.page import static
+from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
+from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.running import Refused
+
+__all__ = ["Lab"]
+
+SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are let go
+
+
+class _Words(anywidget.AnyWidget):
+    """The line of words between controls and picture; its script also equips the controls."""
+
+    _esm = static("lab.js")
+    _css = static("lab.css")
+
+    words = traitlets.Unicode("").tag(sync=True)
+
+
+class Lab(ipywidgets.VBox):  # type: ignore[misc]
+    """Controls of ordinary ipywidgets around one or more pictures; reruns when a control changes.
+
+    A subclass sets up what ``draw`` needs, and calls this constructor last: it draws at once.
+
+    Parameters
+    ----------
+    controls : dict from str to Widget
+        Whatever has a ``value`` is observed: any change calls ``refresh``.
+    title : str
+        Heading; none if empty.
+    extra : sequence of Widget
+        Shown below the picture: a second picture, a Stepper.
+
+    Attributes
+    ----------
+    controls : dict from str to Widget
+        By name.
+    canvas : Canvas
+        The main picture.
+    message : str
+        What went wrong the last time, in words; ``""`` if nothing did.
+
+    Examples
+    --------
+    >>> class Square(Lab):
+    ...     def draw(self):
+    ...         side = self.controls["side"].value
+    ...         self.canvas.svg = f'<svg width="{side}" height="{side}"><rect/></svg>'
+    ...         self.canvas.caption = f"A square of side {side}."
+    >>> lab = Square({"side": ipywidgets.IntSlider(3)})
+    >>> lab.controls["side"].value = 4
+    >>> lab
+    Square(A square of side 4.)
+    """
+
+    def __init__(
+        self,
+        controls: Mapping[str, ipywidgets.Widget],
+        *,
+        title: str = "",
+        extra: Sequence[ipywidgets.Widget] = (),
+    ) -> None:
+        self.controls = dict(controls)
+        self.canvas = Canvas()
+        self.message = ""
+        self._is_busy = False
+        self._told = _Words()
+        row = ipywidgets.HBox(list(self.controls.values()))
+        row.add_class("adk-lab-controls")
+        heading = ipywidgets.HTML(escape(title))
+        heading.add_class("adk-lab-title")
+        above = [heading] * bool(title) + [row] * bool(self.controls)
+        super().__init__([*above, self._told, self.canvas, *extra])
+        self.add_class("adk-lab")
+        for control in self.controls.values():
+            if control.has_trait("value"):
+                control.observe(self._changed, "value")
+        self.refresh()
+
+    def turn(self, to: Mapping[str, Any]) -> None:
+        """Set controls, as a learner would, one after the other.
+
+        Raises
+        ------
+        TypeError
+            If there is no such control; the message names those that there are.
+        """
+        for name, value in to.items():
+            if name not in self.controls:
+                raise TypeError(
+                    f"there is no control {name!r} to turn.\n-> There are: "
+                    f"{', '.join(self.controls)}."
+                )
+            self.controls[name].value = value
+
+    def draw(self) -> None:
+        """Run what there is to run, and set ``canvas.svg`` and ``canvas.caption``.
+
+        Whatever is raised here is shown in the lab; set the picture last, so that it stays whole.
+        """
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Draw anew; an error becomes words in the lab, and the last good picture stays."""
+        if self._is_busy:
+            return  # draw() has set a control
+        self._is_busy = True
+        start = perf_counter()
+        try:
+            self.draw()
+            message = ""
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            message = _in_words(error)
+        finally:
+            self._is_busy = False
+        self.tell(message)
+        if perf_counter() - start > SLOW:
+            for control in self.controls.values():
+                if control.has_trait("continuous_update"):
+                    control.continuous_update = False
+
+    def tell(self, message: str) -> None:
+        """Show what went wrong, and the picture greyed; with ``""``, that all is well."""
+        self.message = message
+        stale = bool(message and self.canvas.svg)
+        if stale:
+            message += "\nThe picture below, in grey, is that of the last run that went well."
+        (self.canvas.add_class if stale else self.canvas.remove_class)("adk-stale")
+        self._told.words = message
+
+    def still(self) -> str:
+        """Return the picture, as SVG text, that stands for the lab where no widget can run."""
+        return str(self.canvas.svg)
+
+    def __repr__(self) -> str:
+        """Say what is shown: the same words for the same picture, without address or time."""
+        words = self.message.split("\n")[0] or self.canvas.caption
+        short = textwrap.shorten(words, REPR_WIDTH, placeholder=" ...")
+        return f"{type(self).__name__}({short})"
+
+    def _changed(self, change: Any) -> None:
+        self.refresh()
+
+    def _ipython_display_(self) -> None:
+        """Show the lab, and have the still picture ready where it cannot come back."""
+        still = self.still()
+        if still:
+            display({"text/html": _stand_in(still)}, raw=True)  # type: ignore[no-untyped-call]
+        data = self._repr_mimebundle_()
+        if data is not None:
+            display(data, raw=True)  # type: ignore[no-untyped-call]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any] | None:
+        """Add the still picture: nbval compares it, and pages without Python show it."""
+        data = super()._repr_mimebundle_(**kwargs)
+        if data is None:
+            return None
+        still = {"image/svg+xml": self.still()} if self.still() else {}
+        return {**data, **still, "text/plain": repr(self)}
+
+
+def _in_words(error: BaseException) -> str:
+    """Return what is to be said of an error: its class, its words, the learner's line."""
+    if isinstance(error, Refused):
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "You stopped the run.\n-> Turn a control to run it again."
+    words = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"{words}{_line_of(error)}\n-> Turn the control back, or mend the code and run its cell."
+
+
+def _line_of(error: BaseException) -> str:
+    """Return the learner's innermost line that an error came through, in words."""
+    traceback, found = error.__traceback__, ""
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        line = linecache.getline(name, traceback.tb_lineno).strip()
+        if line and not is_foreign(name):
+            found = f"\nIt came from line {traceback.tb_lineno} of your code: {line}"
+        traceback = traceback.tb_next
+    return found

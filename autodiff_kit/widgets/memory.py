@@ -1,0 +1,194 @@
+"""The memory timeline: what a run keeps for backward, at every step, and for which rule.
+
+After reading you know how a run is watched for it: under two observers, one for names and rules
+(``record``), one for memory (``watch_memory``). Read next: ``view/memory.py``.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import ipywidgets
+
+from autodiff_kit.autograd.grad_mode import local, no_grad
+from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.record.memory import Memory, watch_memory
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.memory import timeline
+from autodiff_kit.view.memory_svg import memory_svg
+from autodiff_kit.widgets.arguments import Arguments
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+
+__all__ = ["MemoryTimeline", "fresh_grads"]
+
+# The recorder lets go of a call's frame, and of the variables in it, when something happens in
+# the frame around it that is not the kit's own. This is one, where there is no other.
+_TEXT = "backward(forward())"
+linecache.cache["the run"] = len(_TEXT), None, [_TEXT], "the run"
+_OUTER = compile(_TEXT, "the run", "eval")
+
+
+class MemoryTimeline(Lab):
+    """Bytes kept for backward at every step of a run: by array, by node, and why.
+
+    Parameters
+    ----------
+    source : callable or Recording
+        A function that returns a tensor, such as a loss: it is run, and ``backward()`` called on
+        what it returns, unless the function does that itself. Its arguments become controls:
+        ``def loss(depth=4, checkpointing=False)``. Or a recording; that does not know what a
+        checkpoint does, nor what Python frees.
+    **arguments
+        What the arguments of the function begin with (``arguments.py``).
+
+    Attributes
+    ----------
+    timeline : Timeline
+        The numbers behind the picture.
+
+    Raises
+    ------
+    TypeError
+        If ``source`` is neither a function nor a recording, or does not take these arguments.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.ones(1000, requires_grad=True)
+    >>> lab = MemoryTimeline(lambda depth=3: sum(x.sin().exp() for _ in range(depth)).sum())
+    >>> max(lab.timeline.kept)
+    12000
+    """
+
+    def __init__(self, source: Callable[..., Any] | Recording, **arguments: Any) -> None:
+        self._source = source
+        controls: dict[str, ipywidgets.Widget] = {}
+        if not isinstance(source, Recording):
+            self._arguments = Arguments(source, arguments)
+            controls |= self._arguments.controls
+            controls["no_grad"] = _switch("no_grad")
+            controls["retain_graph"] = _switch("retain_graph")
+        elif arguments:
+            raise TypeError("a recording takes no arguments: it is a run that is over")
+        controls["before"] = _switch("show what was there before")
+        self.step = ipywidgets.IntSlider(description="step", min=1, max=1, readout=True)
+        self.step.layout.width = "min(100%, 720px)"
+        self._is_new = True  # what is drawn so far does not belong to the timeline there is
+        super().__init__(controls, extra=[self.step])
+        self.step.observe(lambda _: self._show(), "value")
+        self.canvas.observe(lambda _: self._show(), "picked")
+
+    def draw(self) -> None:
+        """Run the function as the controls say, and draw what it kept."""
+        recording, memory = self._source, None
+        if not isinstance(recording, Recording):
+            recording, memory = self._watched(recording)
+        if not any(node["kind"] == "op" for node in recording.nodes):
+            raise Refused(
+                "No operation on a tensor was seen.\n-> Compute something with tensors in it."
+            )
+        self.timeline = timeline(recording, memory)
+        self._is_new = True
+        self.step.max = len(self.timeline.kept)
+        self.step.value = self.timeline.peak + 1
+        self._is_new = False
+        self._show(summary=True)
+
+    def _watched(self, function: Callable[..., Any]) -> tuple[Recording, Memory]:
+        values = self._arguments.values()
+        retain = self.controls["retain_graph"].value
+
+        def forward() -> Any:
+            own = local.mode.observer
+            grad = no_grad() if self.controls["no_grad"].value else nullcontext()
+            with installed(roots if own is None else Both(own, roots)), grad:
+                return self._arguments.call(function, values)
+
+        def backward(value: Any) -> Any:
+            if value is None and roots.numbers:
+                return None  # a training step, which goes back by itself
+            node = the_tensor(value, function)._node
+            if node is not None and node.number not in roots.numbers:
+                with fresh_grads():
+                    value.backward(retain_graph=retain)
+            return value if retain else None
+
+        def watched() -> Any:
+            with watch:
+                kept = eval(_OUTER, {"forward": forward, "backward": backward})
+            return kept  # here, and not before, a graph that was retained goes
+
+        watched.__name__ = name_of(function)
+        watch, roots = watch_memory(), _Roots()
+        _, recording = run(watched)
+        return recording, watch.memory
+
+    def _show(self, *, summary: bool = False) -> None:
+        """Draw the timeline there is; say what is picked, or where the mark stands."""
+        if self._is_new:
+            return
+        step = self.step.value - 1
+        bands = {band.id: band for band in self.timeline.bands}
+        picked = bands.get(self.canvas.picked)
+        said = self.timeline.about(picked) if picked else self.timeline.at(step)
+        if summary and not picked:
+            said = self.timeline.summary()
+        before = self.controls["before"].value
+        self.canvas.svg = memory_svg(self.timeline, step, before=before)
+        self.canvas.caption = said
+
+
+class _Roots(Observer):
+    """Notes where the learner's own backward passes begin."""
+
+    def __init__(self) -> None:
+        self.numbers: set[int] = set()
+
+    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        self.numbers |= {node.number for node, _ in roots}
+
+
+class fresh_grads(Observer):
+    """Let every ``.grad`` begin anew inside, and give the leaves back those that they had.
+
+    A lab runs the learner's code again and again, and should leave no trace in it.
+
+    Attributes
+    ----------
+    found : list of (Tensor, Tensor or None)
+        Leaves and the gradients that they got, once the block is over.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Tensor, Tensor | None]] = []
+        self._grads: list[tuple[Tensor, Tensor | None]] = []
+        self._seen: set[int] = set()
+
+    def __enter__(self) -> None:
+        outer = local.mode.observer
+        self._installed = installed(self if outer is None else Both(self, outer))
+        self._installed.__enter__()
+
+    def visited(self, node: Node, g: Any) -> None:
+        """Put the gradient of a leaf aside when the first one comes to it."""
+        leaf = node.leaf if isinstance(node, AccumulateGrad) else None
+        if leaf is not None and node.number not in self._seen:
+            self._seen.add(node.number)
+            self._grads.append((leaf, leaf.grad))
+            leaf.grad = None
+
+    def __exit__(self, *error: Any) -> None:
+        self._installed.__exit__(*error)
+        for leaf, grad in self._grads:
+            self.found.append((leaf, leaf.grad))
+            leaf.grad = grad
+
+
+def _switch(name: str) -> ipywidgets.Checkbox:
+    return ipywidgets.Checkbox(False, description=name, indent=False)

@@ -1,0 +1,220 @@
+"""Running a learner's function for a lab: recorded, and never for longer than a moment.
+
+After reading this file you know how a lab survives ``while True: pass``: a second thread looks at
+the clock and, when time is up, has Python raise an exception in the thread that runs. No signal
+handler, no trace function and no other thing that belongs to the whole process is touched. Read
+next: ``lab.py``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.ops.table import Op
+from autodiff_kit.record import Recording, record
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["Refused", "fresh_grads", "name_of", "run", "the_tensor"]
+
+AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the exception
+
+
+class Refused(Exception):
+    """What a lab does not do, and why, in words for the learner."""
+
+
+class _Stopped(BaseException):
+    """Ends the learner's code; no Exception, so that ``except Exception`` does not catch it."""
+
+
+def run(
+    function: Callable[..., Any],
+    *args: Any,
+    seconds: float = 5.0,
+    operations: int = 20_000,
+    **kwargs: Any,
+) -> tuple[Any, Recording]:
+    """Call a function under a recorder of its own, within bounds.
+
+    Whoever watches outside of this call is not told of it, and a grad mode that the function has
+    changed is put back.
+
+    Parameters
+    ----------
+    function : callable
+        Called with ``args`` and ``kwargs``.
+    seconds : float, default 5
+        It may run for so long. A single long call that is not Python code, such as
+        ``time.sleep(60)``, is stopped when it comes back; Ctrl-C and the kernel's stop button
+        work at any time.
+    operations : int, default 20_000
+        It may do so many operations on tensors.
+
+    Returns
+    -------
+    (value, Recording) - what the function gave back, and what its tensors did.
+
+    Raises
+    ------
+    Refused
+        If one of the bounds is reached; the message says what to do.
+    Exception
+        Whatever the function raises.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> value, recording = run(lambda x: x * x, torch.tensor(3.0))
+    >>> value
+    tensor(9.)
+    """
+    mode = local.mode
+    flags = mode.grad_enabled, mode.inference
+    try:
+        # The clock goes on inside the recorder: it interrupts the learner's code and no other.
+        with installed(_Counter(operations)), record() as recording, _Clock(seconds):
+            value = function(*args, **kwargs)
+    except _Stopped as stop:
+        raise Refused(f"{name_of(function)} was stopped: {stop}") from None
+    finally:
+        mode.grad_enabled, mode.inference = flags
+    return value, recording
+
+
+def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
+    """Return what a function gave back, if that is a tensor.
+
+    Raises
+    ------
+    Refused
+        If it is not; the message says what it was instead.
+    """
+    if isinstance(value, Tensor):
+        return value
+    name = name_of(function)
+    if value is None:
+        raise Refused(
+            f"{name} gave nothing back, and this lab needs a tensor.\n"
+            "-> End every way through it with a line such as `return y`."
+        )
+    raise Refused(
+        f"{name} gave back a {type(value).__name__}, and this lab needs a tensor.\n"
+        "-> Return the tensor itself: without float(), .item() or .numpy(), and only one."
+    )
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a function is called in a sentence: the same words on every machine."""
+    name = getattr(function, "__name__", "") or type(function).__name__
+    return "the lambda" if name == "<lambda>" else name
+
+
+@contextmanager
+def fresh_grads() -> Iterator[None]:
+    """Let every backward pass inside begin with no ``.grad``; afterwards leaves have theirs again.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> with fresh_grads():
+    ...     (x * x).backward()
+    ...     print(x.grad)
+    tensor(6.)
+    >>> x.grad is None
+    True
+    """
+    keeper, outer = _Keeper(), local.mode.observer
+    try:
+        with installed(keeper if outer is None else Both(outer, keeper)):
+            yield
+    finally:
+        for leaf, grad in keeper.grads:
+            leaf.grad = grad
+
+
+class _Keeper(Observer):
+    """Sets each leaf's ``.grad`` aside when a backward pass first comes to it."""
+
+    def __init__(self) -> None:
+        self.grads: list[tuple[Tensor, Tensor | None]] = []
+        self._seen: set[int] = set()
+
+    def visited(self, node: Node, g: Any) -> None:
+        """Set one aside."""
+        leaf = node.leaf if isinstance(node, AccumulateGrad) else None
+        if leaf is not None and node.number not in self._seen:
+            self._seen.add(node.number)
+            self.grads.append((leaf, leaf.grad))
+            leaf.grad = None
+
+
+class _Counter(Observer):
+    """Ends the run after so many operations."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = self._left = limit
+
+    def applied(
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+    ) -> None:
+        """Count one more."""
+        self._left -= 1
+        if self._left < 0:
+            raise _Stopped(
+                f"it did more than {self._limit:,} operations on tensors, which no picture shows.\n"
+                "-> Give it fewer rounds or shorter inputs; a lab is for the small case."
+            )
+
+
+class _Clock:
+    """Ends what this thread does inside the ``with`` block after so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._thread = threading.get_ident()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._has_sent = False
+
+    def __enter__(self) -> None:
+        threading.Thread(target=self._watch, name="clock of a lab", daemon=True).start()
+
+    def __exit__(self, *error: object) -> None:
+        is_over = False
+        while not is_over:
+            try:
+                with self._lock:
+                    self._over.set()
+                # One that is on its way comes now, where it does no harm: Python looks at each
+                # turn of a loop. (It cannot be taken back; to try would slow this thread down.)
+                for _ in range(100 if self._has_sent else 0):
+                    pass
+                is_over = True
+            except _Stopped:
+                continue
+
+    def _watch(self) -> None:
+        if self._over.wait(self._seconds):
+            return
+        told = (
+            f"it was still running after {self._seconds:g} seconds.\n"
+            "-> Look for a loop that never ends: something in its condition has to change."
+        )
+        stop = type("_Stopped", (_Stopped,), {"__str__": lambda self: told})
+        while True:
+            with self._lock:
+                if self._over.is_set():
+                    return
+                self._has_sent = True
+                exception, thread = ctypes.py_object(stop), ctypes.c_ulong(self._thread)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
+            if self._over.wait(AGAIN):
+                return

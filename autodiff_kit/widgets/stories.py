@@ -1,0 +1,169 @@
+"""``ErrorStory``: an error of autograd, told in the graph and in the code, with what mends it.
+
+After reading you know that the story itself is told without Jupyter (``view/story.py``); here the
+code is run under a recorder, and the picture is shown. Read next: ``../view/story.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ipywidgets import HBox, Layout
+
+from autodiff_kit.record import Recording, record
+from autodiff_kit.view.story import KEYS, Story, story
+from autodiff_kit.view.story_svg import draw_parts
+from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.running import Refused, name_of, run
+
+__all__ = ["ErrorStory"]
+
+
+class ErrorStory(Lab):
+    """Show where an error began, what happened then, and what mends it.
+
+    A number stands for a place: beside its line of code, at its box of the graph and before its
+    sentence. Picking a sentence, by mouse or by keyboard, marks its places and reads it out.
+
+    Parameters
+    ----------
+    source : callable or Recording
+        A function without arguments, which is called under a recorder; or a recording that an
+        error has ended.
+    leaf : str, optional
+        Ask why this leaf got no gradient, as when ``x.grad`` is None and nothing was raised.
+    library : module, optional
+        ``torch``, if the function is written for real PyTorch.
+
+    Attributes
+    ----------
+    story : Story or None
+        The same in plain words: ``print(lab.story)``.
+    recording : Recording
+        For a ``Stepper``.
+    graph : Canvas
+        The graph; code and words are on ``canvas``.
+
+    Raises
+    ------
+    TypeError
+        If ``source`` is neither.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> def twice():
+    ...     x = torch.tensor(3.0, requires_grad=True)
+    ...     y = x * x
+    ...     y.backward()
+    ...     y.backward()
+    >>> ErrorStory(twice)
+    ErrorStory(The graph was freed by the first backward, and wanted by a second)
+    """
+
+    def __init__(
+        self,
+        source: Callable[[], Any] | Recording,
+        *,
+        leaf: str | None = None,
+        library: Any = None,
+    ) -> None:
+        if not isinstance(source, Recording) and not callable(source):
+            raise TypeError(
+                f"ErrorStory tells of a function or a recording, and this is a "
+                f"{type(source).__name__}.\n-> Put the lines that fail into a function without "
+                "arguments, def f(): ..., and write ErrorStory(f), not ErrorStory(f())."
+            )
+        self.story: Story | None = None
+        self.recording = source if isinstance(source, Recording) else Recording()
+        self._source, self._leaf, self._library = source, leaf, library
+        self.graph = Canvas()
+        self._parts = ("", "")
+        super().__init__({})
+        if self._parts[1]:  # beside the words, or below them where the page is narrow
+            both = [self.canvas, self.graph]
+            row = HBox(both, layout=Layout(flex_flow="row wrap"))
+            for canvas, share in zip(both, ("1 1 440px", "1 1 300px"), strict=True):
+                canvas.layout.flex, canvas.layout.min_width = share, "0"
+            others = [child for child in self.children if child is not self.canvas]
+            self.set_trait("children", [*others, row])
+        self.canvas.observe(self._pick, "picked")
+
+    def draw(self) -> None:
+        """Run the function and tell what went wrong; where nothing did, say that."""
+        if not isinstance(self._source, Recording):
+            self._run(self._source)
+        self.story = story(self.recording, self._leaf)
+        if self.story is None:
+            raise Refused(self._no_story())
+        facts = {key: getattr(self.recording, key) for key in KEYS}
+        self._parts = draw_parts(facts, self.story)
+        self._show("", self._caption())
+
+    def _run(self, function: Callable[[], Any]) -> None:
+        def recorded() -> None:
+            with record(self._library) as self.recording:
+                function()
+
+        try:
+            run(recorded)
+        except Refused:
+            raise
+        except Exception:
+            if self.recording.error is None:
+                raise  # it did not come from the function
+
+    def _no_story(self) -> str:
+        error = self.recording.error
+        if error is not None:
+            return (
+                f"{error['type']}: {error['message']}\n-> This is no error of the graph, so there "
+                "is no story in the graph to tell. The words above come from the code itself."
+            )
+        what = "this recording"
+        if not isinstance(self._source, Recording):
+            what = name_of(self._source)
+        if self._leaf is not None:
+            return (
+                f"In {what}, no leaf {self._leaf} was left without a gradient.\n"
+                "-> Give the name of a leaf that requires one and whose .grad is None."
+            )
+        return (
+            f"Nothing went wrong in {what}: no error, and no leaf without its gradient.\n"
+            "-> Give a function that raises an error, or ask ErrorStory(f, leaf='x') why x.grad "
+            "is None."
+        )
+
+    def _caption(self) -> str:
+        assert self.story is not None
+        count = len(self.story.chapters)
+        return f"{self.story.title}: a story of {count} place{'s' * (count > 1)}."
+
+    def _pick(self, change: Any) -> None:
+        """Mark the places of one chapter, and say it."""
+        if self.story is None:
+            return
+        picked = str(change["new"])
+        if not picked.isdigit() or not 0 < int(picked) <= len(self.story.chapters):
+            self._show("", self._caption())
+        else:
+            words = self.story.chapters[int(picked) - 1].words.replace("`", "")
+            self._show(picked, f"{picked}. {words}")
+
+    def _show(self, picked: str, caption: str) -> None:
+        place = f'" data-place="{picked}"'
+        marked = (part.replace(place, f" adk-place-picked{place}") for part in self._parts)
+        self.canvas.svg, self.graph.svg = marked
+        self.canvas.caption = caption
+        self.graph.caption = "The graph when the code stopped." if self._parts[1] else ""
+
+    def still(self) -> str:
+        """Return the picture with nothing picked."""
+        return "" if self.story is None else self.story.svg
+
+    def __repr__(self) -> str:
+        """Name the story; the same words for the same run."""
+        told = self.message.split("\n")[0] if self.story is None else self.story.title
+        return f"{type(self).__name__}({told})"

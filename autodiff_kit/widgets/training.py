@@ -1,0 +1,475 @@
+"""Gradients of whole networks: their size in every layer, over a training run, and their spread.
+
+After reading you can see whether the gradient of your network vanishes or explodes on its way back
+to the first layer, and what the numbers of one gradient are like. Read next: ``gradients.py``,
+functions of one and two numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+from numpy.typing import NDArray
+
+import autodiff_kit as ak
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.charts import Plot, Scale, drawing, label, spread
+from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted, bounded
+from autodiff_kit.widgets.running import Refused
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["GradientFlow", "GradientHistogram", "gradient_sizes"]
+
+TRAINING_SECONDS = 60.0
+NAMED = 12  # lines that get their names; of more, some are named
+LIMITS = (1e-12, 1e12)  # sizes are drawn between these
+
+
+def gradient_sizes(
+    model: ak.nn.Module, train: Callable[[ak.nn.Module], Any]
+) -> dict[str, list[float]]:
+    """Train a model, and note the size of every parameter's gradient after each backward pass.
+
+    The size is the root of the mean of the squares of its numbers, so that large and small layers
+    can be compared. What counts is what stands in ``.grad``.
+
+    Parameters
+    ----------
+    model : Module
+        Has parameters; is trained, and thus changed.
+    train : callable
+        Called with the model; does what a training loop does.
+
+    Returns
+    -------
+    dict from str to list of float - by the parameters' names, from the first layer to the last.
+
+    Raises
+    ------
+    Refused
+        If the training takes more than a minute, or no gradient came to any parameter.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> model = torch.nn.Linear(2, 1)
+    >>> gradient_sizes(model, lambda model: model(torch.ones(3, 2)).sum().backward())
+    {'weight': [3.0], 'bias': [3.0]}
+    """
+    sizes: dict[str, list[float]] = {name: [] for name, _ in model.named_parameters()}
+
+    def note(name: str) -> Callable[[Tensor], None]:
+        def hook(parameter: Tensor) -> None:
+            numbers = parameter.grad.numpy() if parameter.grad is not None else np.zeros(1)
+            with np.errstate(all="ignore"):
+                sizes[name].append(float(np.sqrt(np.mean(np.square(numbers, dtype="float64")))))
+
+        return hook
+
+    hooks = [
+        parameter.register_post_accumulate_grad_hook(note(name))
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+    ]
+    try:
+        bounded(TRAINING_SECONDS, train, model)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    found = {name: values for name, values in sizes.items() if values}
+    if not found:
+        raise Refused(
+            "No gradient came to any parameter of the model.\n"
+            "-> In the training function, call .backward() on a loss that this model has made."
+        )
+    return found
+
+
+class GradientFlow(Plotted):
+    """Size of the gradient in every layer over a training run; drag the line to any step.
+
+    Above, one line a layer over the steps, below, all layers at one step. What is under
+    `vanishing` or over `exploding` is said in words.
+
+    Parameters
+    ----------
+    source : Module or mapping
+        A model to be trained; or sizes that were noted already, ``{"layer 1": [0.1, 0.2], ...}``,
+        from the first layer to the last.
+    train : callable, optional
+        With a model: called with it, does the training. See ``gradient_sizes``.
+    vanishing, exploding : float
+        Rules of thumb: below 1e-6 a step of gradient descent hardly moves a weight any more, and
+        above 1e3 it throws it far off.
+
+    Raises
+    ------
+    TypeError
+        If `source` is neither; the message says what to give. What goes wrong in the training is
+        said in the lab.
+
+    Examples
+    --------
+    >>> lab = GradientFlow({"first": [1e-8, 2e-8], "last": [0.1, 0.2]})
+    >>> lab.sizes["last"]
+    [0.1, 0.2]
+    >>> lab.controls["step"].value = 0
+    """
+
+    def __init__(
+        self,
+        source: ak.nn.Module | Mapping[str, Sequence[float]],
+        train: Callable[[ak.nn.Module], Any] | None = None,
+        *,
+        vanishing: float = 1e-6,
+        exploding: float = 1e3,
+        title: str = "",
+    ) -> None:
+        if isinstance(source, ak.nn.Module) and not callable(train):
+            raise TypeError(
+                "GradientFlow needs a function that trains the model.\n"
+                "-> GradientFlow(model, train) with def train(model): ... and its training loop."
+            )
+        if not isinstance(source, ak.nn.Module | Mapping):
+            raise TypeError(
+                f"GradientFlow shows a model or sizes of gradients, and this is a "
+                f"{type(source).__name__}.\n"
+                '-> GradientFlow(model, train), or GradientFlow({"layer 1": [0.1, 0.2], ...}).'
+            )
+        self._source, self._train = source, train
+        self._limits = vanishing, exploding
+        self.sizes: dict[str, list[float]] = {}
+        self._drawn: dict[str, tuple[list[str], list[float]]] = {}
+        controls = {
+            "kind": ipywidgets.Dropdown(
+                options=["weights", "biases", "all parameters"], description="show"
+            ),
+            "step": ipywidgets.IntSlider(0, min=0, max=0, description="step"),
+        }
+        super().__init__(controls, title=title)
+
+    def dragged(self, *point: float) -> None:
+        """Go to the step that the line was dragged to."""
+        if point:
+            self.controls["step"].value = round(point[0])
+
+    def draw(self) -> None:
+        """Train once; then show what was noted."""
+        if not self.sizes:
+            self._note_sizes()
+        shown = self._shown()
+        step = self.controls["step"].value
+        words = self._words(shown, step)
+        self.show(self._picture(shown, step, words), words, (step, self._grip))
+
+    def _note_sizes(self) -> None:
+        if isinstance(self._source, ak.nn.Module):
+            assert self._train is not None
+            self.sizes = gradient_sizes(self._source, self._train)
+        else:
+            self.sizes = {str(k): [float(v) for v in vs] for k, vs in self._source.items()}
+        steps = max(map(len, self.sizes.values()), default=0)
+        if not steps:
+            raise Refused('There are no sizes to show.\n-> Give {"layer 1": [0.1, 0.2], ...}.')
+        kinds = {name.rpartition(".")[2] for name in self.sizes}
+        if not {"weight", "bias"} <= kinds:
+            self.controls["kind"].value = "all parameters"
+            self.controls["kind"].layout.display = "none"
+        self.controls["step"].max = steps - 1
+        self.controls["step"].value = steps - 1
+
+    def _shown(self) -> dict[str, list[float]]:
+        """Return the chosen parameters, all of one length; a layer's name loses ``.weight``."""
+        ending = {"weights": ".weight", "biases": ".bias"}.get(self.controls["kind"].value, "")
+        chosen = {
+            _layer(name.removesuffix(ending)): values
+            for name, values in self.sizes.items()
+            if f".{name}".endswith(ending)
+        }
+        if not chosen:
+            raise Refused(f"The model has no {self.controls['kind'].value}.")
+        steps = max(map(len, chosen.values()))
+        return {name: vs + [math.nan] * (steps - len(vs)) for name, vs in chosen.items()}
+
+    def _words(self, shown: Mapping[str, Sequence[float]], step: int) -> str:
+        vanishing, exploding = self._limits
+        now = {name: values[step] for name, values in shown.items() if step < len(values)}
+        steps = max(map(len, shown.values()))
+        names = list(now)
+        first, last = now[names[0]], now[names[-1]]
+        words = f"Step {step} of {steps - 1}. "
+        if len(names) > 1:
+            words += f"Size of the gradient in the first layer, {names[0]}: {label(first)}, "
+            words += f"in the last, {names[-1]}: {label(last)}."
+            if 0 < first < last < math.inf and last / first >= 2:
+                words += f" On its way back it has become {_times(last / first)} times smaller."
+            elif 0 < last < first < math.inf and first / last >= 2:
+                words += f" On its way back it has become {_times(first / last)} times larger."
+        else:
+            words += f"Size of the gradient: {label(first)}."
+        small = [name for name, v in now.items() if v < vanishing]
+        large = [name for name, v in now.items() if v > exploding or v != v]
+        if len(small) == len(now):
+            words += f" It is below {label(vanishing)} everywhere: nothing more is learned."
+        elif small:
+            words += f" It vanishes in {_some(small, len(now))}, below {label(vanishing)}: "
+            words += "these layers hardly learn."
+        if large:
+            words += f" It explodes in {_some(large, len(now))}, above {label(exploding)}: "
+            words += "a step throws these weights far off."
+        if not small and not large:
+            words += " It neither vanishes nor explodes."
+        return words
+
+    def _up(self, shown: Mapping[str, Sequence[float]], start: float, end: float) -> Scale:
+        low, high = LIMITS
+        known = [v for vs in shown.values() for v in vs if low <= v <= high]
+        powers = [math.log10(v) for v in known] or [-1.0, 0.0]
+        bottom, top = math.floor(min(powers)), math.ceil(max(powers))
+        return Scale(10.0**bottom, 10.0 ** max(top, bottom + 1), start, end, True)
+
+    def _lines(
+        self, shown: Mapping[str, Sequence[float]], across: Scale, up: Scale
+    ) -> tuple[list[str], list[float]]:
+        """Return the lines and where they end; they stay while only the step changes."""
+        kind = self.controls["kind"].value
+        if kind not in self._drawn:
+            plot, ends = Plot(across, up), []
+            for i, values in enumerate(shown.values()):
+                # What is 0, nan or inf cannot stand on a scale of powers of ten.
+                ys = [v if v > 0 else math.nan for v in values]
+                look = "tangent" if i == 0 else "curve" if i == len(shown) - 1 else "middle"
+                plot.curve([float(k) for k in range(len(ys))], ys, look)
+                if len(ys) == 1:
+                    plot.dots([(0.0, ys[0])])
+                ends.append(next((v for v in reversed(ys) if math.isfinite(v)), up.low))
+            self._drawn[kind] = plot.marks, ends
+        return self._drawn[kind]
+
+    def _picture(self, shown: Mapping[str, Sequence[float]], step: int, words: str) -> str:
+        names = list(shown)
+        steps = max(map(len, shown.values()))
+        named = _evenly(len(names), NAMED)
+        room = min(max(len(names[i]) for i in named), 18) * 7.2 + 12
+        up = self._up(shown, 270.0, 18.0)
+        across = Scale(0.0, float(max(steps - 1, 1)), LEFT, RIGHT - room)
+        lines, ends = self._lines(shown, across, up)
+        plot = Plot(across, up, x_label="step", y_label="size of gradient", under=lines)
+        plot.level(self._limits[0], "below: vanishing", below=True)
+        plot.level(self._limits[1], "above: exploding")
+        places = spread([min(max(up(ends[i]), 18.0), 270.0) for i in named], 15.0, 22.0, 270.0)
+        notes = ""
+        for i, y in zip(named, places, strict=True):
+            text = names[i] if len(names[i]) <= 18 else f"{names[i][:17]}…"
+            x, end = RIGHT - room, min(max(up(ends[i]), 18.0), 270.0)
+            notes += f'<path class="adk-lead" d="M{x + 2:.1f} {end:.1f}L{x + 9:.1f} {y:.1f}"/>'
+            notes += f'<text x="{x + 12:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
+        self._grip = up.high / (up.high / up.low) ** 0.06
+        plot.curve([step, step], [up.low, up.high], "cursor")
+        plot.handle(float(step), self._grip, "Step", along="x", step=1.0)
+        top = 330.0
+        ticks = [(i + 1.0, str(i + 1)) for i in _evenly(len(names), 20)]
+        below = Plot(
+            Scale(0.4, len(names) + 0.6, LEFT, RIGHT),
+            Scale(up.low, up.high, top + 100, top, True),
+            x_label=f"layers at step {step}, from the first to the last",
+            y_label="size",
+            x_ticks=ticks,
+        )
+        for limit in self._limits:
+            below.level(limit, "")
+        now = [vs[step] if step < len(vs) else math.nan for vs in shown.values()]
+        edges = [(i + 0.65, i + 1.35) for i in range(len(names))]
+        told = [f"{name}: {label(v)}" for name, v in zip(names, now, strict=True)]
+        below.bars(edges, now, told)
+        for i, v in enumerate(now):
+            if v == 0 or not math.isfinite(v):
+                below.words(i + 1.0, up.low, "0" if v == 0 else f"{v:g}", anchor="middle", up=4)
+        title = "Size of the gradient in each layer"
+        return drawing([plot, notes, below], WIDTH, top + 145, title=title, words=words)
+
+    def paint(self, figure: Figure) -> None:
+        """Draw sizes over steps, and layers at the chosen step."""
+        shown, step = self._shown(), self.controls["step"].value
+        above, below = figure.subplots(2, 1, height_ratios=(2, 1))
+        for name, values in shown.items():
+            above.semilogy(values, label=name)
+        for limit in self._limits:
+            if above.get_ylim()[0] < limit < above.get_ylim()[1]:
+                above.axhline(limit, linestyle="--", color="gray")
+        above.axvline(step, color="black", linewidth=0.8)
+        above.legend(fontsize="small")
+        above.set(xlabel="step", ylabel="size of gradient")
+        below.bar(list(shown), [values[step] for values in shown.values()])
+        below.set_yscale("log")
+        below.tick_params(axis="x", labelrotation=30)
+
+
+def _times(ratio: float) -> str:
+    return label(float(f"{ratio:.2g}"))
+
+
+def _layer(name: str) -> str:
+    """Write a number as ``Sequential`` prints it: ``(0)``."""
+    return f"({name})" if name.isdigit() else name
+
+
+def _some(names: Sequence[str], of: int) -> str:
+    """Return ``"2 of 8 layers, (0), (2)"``."""
+    listed = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
+    return f"{len(names)} of {of} layers, {listed}"
+
+
+def _evenly(count: int, most: int) -> list[int]:
+    """Return at most so many of 0 ... count-1, the first and the last among them."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
+
+
+# -- one gradient -------------------------------------------------------------------------------
+
+
+class GradientHistogram(Plotted):
+    """What the numbers of one gradient are like: how many are large, small, nothing at all.
+
+    Parameters
+    ----------
+    source : Tensor, Module or mapping
+        A tensor with a ``.grad``; or several by name, to choose from: a model, or
+        ``{"first": w1, "second": w2}``.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these. A gradient that is not there yet is said in the lab.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> GradientHistogram(x)
+    GradientHistogram(3 numbers from 2 to 6, mean 4, standard deviation 1.633.)
+    """
+
+    def __init__(
+        self,
+        source: Tensor | ak.nn.Module | Mapping[str, Tensor],
+        *,
+        bins: int = 30,
+        title: str = "",
+    ) -> None:
+        named: Mapping[str, Any]
+        if isinstance(source, Tensor):
+            named = {"": source}
+        elif isinstance(source, ak.nn.Module):
+            named = dict(source.named_parameters())
+        else:
+            named = source if isinstance(source, Mapping) else {}
+        if not named or not all(isinstance(value, Tensor) for value in named.values()):
+            raise TypeError(
+                f"GradientHistogram shows the gradient of a tensor, and this is a "
+                f"{type(source).__name__} without one.\n"
+                "-> Give a tensor or parameter, a model, or tensors by name."
+            )
+        self._tensors = dict(named)
+        controls = {
+            "tensor": ipywidgets.Dropdown(options=list(self._tensors), description="gradient of"),
+            "bins": ipywidgets.IntSlider(min(max(bins, 2), 80), min=2, max=80, description="bars"),
+            "log": ipywidgets.Checkbox(False, description="powers of ten", indent=False),
+        }
+        if len(self._tensors) == 1:
+            controls["tensor"].layout.display = "none"
+        super().__init__(controls, title=title)
+
+    def draw(self) -> None:
+        """Count and draw; ``refresh()`` does it again after another backward."""
+        numbers = self._numbers()
+        words = self._words(numbers)
+        self.show(self._picture(numbers, words), words)
+
+    def _numbers(self) -> NDArray[np.float64]:
+        name = self.controls["tensor"].value
+        tensor, called = self._tensors[name], name or "the tensor"
+        if not tensor.requires_grad:
+            raise Refused(
+                f"{called} does not ask for a gradient.\n"
+                "-> Make it with requires_grad=True, then call backward() on a result."
+            )
+        if not tensor.is_leaf and not tensor.retains_grad:
+            raise Refused(
+                f"{called} is not a leaf: backward() passes its gradient on and does not keep it.\n"
+                "-> Call .retain_grad() on it before backward()."
+            )
+        if tensor.grad is None:
+            raise Refused(
+                f"{called} has no gradient yet: its .grad is None.\n"
+                "-> Call backward() on a result that depends on it, then refresh() here."
+            )
+        return np.array(tensor.grad.detach().numpy(), dtype=float).ravel()
+
+    def _words(self, numbers: NDArray[np.float64]) -> str:
+        known = numbers[np.isfinite(numbers)]
+        name = self.controls["tensor"].value
+        words = f"{name}: " if name else ""
+        words += "1 number" if numbers.size == 1 else f"{numbers.size} numbers"
+        if known.size:
+            low, high = label(known.min()), label(known.max())
+            words += f" from {low} to {high}" if low != high else f", all of them {low}"
+            words += f", mean {label(known.mean())}, standard deviation {label(known.std())}."
+        else:
+            words += "."
+        zeros = int((known == 0).sum())
+        if zeros:
+            part = label(100 * zeros / numbers.size)
+            words += f" Exactly 0: {zeros} of them ({part} %)."
+        if known.size < numbers.size:
+            words += f" nan or inf, and not drawn: {numbers.size - known.size}."
+        return words
+
+    def _counts(
+        self, numbers: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        known = numbers[np.isfinite(numbers)]
+        low, high = (known.min(), known.max()) if known.size else (-1.0, 1.0)
+        room = 0.0 if high - low > 1e-12 * max(abs(low), abs(high)) else abs(low) / 10 or 1.0
+        return np.histogram(known, int(self.controls["bins"].value), (low - room, high + room))
+
+    def _picture(self, numbers: NDArray[np.float64], words: str) -> str:
+        counts, edges = self._counts(numbers)
+        highest = max(int(counts.max()), 1)
+        log = self.controls["log"].value
+        top = 10.0 ** math.ceil(math.log10(highest) + 0.05) if log else highest * 1.06
+        up = Scale(0.7 if log else 0.0, top, 270.0, 20.0, log)
+        room = 0.03 * (edges[-1] - edges[0])
+        across = Scale(float(edges[0] - room), float(edges[-1] + room), LEFT, RIGHT)
+        plot = Plot(across, up, x_label="value in .grad", y_label="how many")
+        pairs = [(float(a), float(b)) for a, b in pairwise(edges)]
+        heights = [float(count) if count else (0.0 if not log else math.nan) for count in counts]
+        told = [
+            f"{count} from {label(a)} to {label(b)}"
+            for count, (a, b) in zip(counts, pairs, strict=True)
+        ]
+        plot.bars(pairs, heights, told)
+        if across.holds(0.0):
+            plot.curve([0.0, 0.0], [up.low, up.high], "level")
+        name = self.controls["tensor"].value
+        return drawing([plot], WIDTH, 318.0, title=f"Gradient of {name or 'a tensor'}", words=words)
+
+    def paint(self, figure: Figure) -> None:
+        """Draw the bars."""
+        counts, edges = self._counts(self._numbers())
+        axes = figure.subplots()
+        axes.stairs(counts, edges, fill=True)
+        axes.set(xlabel="value in .grad", ylabel="how many")
+        if self.controls["log"].value:
+            axes.set_yscale("log")

@@ -1,0 +1,5 @@
+# message: relu_lets_all_through
+
+
+def relu_rule(g, x):
+    return g

@@ -1,0 +1,162 @@
+"""Does each node come before its inputs, once, and in any depth?"""
+
+from autodiff_kit.grading.checks import check
+from autodiff_kit.grading.pictures import beside, graph
+
+
+def build(step, data):
+    """Make the nodes of a graph; the last one is the root."""
+    nodes = []
+    for inputs, name in zip(data["inputs"], data["names"], strict=True):
+        used = tuple(nodes[i] for i in inputs)
+        nodes.append(step.Node(name, used, requires_grad=not name.startswith("const")))
+    return nodes
+
+
+def names(rng, count):
+    """Return names whose order says nothing."""
+    return [f"n{number}" for number in rng.permutation(count)]
+
+
+def reached(data):
+    found = {len(data["inputs"]) - 1}
+    for number in reversed(range(len(data["inputs"]))):
+        if number in found:
+            found.update(data["inputs"][number])
+    return sorted(found)
+
+
+def an_order(data):
+    """Return one right order: nodes are numbered as they were made, so the newest come first."""
+    return [data["names"][number] for number in reversed(reached(data))]
+
+
+def is_an_order(data, value, wanted):
+    """Tell whether a list of names is a right order: there are several."""
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        return False
+    if sorted(value) != sorted(wanted):
+        return False
+    place = {name: number for number, name in enumerate(value)}
+    names = data["names"]
+    return all(
+        place[names[number]] < place[names[x]]
+        for number in reached(data)
+        for x in data["inputs"][number]
+    )
+
+
+def what_is_wrong(data, value, wanted):
+    if len(set(value)) < len(value):
+        return "comes_more_than_once"
+    if is_an_order(data, value[::-1], wanted):
+        return "inputs_first"
+    if set(value) < set(wanted):
+        return "nodes_are_missing"
+    return ""
+
+
+def places(data, value, wanted):
+    """Draw the graph with each node's place in the list; mark the first that comes too early."""
+    names, inputs = data["names"], data["inputs"]
+    notes = [
+        [", ".join(str(i + 1) for i, n in enumerate(order) if n == name) or "-" for name in names]
+        for order in (value, wanted)
+    ]
+    came: set[str] = set()
+    early = ""
+    for name in value:
+        users = [names[i] for i, used in enumerate(inputs) if names.index(name) in used]
+        if not early and not came.issuperset(users):
+            early = name
+        came.add(name)
+    marked = names.index(early) if early else -1
+    words = f"{early} comes before a node that uses it" if early else "the places in the list"
+    drawn = [
+        graph(names, inputs, note, mark) for note, mark in zip(notes, (marked, -1), strict=True)
+    ]
+    return beside(*drawn, words)
+
+
+@check(step="order", points=3, concept="all users first", cases=4, using=[build])
+class Shared:
+    shown = "d, which uses c and a, where c uses b, and b uses a"
+    example = {"inputs": [[], [0], [1], [0, 2]], "names": ["a", "b", "c", "d"]}
+
+    def generate(rng):
+        inputs = [[], [0], [1], [0, 2]]
+        for number in range(4, 4 + int(rng.integers(2, 6))):
+            older = int(rng.integers(0, number - 1))
+            inputs.append([int(i) for i in rng.permutation([older, number - 1])])
+        # The root is reached by a long way and by a short one, from either side.
+        root = len(inputs)
+        inputs += [[root - 1], [root], [root + 1, 0], [1, root + 2]]
+        return {"inputs": inputs, "names": names(rng, len(inputs))}
+
+    def drive(step, data):
+        return [node.name for node in step.order(build(step, data)[-1])]
+
+    expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
+
+
+@check(step="order", points=2, concept="one node used twice", using=[build])
+class Doubled:
+    shown = "fourth = square * square, square = x * x"
+    example = {"inputs": [[], [0, 0], [1, 1]], "names": ["x", "square", "fourth"]}
+
+    def generate(rng):
+        inputs = [[]]
+        for number in range(int(rng.integers(2, 6))):
+            inputs.append([number] * int(rng.integers(1, 4)))
+        inputs.append([len(inputs) - 1] * 2)
+        return {"inputs": inputs, "names": names(rng, len(inputs))}
+
+    def drive(step, data):
+        return [node.name for node in step.order(build(step, data)[-1])]
+
+    expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
+
+
+@check(step="order", points=2, concept="leaves and constants, too", cases=4, using=[build])
+class Constants:
+    shown = "double = const * x, where const requires no gradient"
+    example = {"inputs": [[], [], [0, 1]], "names": ["const", "x", "double"]}
+    many = True
+
+    def generate(rng):
+        # A tree; some of its leaves are constants; and a node that nobody uses.
+        leaves = int(rng.integers(2, 5))
+        inputs = [[] for _ in range(leaves)]
+        made = 0
+        for number in range(1, leaves):
+            inputs.append([made, number])
+            made = len(inputs) - 1
+        unused = len(inputs) - 1
+        inputs.insert(unused, [])
+        given = names(rng, len(inputs))
+        given[int(rng.integers(0, leaves))] = "const1"
+        return {"inputs": inputs, "names": given}
+
+    def drive(step, data):
+        return [node.name for node in step.order(build(step, data)[-1])]
+
+    expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
+
+
+@check(step="order", points=3, concept="any depth", cases=1)
+class Deep:
+    shown = "a chain of 1200 operations (how many nodes came, and every 300th of them)"
+    example = 1200
+
+    def generate(rng):
+        return int(rng.integers(1100, 1300))
+
+    def drive(step, data):
+        node = step.Node(0)
+        for number in range(1, data):
+            node = step.Node(number, (node,))
+        names = [node.name for node in step.order(node)]
+        return [len(names), *names[::300]]
+
+    def expected(data):
+        return [data, *range(data - 1, -1, -300)]

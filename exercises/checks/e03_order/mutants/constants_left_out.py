@@ -1,0 +1,12 @@
+# message: constants_left_out
+def order(root):
+    done, result, waiting = set(), [], [(root, False)]
+    while waiting:
+        node, inputs_are_done = waiting.pop()
+        if inputs_are_done:
+            result.append(node)
+        elif id(node) not in done and node.requires_grad:
+            done.add(id(node))
+            waiting.append((node, True))
+            waiting.extend((x, False) for x in node.inputs)
+    return result[::-1]

@@ -1,0 +1,216 @@
+"""Does backward(root) add up what comes back, and leave everything else alone?"""
+
+import numpy as np
+
+from autodiff_kit.grading.checks import check, show
+from autodiff_kit.grading.pictures import beside, graph
+
+
+def build(step, data):
+    """Make nodes of the learner's kind: leaves first, then (inputs, slopes) of each operation."""
+    nodes = [
+        step.Node(value, requires_grad=needs)
+        for value, needs in zip(data["leaves"], data["needs"], strict=True)
+    ]
+    for inputs, slopes in data["operations"]:
+
+        def rule(g, slopes=slopes):
+            return tuple(g if slope is None else g * slope for slope in slopes)
+
+        nodes.append(step.Node(0.0, tuple(nodes[i] for i in inputs), rule))
+    return nodes
+
+
+def slopes_of(data, leaf, root):
+    """Return d root / d leaf: a change of the leaf, followed forward through the operations."""
+    change = [1.0 if i == leaf else 0.0 for i in range(len(data["leaves"]))]
+    for inputs, slopes in data["operations"]:
+        pairs = zip(inputs, slopes, strict=True)
+        change.append(sum(change[i] * (1.0 if s is None else s) for i, s in pairs))
+    return change[root]
+
+
+def gradients(labels):
+    """Return a function that draws the example with .grad in its nodes, the first wrong marked."""
+
+    def draw(data, value, wanted):
+        inputs = [[] for _ in data["leaves"]] + [used for used, _ in data["operations"]]
+        sides = []
+        for answer in (value, wanted):
+            answer = answer if isinstance(answer, list) else [answer]
+            sides.append([f"grad {show(g)}" for g in answer])
+        differ = [i for i, (a, b) in enumerate(zip(*sides, strict=True)) if a != b]
+        full = [side + [""] * (len(labels) - len(side)) for side in sides]
+        yours = graph(labels, inputs, full[0], differ[0])
+        right = graph(labels, inputs, full[1])
+        words = f"{labels[differ[0]]}: {sides[0][differ[0]]}, right is {sides[1][differ[0]]}"
+        return beside(yours, right, words)
+
+    return draw
+
+
+def slope(rng):
+    """Return a number far enough from 0 and 1 to be told apart from them."""
+    return round(float(rng.uniform(1.2, 3.0) * rng.choice([-1.0, 1.0])), 3)
+
+
+@check(step="backward", points=1, concept="begins with 1 at the root", using=[build])
+class Start:
+    shown = "backward(x) where x is itself a leaf"
+    example = {"leaves": [5.0], "needs": [True], "operations": []}
+
+    picture = gradients(["x"])
+
+    def generate(rng):
+        return {"leaves": [slope(rng)], "needs": [True], "operations": []}
+
+    def drive(step, data):
+        nodes = build(step, data)
+        step.backward(nodes[-1])
+        return nodes[0].grad
+
+    def expected(data):
+        return 1.0
+
+
+@check(step="backward", points=3, concept="contributions add up", cases=5, using=[build])
+class FanOut:
+    shown = "y = x * x + x at x = 3"
+    example = {
+        "leaves": [3.0],
+        "needs": [True],
+        "operations": [[[0, 0], [3.0, 3.0]], [[1, 0], [1.0, 1.0]]],
+    }
+
+    picture = gradients(["x", "x * x", "x * x + x"])
+
+    def generate(rng):
+        # A chain of operations, and each one uses the one before it and one or two older nodes.
+        operations = []
+        for number in range(int(rng.integers(3, 7))):
+            newest = number  # one leaf, so that the last node made has this number
+            older = [int(rng.integers(0, newest + 1)) for _ in range(int(rng.integers(1, 3)))]
+            inputs = [newest, *older]
+            operations.append([inputs, [slope(rng) for _ in inputs]])
+        return {"leaves": [slope(rng)], "needs": [True], "operations": operations}
+
+    def drive(step, data):
+        nodes = build(step, data)
+        step.backward(nodes[-1])
+        return nodes[0].grad
+
+    def expected(data):
+        return slopes_of(data, 0, len(data["operations"]))
+
+
+@check(step="backward", points=2, concept="a second pass adds to .grad", using=[build])
+class Again:
+    shown = "backward(x * w) and then backward(x + w), at x = 2 and w = 5"
+    example = {
+        "leaves": [2.0, 5.0],
+        "needs": [True, True],
+        "operations": [[[0, 1], [5.0, 2.0]], [[0, 1], [1.0, 1.0]]],
+    }
+
+    picture = gradients(["x", "w", "x * w", "x + w"])
+
+    def generate(rng):
+        operations = [[[0, 1], [slope(rng), slope(rng)]] for _ in range(int(rng.integers(2, 5)))]
+        return {"leaves": [1.0, 2.0], "needs": [True, True], "operations": operations}
+
+    def drive(step, data):
+        nodes = build(step, data)
+        for root in nodes[2:]:
+            step.backward(root)
+        return [nodes[0].grad, nodes[1].grad]
+
+    def expected(data):
+        roots = range(2, 2 + len(data["operations"]))
+        return [sum(slopes_of(data, leaf, root) for root in roots) for leaf in (0, 1)]
+
+
+@check(step="backward", points=1, concept="nothing stays in the inner nodes", using=[build])
+class Inner:
+    shown = (
+        "backward twice through z = (x * w) * 3 at x = 2 and w = 5, with .grad of x and w set back "
+        "to None in between (.grad of x, w and the two products)"
+    )
+    example = {
+        "leaves": [2.0, 5.0],
+        "needs": [True, True],
+        "operations": [[[0, 1], [5.0, 2.0]], [[2], [3.0]]],
+    }
+
+    picture = gradients(["x", "w", "x * w", "(x * w) * 3"])
+
+    def generate(rng):
+        operations = [[[0, 1], [slope(rng), slope(rng)]]]
+        operations += [[[2 + i], [slope(rng)]] for i in range(int(rng.integers(1, 4)))]
+        return {"leaves": [1.0, 2.0], "needs": [True, True], "operations": operations}
+
+    def drive(step, data):
+        nodes = build(step, data)
+        step.backward(nodes[-1])
+        nodes[0].grad = nodes[1].grad = None
+        step.backward(nodes[-1])
+        return [node.grad for node in nodes]
+
+    def expected(data):
+        root = 1 + len(data["operations"])
+        inner = [None] * len(data["operations"])
+        return [slopes_of(data, 0, root), slopes_of(data, 1, root), *inner]
+
+
+@check(step="backward", points=1, concept="constants get no gradient", using=[build])
+class Constants:
+    shown = "y = 2 * x at x = 3, where 2 requires no gradient"
+    example = {"leaves": [2.0, 3.0], "needs": [False, True], "operations": [[[0, 1], [3.0, 2.0]]]}
+
+    picture = gradients(["2", "x", "2 * x"])
+
+    def generate(rng):
+        needs = [bool(need) for need in rng.permutation([True, False])]
+        return {
+            "leaves": [1.0, 2.0],
+            "needs": needs,
+            "operations": [[[0, 1], [slope(rng), slope(rng)]]],
+        }
+
+    def drive(step, data):
+        nodes = build(step, data)
+        step.backward(nodes[-1])
+        return [nodes[0].grad, nodes[1].grad]
+
+    def expected(data):
+        return [slopes_of(data, leaf, 2) if data["needs"][leaf] else None for leaf in (0, 1)]
+
+
+@check(step="backward", points=2, concept="shared arrays are not changed", using=[build])
+class Arrays:
+    shown = "z = ((x + y) + x) * c at c = [10, 20]; a sum hands the same array to both inputs"
+    example = {
+        "leaves": [np.array([1.0, 2.0]), np.array([3.0, 4.0])],
+        "needs": [True, True],
+        "operations": [
+            [[0, 1], [None, None]],
+            [[2, 0], [None, None]],
+            [[3], [np.array([10.0, 20.0])]],
+        ],
+    }
+
+    def generate(rng):
+        n = int(rng.integers(2, 5))
+        sums = [[[0, 1], [None, None]], [[2, int(rng.integers(0, 2))], [None, None]]]
+        return {
+            "leaves": [rng.normal(size=n), rng.normal(size=n)],
+            "needs": [True, True],
+            "operations": [*sums, [[3], [rng.uniform(1.5, 3.0, n)]]],
+        }
+
+    def drive(step, data):
+        nodes = build(step, data)
+        step.backward(nodes[-1])
+        return [nodes[0].grad, nodes[1].grad]
+
+    def expected(data):
+        return [slopes_of(data, leaf, 4) for leaf in (0, 1)]

@@ -1,0 +1,13 @@
+# message: root_is_forgotten
+
+
+def backward(root):
+    cotangents = {id(root): 1.0}
+    for node in order(root):
+        if node.inputs:
+            g = cotangents[id(node)]
+            for x, contribution in zip(node.inputs, node.rule(g), strict=True):
+                before = cotangents.get(id(x))
+                cotangents[id(x)] = contribution if before is None else before + contribution
+                if x.requires_grad and not x.inputs:
+                    x.grad = contribution if x.grad is None else x.grad + contribution

@@ -1,0 +1,106 @@
+"""Is a cotangent summed over just those axes that were stretched?"""
+
+import numpy as np
+
+from autodiff_kit.grading.checks import check
+
+
+def summed(g, shape):
+    """Send each number of g back to the place that it was copied from, one by one."""
+    place = np.arange(int(np.prod(shape))).reshape(shape)
+    total = np.zeros(place.size)
+    np.add.at(total, np.broadcast_to(place, g.shape).ravel(), g.ravel())
+    return total.reshape(shape)
+
+
+def sizes(rng, count):
+    """Return different sizes, so that no axis can stand for another."""
+    return [int(size) for size in rng.permutation([2, 3, 4, 5])[:count]]
+
+
+@check(step="unbroadcast", points=2, concept="new axes in front")
+class Leading:
+    shown = "g of shape (2, 3, 4), full of ones, and shape (4,)"
+    example = {"g": np.ones((2, 3, 4)), "shape": [4]}
+
+    def generate(rng):
+        a, b, c, d = sizes(rng, 4)
+        return {"g": rng.normal(size=(a, b, c, d)), "shape": [c, d] if rng.random() < 0.7 else [d]}
+
+    def drive(step, data):
+        return step.unbroadcast(data["g"], tuple(data["shape"]))
+
+    def expected(data):
+        return summed(data["g"], tuple(data["shape"]))
+
+
+@check(step="unbroadcast", points=2, concept="axes of size 1")
+class Ones:
+    shown = "g = [[1, 2], [3, 4]] and shape (1, 1)"
+    example = {"g": np.array([[1.0, 2.0], [3.0, 4.0]]), "shape": [1, 1]}
+
+    def generate(rng):
+        a, b, c = sizes(rng, 3)
+        shape = [[1, b, 1], [1, 1, c], [a, 1, 1]][int(rng.integers(3))]
+        return {"g": rng.normal(size=(a, b, c)), "shape": shape}
+
+    def drive(step, data):
+        return step.unbroadcast(data["g"], tuple(data["shape"]))
+
+    def expected(data):
+        return summed(data["g"], tuple(data["shape"]))
+
+
+@check(step="unbroadcast", points=2, concept="new axes and axes of size 1 together")
+class Both:
+    shown = "g of shape (2, 3, 4), full of ones, and shape (3, 1)"
+    example = {"g": np.ones((2, 3, 4)), "shape": [3, 1]}
+
+    def generate(rng):
+        a, b, c = sizes(rng, 3)
+        return {"g": rng.normal(size=(a, b, c)), "shape": [b, 1] if rng.random() < 0.5 else [1, c]}
+
+    def drive(step, data):
+        return step.unbroadcast(data["g"], tuple(data["shape"]))
+
+    def expected(data):
+        return summed(data["g"], tuple(data["shape"]))
+
+
+@check(step="unbroadcast", points=2, concept="a single number, stretched")
+class Scalar:
+    shown = "g = [1, 2, 3] and shape ()"
+    example = {"g": np.array([1.0, 2.0, 3.0])}
+
+    def generate(rng):
+        return {"g": rng.normal(size=int(rng.integers(2, 6)))}
+
+    def drive(step, data):
+        return step.unbroadcast(data["g"], ())
+
+    def expected(data):
+        return summed(data["g"], ())
+
+
+@check(step="multiply", points=2, concept="first multiply, then sum")
+class Multiply:
+    shown = "g = [[1, 1], [10, 10]], x = [1, 2], y = [[3, 4], [5, 6]]"
+    example = {
+        "g": np.array([[1.0, 1.0], [10.0, 10.0]]),
+        "x": np.array([1.0, 2.0]),
+        "y": np.array([[3.0, 4.0], [5.0, 6.0]]),
+    }
+
+    def generate(rng):
+        a, b = sizes(rng, 2)
+        x, y = rng.normal(size=b), rng.normal(size=(a, b))
+        if rng.random() < 0.5:
+            x, y = y, x
+        return {"g": rng.normal(size=(a, b)), "x": x, "y": y}
+
+    def drive(step, data):
+        return step.multiply_rule(data["g"], data["x"], data["y"])
+
+    def expected(data):
+        g, x, y = data["g"], data["x"], data["y"]
+        return (summed(g * y, x.shape), summed(g * x, y.shape))

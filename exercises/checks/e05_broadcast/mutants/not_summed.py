@@ -1,0 +1,3 @@
+# message: not_summed
+def unbroadcast(g, shape):
+    return g

@@ -1,0 +1,3 @@
+# message: summed_over_everything
+def unbroadcast(g, shape):
+    return np.full(shape, g.sum())

@@ -1,0 +1,87 @@
+"""Are g and the other factor multiplied in the right way, for one matrix and for many?"""
+
+import numpy as np
+
+from autodiff_kit.grading.checks import check
+
+
+def sizes(rng):
+    """Return different sizes, so that a wrong product mostly does not even fit."""
+    return [int(size) for size in rng.permutation([2, 3, 4, 5])[:3]]
+
+
+def by_indices(data):
+    """Sum over the indices themselves: a[i, k] moves z[i, j] with the slope b[k, j]."""
+    g, a, b = data["g"], data["a"], data["b"]
+    whole_b = np.broadcast_to(b, (*g.shape[:-2], *b.shape[-2:]))
+    whole_a = np.broadcast_to(a, (*g.shape[:-2], *a.shape[-2:]))
+    to_a = np.einsum("...ij,...kj->...ik", g, whole_b)
+    to_b = np.einsum("...ij,...ik->...kj", g, whole_a)
+    return (
+        to_a.sum(axis=0) if to_a.ndim > a.ndim else to_a,
+        to_b.sum(axis=0) if to_b.ndim > b.ndim else to_b,
+    )
+
+
+@check(step="matmul", points=4, concept="two matrices")
+class Matrices:
+    shown = "g = [[1, 2], [3, 4]], a = [[1, 0], [2, 1]], b = [[5, 6], [7, 9]]"
+    example = {
+        "g": np.array([[1.0, 2.0], [3.0, 4.0]]),
+        "a": np.array([[1.0, 0.0], [2.0, 1.0]]),
+        "b": np.array([[5.0, 6.0], [7.0, 9.0]]),
+    }
+
+    def generate(rng):
+        n, k, m = sizes(rng)
+        shapes = {"g": (n, m), "a": (n, k), "b": (k, m)}
+        return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+    def drive(step, data):
+        return step.matmul_rule(data["g"], data["a"], data["b"])
+
+    expected = by_indices
+
+
+@check(step="batches", points=3, concept="a batch of pairs")
+class Batches:
+    shown = (
+        "batches of two 2 x 2 matrices (a is 1, 2, ... 8, b is 2, 4, ... 16, g is 1, -1, 1, ...)"
+    )
+    example = {
+        "g": np.array([[[1.0, -1.0], [1.0, -1.0]], [[1.0, -1.0], [1.0, -1.0]]]),
+        "a": np.arange(1.0, 9.0).reshape(2, 2, 2),
+        "b": np.arange(2.0, 18.0, 2.0).reshape(2, 2, 2),
+    }
+
+    def generate(rng):
+        n, k, m = sizes(rng)
+        shapes = {"g": (6, n, m), "a": (6, n, k), "b": (6, k, m)}
+        return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+    def drive(step, data):
+        return step.batch_rule(data["g"], data["a"], data["b"])
+
+    expected = by_indices
+
+
+@check(step="batches", points=3, concept="one matrix for the whole batch")
+class Shared:
+    shown = "a batch of two 1 x 1 matrices, 1 and 2, times one matrix [[3, 4]], with g full of ones"
+    example = {
+        "g": np.ones((2, 1, 2)),
+        "a": np.array([[[1.0]], [[2.0]]]),
+        "b": np.array([[3.0, 4.0]]),
+    }
+
+    def generate(rng):
+        n, k, m = sizes(rng)
+        shapes = {"g": (6, n, m), "a": (6, n, k), "b": (k, m)}
+        if rng.random() < 0.4:
+            shapes = {"g": (6, n, m), "a": (n, k), "b": (6, k, m)}
+        return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+    def drive(step, data):
+        return step.batch_rule(data["g"], data["a"], data["b"])
+
+    expected = by_indices

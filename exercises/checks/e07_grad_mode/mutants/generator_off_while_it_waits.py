@@ -1,0 +1,25 @@
+# message: generator_off_while_it_waits
+
+
+class no_grad:
+    """Switch recording off: in a block, or in every call of a function."""
+
+    def __enter__(self):
+        self.before = mode.on
+        mode.on = False
+
+    def __exit__(self, error_type, error, trace):
+        mode.on = self.before
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def in_pieces(*arguments, **named):
+            with no_grad():
+                yield from function(*arguments, **named)
+
+        @functools.wraps(function)
+        def at_once(*arguments, **named):
+            with no_grad():
+                return function(*arguments, **named)
+
+        return in_pieces if inspect.isgeneratorfunction(function) else at_once

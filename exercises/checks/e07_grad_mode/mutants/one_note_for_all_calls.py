@@ -1,0 +1,31 @@
+# message: one_note_for_all_calls
+
+
+class no_grad:
+    """Switch recording off: in a block, or in every call of a function."""
+
+    def __enter__(self):
+        self.before = mode.on
+        mode.on = False
+
+    def __exit__(self, error_type, error, trace):
+        mode.on = self.before
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def in_pieces(*arguments, **named):
+            pieces = function(*arguments, **named)
+            while True:
+                with no_grad():
+                    try:
+                        value = next(pieces)
+                    except StopIteration:
+                        return
+                yield value
+
+        @functools.wraps(function)
+        def at_once(*arguments, **named):
+            with self:
+                return function(*arguments, **named)
+
+        return in_pieces if inspect.isgeneratorfunction(function) else at_once

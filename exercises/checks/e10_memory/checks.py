@@ -1,0 +1,203 @@
+"""Is enough saved and no more, and are the missing values computed again, once?"""
+
+import numpy as np
+
+from autodiff_kit.grading.checks import check, same
+
+READS = {
+    "add": ("", ""),
+    "mul": ("y", "x"),
+    "exp": ("out", ""),
+    "tanh": ("out", ""),
+    "sin": ("x", ""),
+}
+
+
+def chain(matrices):
+    """Make blocks whose rules read their input: x -> tanh(w @ x), for x of two numbers."""
+
+    class Block:
+        def __init__(self, w):
+            self.w = w
+
+        def forward(self, x):
+            return np.tanh(self.w @ x)
+
+        def rule(self, g, x):
+            return self.w.T @ (g / np.cosh(self.w @ x) ** 2)
+
+    return [Block(w) for w in matrices]
+
+
+def inputs_of(data):
+    """Return the input of each block, and the result."""
+    values = [data["x"]]
+    for w in data["blocks"]:
+        values.append(np.tanh(w @ values[-1]))
+    return values
+
+
+def a_chain(rng, count):
+    """Return matrices of which no two can change places."""
+    return [rng.uniform(0.5, 1.0, (2, 2)) * [[1.0, -1.0], [1.0, 1.0]] for _ in range(count)]
+
+
+def a_run(rng, every, count):
+    return {
+        "blocks": a_chain(rng, count),
+        "x": rng.uniform(0.5, 1.5, 2),
+        "every": every,
+        "g": rng.uniform(1.5, 3.0, 2),
+    }
+
+
+def slope(data):
+    """Return the gradient by moving each number of the input a little."""
+    result = []
+    for move in np.eye(2) * 1e-5:
+        up = inputs_of({**data, "x": data["x"] + move})[-1]
+        down = inputs_of({**data, "x": data["x"] - move})[-1]
+        result.append(float(data["g"] @ (up - down)) / 2e-5)
+    return np.array(result)
+
+
+TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
+GROW = np.array([[1.0, 0.5], [0.0, 1.0]])
+FIVE = {
+    "blocks": [TURN, GROW, TURN, GROW, TURN],
+    "x": np.array([1.0, 0.5]),
+    "every": 2,
+    "g": np.array([1.0, 0.0]),
+}
+
+
+@check(step="save", points=2, concept="what each rule reads", cases=2)
+class Reads:
+    shown = "mul, exp and add, all inputs requiring a gradient"
+    example = ["mul", "exp", "add"]
+
+    def generate(rng):
+        return [str(op) for op in rng.permutation(list(READS))]
+
+    def drive(step, data):
+        two = ("add", "mul")
+        return [sorted(step.to_save(op, True, op in two)) for op in data]
+
+    def expected(data):
+        return [sorted(name for name in READS[op] if name) for op in data]
+
+
+@check(step="save", points=2, concept="rules that are never asked", cases=2)
+class Unasked:
+    shown = "x * y where only x, only y, or none of them requires a gradient"
+    example = [["mul", True, False], ["mul", False, True], ["mul", False, False]]
+
+    def generate(rng):
+        cases = [["mul", True, False], ["mul", False, True], ["mul", False, False]]
+        cases += [["add", True, False], *([op, False, False] for op in ("exp", "tanh", "sin"))]
+        return [cases[i] for i in rng.permutation(len(cases))]
+
+    def drive(step, data):
+        return [sorted(step.to_save(op, x, y)) for op, x, y in data]
+
+    def expected(data):
+        wanted = []
+        for op, x, y in data:
+            for_x, for_y = READS[op]
+            wanted.append(sorted({for_x if x else "", for_y if y else ""} - {""}))
+        return wanted
+
+
+@check(step="run", points=2, concept="every so many inputs", using=[chain])
+class Checkpoints:
+    shown = "3 blocks with every = 2 (the result, then pairs of block number and saved input)"
+    example = {**FIVE, "blocks": [TURN, GROW, TURN]}
+
+    def generate(rng):
+        every = int(rng.integers(2, 5))
+        return a_run(rng, every, 2 * every + int(rng.integers(0, every)))
+
+    def drive(step, data):
+        out, saved = step.run(chain(data["blocks"]), data["x"], data["every"])
+        return [out, [[number, saved[number]] for number in sorted(saved)]]
+
+    def expected(data):
+        *inputs, out = inputs_of(data)
+        return [out, [[i, inputs[i]] for i in range(0, len(inputs), data["every"])]]
+
+
+@check(step="gradient", points=2, concept="the right gradient", cases=3, using=[chain])
+class Gradient:
+    shown = "5 blocks with every = 2, so that the last segment has one block"
+    example = {**FIVE, "saved": inputs_of(FIVE)[:-1][::2]}
+
+    def generate(rng):
+        every = int(rng.integers(2, 5))
+        count = every * int(rng.integers(1, 3)) + int(rng.integers(1, every))
+        data = a_run(rng, every, count)
+        return {**data, "saved": inputs_of(data)[:-1][::every]}
+
+    def drive(step, data):
+        saved = {number * data["every"]: x for number, x in enumerate(data["saved"])}
+        return step.gradient(chain(data["blocks"]), saved, data["every"], data["g"])
+
+    def expected(data):
+        return slope(data)
+
+
+@check(step="gradient", points=2, concept="little work, little memory", cases=2, using=[chain])
+class Work:
+    shown = "9 blocks with every = 3 (gradient, calls of forward, most values held at a time)"
+    example = {**FIVE, "blocks": [TURN, GROW, TURN] * 3, "every": 3}
+    many = True
+
+    def generate(rng):
+        every = int(rng.integers(3, 5))
+        return a_run(rng, every, 4 * every)
+
+    def drive(step, data):
+        import weakref
+
+        calls, most, known = 0, 0, []
+
+        def watched(block):
+            compute = block.forward
+
+            def forward(x):
+                nonlocal calls, most
+                calls += 1
+                value = compute(x)
+                known.append(weakref.ref(value))
+                most = max(most, sum(one() is not None for one in known))
+                return value
+
+            block.forward = forward
+            return block
+
+        blocks = chain(data["blocks"])
+        saved, x = {}, data["x"]
+        for number, block in enumerate(blocks):
+            if number % data["every"] == 0:
+                saved[number] = x
+            x = block.forward(x)
+        g = step.gradient([watched(block) for block in blocks], saved, data["every"], data["g"])
+        return [g, calls, most]
+
+    def expected(data):
+        count, every = len(data["blocks"]), data["every"]
+        return [slope(data), count - count // every, every - 1]
+
+    def compare(data, value, wanted):
+        if not isinstance(value, list) or len(value) != 3 or not same(value[0], wanted[0]):
+            return False
+        _, calls, most = value
+        count, every = len(data["blocks"]), data["every"]
+        return 0 < calls <= count and 0 < most <= every + 3
+
+    def diagnose(data, value, wanted):
+        calls = value[1]
+        if not same(value[0], wanted[0]):
+            return ""
+        if calls == 0:
+            return "nothing_computed_again"
+        return "computed_too_often" if calls > len(data["blocks"]) else "everything_held"

@@ -1,0 +1,200 @@
+"""Is everything noted, and does the tape know when it is not valid?"""
+
+from autodiff_kit.grading.checks import check
+
+
+def run(program, x):
+    """Run a program on numbers or tracers: steps are [op, left, right], the last is the result."""
+    made = []
+
+    def find(ref):
+        kind, what = ref
+        return {"input": x, "result": made}[kind][what] if kind != "constant" else what
+
+    for op, left, right, *_ in program:
+        a, b = find(left), right if op == "guard" else find(right)
+        if op == "guard":
+            made.append(a > b)
+        else:
+            made.append(a + b if op == "add" else a * b)
+    return made
+
+
+def tuples(tape):
+    """Make of plain lists what the learner's functions expect."""
+    return [tuple(tuple(x) if isinstance(x, list) else x for x in step) for step in tape]
+
+
+def number(rng):
+    return round(float(rng.uniform(1.2, 2.4)), 3)
+
+
+def program(rng, inputs, guards=0):
+    """Return a random program; the guards are noted with no answer yet."""
+    steps = []
+    kinds = ["op"] * int(rng.integers(3, 6)) + ["guard"] * guards
+    for kind in [kinds[i] for i in rng.permutation(len(kinds))]:
+        done = [i for i, step in enumerate(steps) if step[0] != "guard"]
+        names = [["input", i] for i in range(inputs)] + [["result", i] for i in done]
+        left, right = (names[int(rng.integers(len(names)))] for _ in range(2))
+        if kind == "guard":
+            steps.append(["guard", left, number(rng)])
+            continue
+        left = ["result", done[-1]] if done else left
+        pair = [left, ["constant", number(rng)] if rng.random() < 0.3 else right]
+        order = [int(i) for i in rng.permutation(2)]
+        steps.append([str(rng.choice(["add", "mul"])), pair[order[0]], pair[order[1]]])
+    newest = max(i for i, step in enumerate(steps) if step[0] != "guard")
+    return [*steps, ["mul", ["result", newest], ["input", 0]]]
+
+
+def answered(steps, values):
+    """Note the answers that the guards have for these values."""
+    made = run(steps, values)
+    return [
+        [*step, bool(answer)] if step[0] == "guard" else step
+        for step, answer in zip(steps, made, strict=True)
+    ]
+
+
+def forward(tape, values, number):
+    """Return the slope of the last result: a change of one input, carried forward."""
+    made = run(tape, values)
+    change = []
+
+    def look(ref):
+        kind, what = ref
+        if kind == "constant":
+            return what, 0.0
+        if kind == "input":
+            return values[what], float(what == number)
+        return made[what], change[what]
+
+    for op, left, right in tape:
+        (a, da), (b, db) = look(left), look(right)
+        change.append(da + db if op == "add" else da * b + a * db)
+    return change[-1]
+
+
+@check(step="trace", points=3, concept="everything is noted", cases=4, using=[run])
+class Tape:
+    shown = "2 * x + y at x = y = 5 (the tape, and what names the result)"
+    example = {
+        "program": [
+            ["mul", ["constant", 2.0], ["input", 0]],
+            ["add", ["result", 0], ["input", 1]],
+        ],
+        "values": [5.0, 5.0],
+    }
+
+    def generate(rng):
+        same = number(rng)
+        return {"program": program(rng, 3), "values": [same, number(rng), same]}
+
+    def drive(step, data):
+        tape, result = step.trace(lambda *x: run(data["program"], x)[-1], data["values"])
+        return [tape, result]
+
+    def expected(data):
+        return [data["program"], ["result", len(data["program"]) - 1]]
+
+
+@check(step="trace", points=2, concept="decisions are noted", cases=4, using=[run])
+class Guards:
+    shown = "x > 2, and then x * x, at x = 3 (the tape)"
+    example = {
+        "program": [["guard", ["input", 0], 2.0], ["mul", ["input", 0], ["input", 0]]],
+        "values": [3.0],
+    }
+
+    def generate(rng):
+        # Two guards close to each result: whoever computes another value answers one differently.
+        x, y = number(rng), number(rng)
+        product, total = x * y, x * y + x
+        steps = [["mul", ["input", 0], ["input", 1]]]
+        steps += [["guard", ["result", 0], product + by] for by in (-0.05, 0.05)]
+        steps += [["add", ["result", 0], ["input", 0]]]
+        steps += [["guard", ["result", 3], total + by] for by in (0.05, -0.05)]
+        steps += [["guard", ["input", 1], number(rng)], ["mul", ["result", 3], ["result", 0]]]
+        return {"program": steps, "values": [x, y]}
+
+    def drive(step, data):
+        tape, _ = step.trace(lambda *x: run(data["program"], x)[-1], data["values"])
+        return tape
+
+    def expected(data):
+        return answered(data["program"], data["values"])
+
+
+@check(step="replay", points=2, concept="new inputs", cases=4, using=[tuples])
+class Replay:
+    shown = "the tape of x > 2 (it was), and then x * y, at x = 4 and y = 10"
+    example = {
+        "tape": [["guard", ["input", 0], 2.0, True], ["mul", ["input", 0], ["input", 1]]],
+        "result": ["result", 1],
+        "values": [4.0, 10.0],
+    }
+
+    def generate(rng):
+        values = [number(rng), number(rng)]
+        tape = answered(program(rng, 2, guards=1), values)
+        steps = [i for i, step in enumerate(tape) if step[0] != "guard"]
+        place = steps[int(rng.integers(0, len(steps)))]
+        return {"tape": tape, "result": ["result", place], "values": values}
+
+    def drive(step, data):
+        return step.replay(tuples(data["tape"]), tuple(data["result"]), data["values"])
+
+    def expected(data):
+        return run(data["tape"], data["values"])[data["result"][1]]
+
+
+@check(step="replay", points=1, concept="a branch that would change", cases=4, using=[tuples])
+class Branch:
+    shown = "the tape of x > 2 (it was), and then x * x, at x = 1 and at x = 4"
+    example = {
+        "tape": [["guard", ["input", 0], 2.0, True], ["mul", ["input", 0], ["input", 0]]],
+        "values": [1.0, 4.0],
+    }
+
+    def generate(rng):
+        corner, answer = number(rng), bool(rng.random() < 0.5)
+        tape = [["guard", ["input", 0], corner, answer], ["mul", ["input", 0], ["input", 0]]]
+        return {"tape": tape, "values": [corner - 0.5, corner + 0.5]}
+
+    def drive(step, data):
+        answers = []
+        for value in data["values"]:
+            try:
+                answers.append(step.replay(tuples(data["tape"]), ("result", 1), [value]))
+            except step.BranchChanged:
+                answers.append("BranchChanged")
+        return answers
+
+    def expected(data):
+        _, _, corner, answer = data["tape"][0]
+        return [x * x if (x > corner) == answer else "BranchChanged" for x in data["values"]]
+
+
+@check(step="gradients", points=2, concept="backwards through the tape", cases=4, using=[tuples])
+class Slopes:
+    shown = "the tape of (x * x) * y at x = 3 and y = 5"
+    example = {
+        "tape": [["mul", ["input", 0], ["input", 0]], ["mul", ["result", 0], ["input", 1]]],
+        "values": [3.0, 5.0],
+        "results": [9.0, 45.0],
+    }
+
+    def generate(rng):
+        values = [number(rng) for _ in range(3)]
+        steps = program(rng, 2)
+        used = ["result", len(steps) - 1]
+        steps += [["mul", used, used], ["add", ["result", len(steps)], used]]
+        steps += [["mul", ["input", 1], ["result", len(steps) - 1]]]
+        return {"tape": steps, "values": values, "results": run(steps, values)}
+
+    def drive(step, data):
+        return step.gradients(tuples(data["tape"]), data["values"], data["results"])
+
+    def expected(data):
+        return [forward(data["tape"], data["values"], i) for i in range(len(data["values"]))]

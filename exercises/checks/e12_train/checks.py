@@ -1,0 +1,186 @@
+"""Does the network compute what it should, and does it learn?"""
+
+import numpy as np
+
+from autodiff_kit.grading.checks import check
+from autodiff_kit.lessons.datasets import digits
+
+X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = digits()
+
+
+def tensors(step, data):
+    return [step.Tensor(array.copy()) for array in data["parameters"]]
+
+
+def task(rng, images=5, pixels=4, hidden=6, classes=3):
+    """Return a small random network with a few random images."""
+    return {
+        "parameters": [
+            rng.normal(size=(pixels, hidden)),
+            rng.normal(size=hidden),
+            rng.normal(size=(hidden, classes)),
+            rng.normal(size=classes),
+        ],
+        "x": rng.normal(size=(images, pixels)),
+        "y": rng.integers(0, classes, images),
+    }
+
+
+def loss_and_slopes(parameters, x, y):
+    """Work the loss and its gradient out by hand, in plain arrays."""
+    w1, b1, w2, b2 = parameters
+    before = x @ w1 + b1
+    hidden = before * (before > 0)
+    logits = hidden @ w2 + b2
+    probability = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    rows = np.arange(len(y))
+    loss = -np.log(probability[rows, y]).mean()
+    probability[rows, y] -= 1.0
+    to_logits = probability / len(y)
+    to_before = (to_logits @ w2.T) * (before > 0)
+    slopes = [x.T @ to_before, to_before.sum(axis=0), hidden.T @ to_logits, to_logits.sum(axis=0)]
+    return loss, slopes
+
+
+SMALL = {
+    "parameters": [
+        np.array([[1.0, -1.0], [2.0, 1.0]]),
+        np.array([0.5, 0.0]),
+        np.array([[1.0, 0.0], [0.0, 1.0]]),
+        np.array([0.0, 1.0]),
+    ],
+    "x": np.array([[1.0, 2.0], [-1.0, -0.5]]),
+    "y": np.array([1, 0]),
+}
+
+
+@check(step="loss", points=3, concept="two layers and their gradient", using=[tensors])
+class Loss:
+    shown = "a network of 2 pixels, 2 hidden numbers and 2 classes (loss, gradient of the biases)"
+    example = SMALL
+
+    def generate(rng):
+        return task(rng)
+
+    def drive(step, data):
+        parameters = tensors(step, data)
+        loss = step.loss_of(parameters, data["x"], data["y"])
+        step.backward(loss)
+        return [float(loss.value), parameters[1].grad, parameters[3].grad, parameters[0].grad]
+
+    def expected(data):
+        loss, slopes = loss_and_slopes(data["parameters"], data["x"], data["y"])
+        return [float(loss), slopes[1], slopes[3], slopes[0]]
+
+
+@check(step="step", points=2, concept="three steps, each with its own gradient", using=[tensors])
+class Steps:
+    shown = "a small network, three steps with rate 0.1 (all parameters afterwards)"
+    example = {**SMALL, "rate": 0.1, "steps": 3}
+
+    def generate(rng):
+        return {**task(rng), "rate": float(rng.uniform(0.05, 0.2)), "steps": 3}
+
+    def drive(step, data):
+        parameters = tensors(step, data)
+        for _ in range(data["steps"]):
+            step.train_step(parameters, data["x"], data["y"], data["rate"])
+        return [p.value for p in parameters]
+
+    def expected(data):
+        parameters = [array.copy() for array in data["parameters"]]
+        for _ in range(data["steps"]):
+            _, slopes = loss_and_slopes(parameters, data["x"], data["y"])
+            parameters = [p - data["rate"] * s for p, s in zip(parameters, slopes, strict=True)]
+        return parameters
+
+
+@check(step="step", points=1, concept="parameters stay leaves", cases=2, using=[tensors])
+class Leaves:
+    shown = "a small network after two steps (how many nodes are behind each parameter)"
+    example = {**SMALL, "rate": 0.1, "steps": 2}
+
+    def generate(rng):
+        return {**task(rng), "rate": 0.1, "steps": int(rng.integers(2, 5))}
+
+    def drive(step, data):
+        parameters = tensors(step, data)
+        for _ in range(data["steps"]):
+            step.train_step(parameters, data["x"], data["y"], data["rate"])
+        moved = any(
+            (p.value != a).any() for p, a in zip(parameters, data["parameters"], strict=True)
+        )
+        return [moved, *(len(step.order(p)) for p in parameters)]
+
+    def expected(data):
+        return [True, 1, 1, 1, 1]
+
+
+@check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors])
+class Alive:
+    shown = (
+        "two steps (the loss that the first returned, less the one before it; whether other "
+        "tensors than the parameters are still alive)"
+    )
+    example = {**SMALL, "rate": 0.1, "steps": 2}
+
+    def generate(rng):
+        return {**task(rng), "rate": 0.1, "steps": int(rng.integers(2, 5))}
+
+    def drive(step, data):
+        import gc
+        import weakref
+
+        made, begin = [], step.Tensor.__init__
+
+        def watched(self, *arguments, **named):
+            begin(self, *arguments, **named)
+            made.append(weakref.ref(self))
+
+        parameters = tensors(step, data)
+        before = float(step.loss_of(parameters, data["x"], data["y"]).value)
+        step.Tensor.__init__ = watched
+        try:
+            losses = [
+                step.train_step(parameters, data["x"], data["y"], data["rate"])
+                for _ in range(data["steps"])
+            ]
+        finally:
+            step.Tensor.__init__ = begin
+        if sum(tensor() is not None for tensor in made) > 4:
+            gc.collect()  # a circle of references is no leak
+        held = {id(node) for p in parameters for node in step.order(p)}
+        alive = [tensor() for tensor in made]
+        leaks = sum(node is not None and id(node) not in held for node in alive) > 4
+        return [losses[0] - before, leaks]
+
+    def expected(data):
+        return [0.0, False]
+
+
+@check(step="train", points=3, concept="a network that reads digits", cases=1, slow=True)
+class Accuracy:
+    shown = "300 real digits to learn from, and 300 others to read (what it reads)"
+    example = {"seed": 0, "x": X_TRAIN[:300], "y": Y_TRAIN[:300], "unseen": X_TEST[:300]}
+    many = True
+
+    def generate(rng):
+        chosen = rng.permutation(len(X_TRAIN))[:300]
+        unseen = X_TEST[rng.permutation(len(X_TEST))[:300]]
+        seed = int(rng.integers(1, 2**31))
+        return {"seed": seed, "x": X_TRAIN[chosen], "y": Y_TRAIN[chosen], "unseen": unseen}
+
+    def drive(step, data):
+        parameters = step.new_parameters((64, 16, 10), data["seed"])
+        step.train(parameters, data["x"].astype(float), data["y"])
+        w1, b1, w2, b2 = (p.value for p in parameters)
+        return (np.maximum(data["unseen"] @ w1 + b1, 0.0) @ w2 + b2).argmax(axis=1)
+
+    def expected(data):
+        labels = {image.tobytes(): label for image, label in zip(X_TEST, Y_TEST, strict=True)}
+        return np.array([labels[image.tobytes()] for image in data["unseen"]])
+
+    def compare(data, value, wanted):
+        if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
+            return False
+        return bool(np.mean(value == wanted) >= 0.75)

@@ -1,0 +1,67 @@
+"""What the journeys through the labs share: a notebook with one lab, its parts, and axe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+# JupyterLab's body is 0 px high, and axe would take everything in it for hidden.
+AXE = """async () => {
+  document.body.style.height = '100vh';
+  const found = await axe.run('.adk-lab', { resultTypes: ['violations'] });
+  return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
+}"""
+
+
+def write(folder: Path, name: str, *cells: str) -> Path:
+    """Write a notebook; its first cell brings the kit."""
+    sources = ("import autodiff_kit as torch\nfrom autodiff_kit.widgets import *", *cells)
+    notebook = nbformat.v4.new_notebook(
+        cells=list(map(nbformat.v4.new_code_cell, sources)),
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = folder / f"{name}.ipynb"
+    nbformat.write(notebook, path)
+    return path
+
+
+class Seen:
+    """A lab as a learner sees it."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.root = page.locator(".adk-lab")
+        self.root.locator(".adk-board-picture svg").first.wait_for()
+        self.root.scroll_into_view_if_needed()
+
+    @property
+    def caption(self) -> str:
+        return str(self.root.locator(".adk-board-caption").inner_text())
+
+    @property
+    def message(self) -> Any:
+        return self.root.locator(".adk-lab-message")
+
+    def wait_for(self, words: str) -> None:
+        """Wait until the line below the picture says this."""
+        self.root.locator(".adk-board-caption", has_text=words).wait_for()
+
+    def serious(self, axe: str) -> list[str]:
+        """Return what axe-core finds."""
+        self.page.evaluate(axe)
+        return list(self.page.evaluate(AXE))
+
+    def is_whole(self) -> bool:
+        """Return whether no text of the picture reaches over its edge."""
+        return bool(
+            self.root.locator(".adk-board-picture > svg").first.evaluate(
+                """svg => { const outer = svg.getBoundingClientRect();
+                  return [...svg.querySelectorAll('text')].every(text => {
+                    const { left, right, top, bottom } = text.getBoundingClientRect();
+                    return left >= outer.left - 1 && right <= outer.right + 1
+                      && top >= outer.top - 1 && bottom <= outer.bottom + 1; }); }"""
+            )
+        )

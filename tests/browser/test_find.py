@@ -1,0 +1,135 @@
+"""Finding a node by name, the next step about it, the step of a condition; unfolding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autodiff_kit.view.page import to_html
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    "import autodiff_kit as ak\nfrom autodiff_kit.widgets import Stepper",
+    "with ak.record() as rec:\n"
+    "    x = ak.tensor(2.0, requires_grad=True)\n"
+    "    h = x\n"
+    "    for i in range(500):\n"
+    "        h = h * 1.01\n"
+    "    h.backward()\n"
+    "stepper = Stepper(rec)\nstepper",
+]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, desk: Callable[..., Any], payload: dict[str, Any]) -> Any:
+    page = desk(width=900).page
+    page.goto(to_html(payload, tmp_path / "steps.html").as_uri())
+    return page
+
+
+def said(seen: Any) -> str:
+    return str(seen.root.locator(".adk-find-said").inner_text())
+
+
+def title(seen: Any) -> str:
+    return str(seen.root.locator(".adk-inspector-title").inner_text())
+
+
+def test_a_node_is_found_by_its_name_and_by_its_operation(opened: Any, board: Any) -> None:
+    seen = board(opened)
+    field = seen.root.get_by_role("searchbox", name="Find a node")
+
+    field.fill("h2")
+    field.press("Enter")
+
+    assert (title(seen), said(seen)) == ("h2 = h1 * w", "1 of 1: h2 = h1 * w")
+    assert seen.nodes.count() == 4  # the run has come to where it is made: x, w, h1, h2
+    assert seen.chosen == "h * w"
+
+    field.fill("multiply")
+    field.press("Enter")
+    field.press("Shift+Enter")
+
+    assert (title(seen), said(seen)) == ("h2 = h1 * w", "2 of 2: h2 = h1 * w")
+    field.press("n")
+    assert field.input_value() == "multiplyn"  # a key of the field, and not a step
+
+
+def test_what_is_nowhere_is_said_to_be_nowhere(opened: Any, board: Any) -> None:
+    seen = board(opened)
+    field = seen.root.get_by_role("searchbox")
+
+    for text, words in (("nowhere", "No node has nowhere in its"), ("value > 3", "needs Python")):
+        field.fill(text)
+        field.press("Enter")
+        assert words in said(seen)
+        assert field.get_attribute("aria-invalid") == "true"
+    field.press("Escape")
+    assert (field.input_value(), said(seen)) == ("", "")
+
+
+def test_the_next_step_about_a_node(opened: Any, board: Any) -> None:
+    seen = board(opened)
+    seen.root.get_by_role("searchbox").fill("h1")
+    seen.root.get_by_role("searchbox").press("Enter")
+    first = seen.step
+
+    seen.press("Next step about this node")
+    second = seen.step
+    seen.root.locator(".adk-range").focus()
+    opened.keyboard.press("N")
+    opened.keyboard.press("P")
+
+    assert first < second == seen.step
+    assert "h1" in seen.caption
+
+
+def test_a_page_without_python_offers_no_unfolding(opened: Any, board: Any) -> None:
+    seen = board(opened)
+
+    assert not seen.root.locator(".adk-unfold").is_visible()
+
+
+def test_in_the_lab_conditions_run_and_folds_open(
+    jupyter: Any, notebook: Any, board: Any, axe: str
+) -> None:
+    path = Path(jupyter.folder / "find.ipynb")
+    book = nbformat.v4.new_notebook(
+        cells=list(map(nbformat.v4.new_code_cell, CELLS)),
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(book, path)
+    page = notebook(path, width=900, dark=True)
+    seen = board(page)
+    field = seen.root.get_by_role("searchbox", name="Find a node, or run to a condition")
+    status = seen.root.locator(".adk-find-said")
+
+    field.fill("vlaue > 20")
+    field.press("Enter")
+    status.get_by_text("Did you mean value?").wait_for()
+    field.fill("value > 20")
+    field.press("Enter")
+    status.get_by_text("h232").wait_for()  # 2 * 1.01 ** n > 20 for the first time at n = 232
+
+    assert said(seen).startswith(f"Step {seen.step + 1}: h232 (1 of ")
+    assert "500" in seen.caption or "iterations" in seen.caption
+
+    before = seen.nodes.count()
+    seen.press("Unfold this box")
+    seen.root.get_by_role("button", name="Fold all boxes again").wait_for()
+    assert seen.nodes.count() > before
+    assert page.evaluate("() => document.activeElement.classList.contains('adk-range')")
+    page.keyboard.press("u")  # the fold shown now, by keyboard
+    page.wait_for_function(f"() => document.querySelectorAll('[data-node]').length > {before + 8}")
+    page.evaluate(axe)
+    found = page.evaluate("() => axe.run('.adk-root', {resultTypes: ['violations']})")
+    assert [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
+
+    seen.press("Fold all boxes again")
+    seen.root.get_by_role("button", name="Fold all boxes again").wait_for(state="detached")
+    assert seen.nodes.count() == before

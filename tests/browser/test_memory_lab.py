@@ -1,0 +1,106 @@
+"""The memory timeline in a real JupyterLab: by mouse, by keyboard, narrow and in the dark."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    """import autodiff_kit as torch
+from autodiff_kit.utils.checkpoint import checkpoint
+from autodiff_kit.widgets import MemoryTimeline
+
+torch.manual_seed(0)
+weights = [(torch.randn(32, 32) * 0.2).requires_grad_() for _ in range(16)]
+x = torch.randn(64, 32)
+
+
+def layers(h, start, end):
+    for w in weights[start:end]:
+        h = torch.relu(h @ w)
+    return h
+
+
+def loss(depth=8, checkpointing=False):
+    h = x
+    for start in range(0, depth, 4):
+        end = min(start + 4, depth)
+        if checkpointing:
+            h = checkpoint(layers, h, start, end, use_reentrant=False)
+        else:
+            h = layers(h, start, end)
+    return h.sum()""",
+    "memory = MemoryTimeline(loss)\nmemory",
+]
+
+
+@pytest.fixture
+def book(jupyter: Any, request: pytest.FixtureRequest) -> Path:
+    made = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = Path(jupyter.folder / f"{request.node.name}.ipynb")
+    nbformat.write(made, path)
+    return path
+
+
+def says(page: Any, words: str) -> None:
+    page.locator(".adk-board-caption", has_text=words).wait_for()
+
+
+def test_controls_bands_and_steps_by_mouse_and_by_keyboard(book: Path, notebook: Any) -> None:
+    page = notebook(book)
+    board = page.locator(".adk-board")
+    says(page, "At most 65,536 bytes were kept for backward, at step 16")
+    before = page.locator(".adk-board-picture > svg").bounding_box()
+
+    page.get_by_label("checkpointing", exact=True).check()
+    says(page, "At most 40,960 bytes were kept for backward, at step 19")
+    board.locator("[data-id]").first.click()
+    says(page, "A checkpoint keeps it as an argument, to run its function again.")
+    board.locator("[data-id]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    says(page, "(computed again): 8,192 bytes")
+
+    page.get_by_label("checkpointing", exact=True).uncheck()
+    page.get_by_label("no_grad", exact=True).check()
+    says(page, "Nothing new was kept for backward.")
+    page.get_by_label("no_grad", exact=True).uncheck()
+    page.get_by_label("retain_graph", exact=True).check()
+    says(page, "At the end: 65,536 bytes.")
+    after = page.locator(".adk-board-picture > svg").bounding_box()
+    assert {k: after[k] for k in ("x", "width", "height")} == {
+        k: before[k] for k in ("x", "width", "height")
+    }
+
+    slider = page.get_by_role("slider", name="step")
+    slider.focus()
+    page.keyboard.press("ArrowDown")
+    says(page, "Step 15 of 43")
+
+
+def test_narrow_and_dark_it_can_be_read_and_axe_finds_nothing(
+    book: Path, notebook: Any, jupyter: Any, axe: str
+) -> None:
+    theme = "@jupyterlab/apputils-extension/themes"
+    jupyter.set(theme, {"theme": "JupyterLab Dark"})
+    try:
+        page = notebook(book, width=900)
+    finally:
+        jupyter.set(theme, {"theme": "JupyterLab Light"})
+    says(page, "At most 65,536 bytes")
+    board = page.locator(".adk-board")
+    picture = page.locator(".adk-board-picture")
+
+    assert picture.evaluate("it => it.scrollWidth <= it.clientWidth")  # nothing to scroll
+    ink = page.locator(".adk-board .adk-note").first.evaluate("it => getComputedStyle(it).fill")
+    assert min(map(int, ink.removeprefix("rgb(").removesuffix(")").split(","))) > 200
+    page.evaluate("() => { document.body.style.height = '100vh'; }")
+    page.evaluate(f"() => {{ {axe} }}")
+    found = board.evaluate("root => axe.run(root)")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []

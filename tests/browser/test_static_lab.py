@@ -1,0 +1,32 @@
+"""The static/dynamic lab in a real JupyterLab."""
+
+from typing import Any
+
+import pytest
+
+from tests.browser.labs import Seen, write
+from tests.browser.test_control_flow import FUNCTION
+
+pytestmark = pytest.mark.browser
+
+LAB = "lab = Compare(f, x=torch.tensor(2., requires_grad=True))\nlab"
+
+
+def test_the_frozen_answer_stands_beside_the_right_one(
+    jupyter: Any, notebook: Any, axe: str
+) -> None:
+    path = write(jupyter.folder, "static", FUNCTION, LAB)
+    seen = Seen(notebook(path, width=900, dark=True))
+    slider = seen.root.get_by_role("slider", name="x")
+
+    seen.wait_for("Both answer 8.")
+    slider.focus()
+    for _ in range(3):  # 2.3 cubed is more than 10
+        seen.page.keyboard.press("ArrowRight")
+    seen.wait_for("The static graph answers 12.167")
+    assert "That is wrong: it is 2.167." in seen.caption
+    seen.root.get_by_role("button", name="trace again, here").click()
+    seen.wait_for("Both answer 2.167")
+
+    assert seen.is_whole()
+    assert seen.serious(axe) == []

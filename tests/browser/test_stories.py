@@ -1,0 +1,77 @@
+"""An error story in a real JupyterLab: by mouse, and by keyboard at night on a narrow page."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    "import autodiff_kit as torch\nfrom autodiff_kit.widgets import ErrorStory",
+    """def changed():
+    x = torch.tensor([1., 3.], requires_grad=True)
+    h = x * 2
+    y = h * h
+    h[0] = 0.
+    y.sum().backward()""",
+    "ErrorStory(changed)",
+]
+
+
+@pytest.fixture
+def page(jupyter: Any, notebook: Any, request: pytest.FixtureRequest) -> Any:
+    """A notebook with one story, as wide and as dark as the test asks for."""
+    written = nbformat.v4.new_notebook(
+        cells=list(map(nbformat.v4.new_code_cell, CELLS)),
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = Path(jupyter.folder / f"{request.node.originalname}.ipynb")
+    nbformat.write(written, path)
+    return notebook(path, **getattr(request, "param", {}))
+
+
+def story(page: Any) -> Any:
+    found = page.locator(".adk-board:has(.adk-story)")
+    found.nth(1).wait_for()
+    return found.first
+
+
+def test_a_click_on_a_sentence_marks_its_places_and_says_it(page: Any) -> None:
+    board = story(page)
+    caption = board.locator("[aria-live]")
+    assert "a story of 3 places" in caption.inner_text()
+    before = board.locator("svg").bounding_box()
+
+    board.locator('[data-id="2"]').click()
+    page.wait_for_function("() => document.querySelectorAll('.adk-place-picked').length === 3")
+
+    assert caption.inner_text().startswith("2. h[0] = 0. writes into the same memory")
+    assert board.locator("svg").bounding_box() == before  # nothing has jumped
+
+    board.locator('[data-id="2"]').click()
+    page.wait_for_function("() => !document.querySelector('.adk-place-picked')")
+
+
+@pytest.mark.parametrize("page", [{"dark": True, "width": 900}], indirect=True)
+def test_by_keyboard_at_night_on_a_narrow_page(page: Any, axe: str) -> None:
+    board = story(page)
+    board.locator('[data-id="1"]').focus()
+
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('.adk-place-picked').length === 3")
+
+    assert board.locator("[aria-live]").inner_text().startswith("2. ")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !document.querySelector('.adk-place-picked')")
+    sizes = board.locator("svg text").evaluate_all(
+        "all => all.map(text => text.getBoundingClientRect()).filter(box => box.height < 11).length"
+    )
+    assert sizes == 0
+    fits = "board => board.scrollWidth <= board.clientWidth"
+    assert all(page.locator(".adk-board-picture").nth(i).evaluate(fits) for i in (0, 1))
+    page.evaluate(f"() => {{ document.body.style.height = '900px'; {axe} }}")
+    found = board.evaluate("root => axe.run(root)")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []

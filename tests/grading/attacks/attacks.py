@@ -1,0 +1,419 @@
+"""Submissions that want points or want to do harm: code, by class and name.
+
+None of them solves the exercise (``double(x) = 2 * x + 1``). ``CANARY``, ``VICTIM`` and ``PORT``
+are put in by the test: a file, a process and a loopback port that nobody may touch. Without walls
+some of them do touch these, and nothing else: none is written to harm the machine it runs on.
+"""
+
+WRONG = "def double(x):\n    return 0.0\n"
+
+# -- Answers that want to pass for right -------------------------------------------------------
+ANSWERS = {
+    "equal to everything": """
+class Equal:
+    def __eq__(self, other): return True
+    def __array__(self, *a, **k): return self
+    __sub__ = __rsub__ = __le__ = __lt__ = __gt__ = __ge__ = __eq__
+    __hash__ = None
+def double(x): return Equal()
+""",
+    "array that overrules NumPy": """
+import numpy as np
+class Sly(np.ndarray):
+    def __array_function__(self, *a, **k): return True
+    def __array_ufunc__(self, *a, **k): return True
+def double(x): return np.zeros(np.shape(x)).view(Sly)
+""",
+    "float that equals all": """
+class F(float):
+    def __eq__(self, other): return True
+    __hash__ = float.__hash__
+    def __sub__(self, other): return 0.0
+    __rsub__ = __sub__
+def double(x): return F(0)
+""",
+    "comparison patched": """
+import numpy as np, numpy.testing, math
+yes = lambda *a, **k: True
+np.allclose = np.array_equal = np.isclose = np.array_equiv = math.isclose = yes
+np.testing.assert_allclose = np.testing.assert_array_equal = yes
+def double(x): return np.zeros(np.shape(x))
+""",
+    "builtins patched": """
+import builtins
+builtins.isinstance = lambda *a: True
+builtins.all = builtins.any = builtins.len = lambda *a: 1
+builtins.abs = builtins.float = lambda *a: 0.0
+def double(x): return 0.0
+""",
+    "not a number": "def double(x): return x * float('nan')\n",
+    "infinite": "def double(x): return x * float('inf')\n",
+    "claims to have passed": "def double(x): return {'passed': True, 'points': 99}\n",
+    "the word right": "def double(x): return 'right'\n",
+    "nothing at all": "def double(x): pass\n",
+    "true": "def double(x): return True\n",
+    "the question itself": "def double(x): return x\n",
+    "empty array": "import numpy as np\ndef double(x): return np.zeros((0,) + np.shape(x))\n",
+    "array that broadcasts": "import numpy as np\ndef double(x): return np.zeros((1, 1, 1))\n",
+    "object array": """
+import numpy as np
+class E:
+    def __eq__(self, o): return True
+def double(x): return np.array([E()], dtype=object)
+""",
+    "masked array": "import numpy as np\ndef double(x): return np.ma.masked_all(np.shape(x))\n",
+    "structured array": "import numpy as np\ndef double(x): return np.zeros(3, dtype='i4,f8')\n",
+    "generator": "def double(x): yield 2 * x + 1\n",
+    "list in itself": "def double(x):\n    a = []\n    a.append(a)\n    return a\n",
+    "nested without bottom": """
+def double(x):
+    a = []
+    for _ in range(10**5): a = [a]
+    return a
+""",
+    "a million and one things": "def double(x): return [None] * (10**6 + 1)\n",
+    "number without end": "def double(x): return 1 << 10**6\n",
+    "array of 100 MB": "import numpy as np\ndef double(x): return np.zeros(10**8, dtype='u1')\n",
+    "dict with odd keys": "def double(x): return {object(): 1, (1, 2): 2}\n",
+    "half a character": "def double(x): return chr(0xD800)\n",
+    "pickle that runs code": """
+import pickle
+class P:
+    def __reduce__(self): return (open, ('CANARY', 'w'))
+def double(x): return P()
+""",
+    "guesses by the seed": """
+import numpy as np
+np.random.seed(0)
+rng = np.random.default_rng(0)
+def double(x): return float(rng.normal())
+""",
+}
+
+# -- Words of the pipe ---------------------------------------------------------------------------
+_FORGE = """
+import os, struct
+def text(s): return struct.pack('<I', len(s)) + s.encode()
+def word(s): return b's' + text(s)
+def frame(call, value):
+    parts = [('call', b'i' + struct.pack('<q', call)), ('status', word('ok')), ('value', value),
+             ('error', word('')), ('output', word(''))]
+    data = b'm' + struct.pack('<I', 5) + b''.join(text(k) + v for k, v in parts)
+    return struct.pack('<I', len(data)) + data
+def everywhere(data):
+    for number in range(3, 64):
+        try: os.write(number, data)
+        except OSError: pass
+"""
+PIPE = {
+    "forged answers": _FORGE
+    + """
+everywhere(b''.join(frame(n, b'T') for n in range(-1, 12)))
+os._exit(0)
+def double(x): return 0.0
+""",
+    "forged answers one by one": _FORGE
+    + """
+def double(x):
+    everywhere(frame(0, b'd' + struct.pack('<d', 1.0)))
+    os._exit(0)
+""",
+    "forged verdict": _FORGE
+    + """
+points = b'm' + struct.pack('<I', 1) + text('points') + b'd' + bytes(8)
+everywhere(frame(-1, b'N') + frame(0, points))
+def double(x): return 0.0
+""",
+    "garbage": _FORGE + "everywhere(os.urandom(5000))\n" + WRONG,
+    "message without end": _FORGE + "everywhere(struct.pack('<I', 2**32 - 1) + b'm')\n" + WRONG,
+    "half a message": _FORGE + "everywhere(frame(-1, b'N')[:-3])\nos._exit(0)\n" + WRONG,
+    "message of the wrong kind": _FORGE + "everywhere(struct.pack('<I', 1) + b'T')\n" + WRONG,
+    "list of two billion": _FORGE
+    + "everywhere(struct.pack('<I', 5) + b'l' + struct.pack('<I', 2**31))\n"
+    + WRONG,
+    "array larger than its bytes": _FORGE
+    + "everywhere(frame(-1, b'a' + bytes([8, 2]) + struct.pack('<QQ', 2**40, 2**40) + b'1'))\n"
+    + WRONG,
+    "all files closed": "import os\nos.closerange(0, 64)\n" + WRONG,
+    "all files closed, then asleep": "import os, time\nos.closerange(0, 64)\ntime.sleep(60)\n"
+    + WRONG,
+    "sender replaced": """
+import gc, types
+def forged(value): return b'T'
+for thing in gc.get_objects():
+    if isinstance(thing, types.FunctionType) and thing.__name__ in ('encode', 'same', 'compare'):
+        thing.__code__ = forged.__code__
+def double(x): return True
+""",
+    "caller's variables changed": """
+import sys
+def double(x):
+    frame = sys._getframe()
+    while frame:
+        for name in list(frame.f_locals):
+            if name in ('status', 'value', 'failed', 'points', 'wanted', 'expected'):
+                frame.f_locals[name] = True
+        frame.f_globals['_answer'] = lambda *a, **k: {'call': 0, 'status': 'ok', 'points': 9}
+        frame = frame.f_back
+    return 0.0
+""",
+    "struct patched": "import struct\nstruct.pack = lambda *a: b''\nstruct.Struct = None\n" + WRONG,
+    "modules replaced": """
+import sys
+class Yes:
+    def __getattr__(self, name): return Yes()
+    def __call__(self, *a, **k): return True
+for name in list(sys.modules):
+    if name in ('numpy', 'struct', 'json', 'ast'): sys.modules[name] = Yes()
+def double(x): return Yes()
+""",
+    "100 MB printed": "def double(x):\n    for _ in range(100): print('x' * 2**20)\n",
+    "100 MB written past print": """
+import os
+def double(x):
+    for _ in range(100):
+        for number in (1, 2):
+            os.write(number, b'x' * 2**20)
+    return 0.0
+""",
+}
+
+# -- Answers looked for where they might be ------------------------------------------------------
+LOOKING = {
+    "frames searched": """
+import sys
+def double(x):
+    frame = sys._getframe()
+    while frame:
+        for name in ('wanted', 'expected', 'right', 'checks', 'solution', 'exercise', 'compare'):
+            for space in (frame.f_locals, frame.f_globals):
+                if name in space:
+                    found = space[name]
+                    return found(x) if callable(found) else found
+        frame = frame.f_back
+    return 0.0
+""",
+    "memory searched": """
+import gc
+def double(x):
+    for thing in gc.get_objects():
+        if isinstance(thing, dict) and 'expected' in thing:
+            return thing['expected'](x) if callable(thing['expected']) else thing['expected']
+    return 0.0
+""",
+    "grader's modules": """
+import sys
+def double(x):
+    for name, module in list(sys.modules.items()):
+        if 'checks' in name or 'grading' in name or 'exercise' in name:
+            return module.solution(x)
+    return 0.0
+""",
+    "environment": "import os\ndouble = lambda x: os.environ['AUTODIFF_KIT_ANSWERS']\n",
+    "kit imported": "import autodiff_kit\ndef double(x): return autodiff_kit.double(x)\n",
+    "torch imported": "import torch\ndef double(x): return torch.tensor(x)\n",
+}
+
+# -- The check kept from running -----------------------------------------------------------------
+ENDS = {
+    "exits with success at once": "import os\nos._exit(0)\n" + WRONG,
+    "exits with success when asked": "import os\ndef double(x): os._exit(0)\n",
+    "sys.exit": "import sys\ndef double(x): sys.exit(0)\n",
+    "sys.exit at the top": "import sys\nsys.exit(0)\n",
+    "keyboard interrupt": "def double(x): raise KeyboardInterrupt\n",
+    "end of a generator": "def double(x): raise GeneratorExit\n",
+    "says it is missing": "def double(x): raise AttributeError('double is not defined')\n",
+    "says it is a fault": "def double(x): raise Exception('fault: not your mistake')\n",
+    "kills itself": "import os\ndef double(x): os.kill(os.getpid(), 9)\n",
+    "stops itself": "import os\ndef double(x): os.kill(os.getpid(), 19)\n",
+    "null pointer": "import ctypes\ndef double(x): ctypes.string_at(0)\n",
+    "recursion without bottom": """
+import sys
+sys.setrecursionlimit(10**9)
+def double(x): return double(x)
+""",
+    "abort": "import os\ndef double(x): os.abort()\n",
+    "code that does not parse": "def double(x) return 2 * x + 1\n",
+    "code nested too deep": "x = " + "(" * 5000 + ")" * 5000 + "\n" + WRONG,
+    "null characters": "x = 1\0\n" + WRONG,
+    "tracing": "import sys\nsys.settrace(lambda *a: 1 / 0)\n" + WRONG,
+    "audit hook": """
+import sys
+def no(*a): raise RuntimeError('no')
+sys.addaudithook(no)
+def double(x): return 0.0
+""",
+    "import hook": "import builtins\nbuiltins.__import__ = None\n" + WRONG,
+    "error that cannot be shown": """
+class E(Exception):
+    def __str__(self): raise E()
+    __repr__ = __str__
+def double(x): raise E()
+""",
+    "terminal and HTML in an error": """
+def double(x): raise ValueError('\\x1b]0;owned\\x07\\x1b[2J <script>alert(1)</script>\\u202e')
+""",
+}
+
+# -- More time or memory than there is (each costs its time limit) --------------------------------
+GREEDY = {
+    "endless loop": "def double(x):\n    while True: pass\n",
+    "endless loop at the top": "while True: pass\n",
+    "asleep": "import time\ndef double(x): time.sleep(1000)\n",
+    "endless number": "def double(x): return 10 ** 10 ** 10\n",
+    "endless pattern": "import re\ndef double(x): return re.match('(a+)+$', 'a' * 64 + 'b')\n",
+    "deaf to signals": """
+import signal
+for number in range(1, 32):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+def double(x):
+    while True:
+        try:
+            while True: pass
+        except BaseException: pass
+""",
+    "deadlock": """
+import threading
+lock = threading.Lock()
+def double(x): lock.acquire() and lock.acquire()
+""",
+    "threads": """
+import threading, time
+def hang():
+    while True: time.sleep(0.01)
+def double(x):
+    for _ in range(40):
+        try: threading.Thread(target=hang).start()
+        except RuntimeError: break
+    hang()
+""",
+    "much memory": "import numpy as np\ndef double(x): return np.ones(2**30)\n",
+    "memory bit by bit": "def double(x):\n    a = []\n    while True: a.append(bytearray(2**22))\n",
+    "memory at the top": "a = [0]\nwhile True: a = a + a\n",
+    "error message without end": "def double(x): raise ValueError('x' * 10**7)\n",
+}
+
+# -- Harm done on the way ------------------------------------------------------------------------
+HARM = {
+    "file written": "open('CANARY', 'w').write('spoiled')\n" + WRONG,
+    "file removed": "import os\nos.unlink('CANARY')\n" + WRONG,
+    "file's mode changed": "import os\nos.chmod('CANARY', 0o777)\n" + WRONG,
+    "file's time changed": "import os\nos.utime('CANARY', (1, 1))\n" + WRONG,
+    "file cut by its number": "import os\nos.truncate('CANARY', 0)\n" + WRONG,
+    "file beside it": "open('CANARY.new', 'w').close()\n" + WRONG,
+    "link beside it": "import os\nos.symlink('/', 'CANARY.link')\n" + WRONG,
+    "folder beside it": "import os\nos.mkdir('CANARY.folder')\n" + WRONG,
+    "pipe beside it": "import os\nos.mkfifo('CANARY.pipe')\n" + WRONG,
+    "file moved": "import os\nos.rename('CANARY', 'CANARY.moved')\n" + WRONG,
+    "at exit": "import atexit\natexit.register(lambda: open('CANARY', 'w'))\n" + WRONG,
+    "thread left behind": """
+import threading, time
+def late():
+    for _ in range(20):
+        time.sleep(0.02)
+        open('CANARY', 'a').write('late')
+threading.Thread(target=late).start()
+def double(x): return 0.0
+""",
+    "child left behind": """
+import os, time
+if os.fork() == 0:
+    for _ in range(20):
+        time.sleep(0.02)
+        open('CANARY', 'a').write('late')
+    os._exit(0)
+def double(x): return 0.0
+""",
+    "grandchild in a session of its own": """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for _ in range(20):
+            time.sleep(0.02)
+            open('CANARY', 'a').write('late')
+    os._exit(0)
+def double(x): return 0.0
+""",
+    "program started": "import subprocess\nsubprocess.run(['touch', 'CANARY.new'])\n" + WRONG,
+    "shell": "import os\nos.system('echo spoiled > CANARY')\n" + WRONG,
+    "many children": """
+import os, time
+for _ in range(20):
+    if os.fork() == 0:
+        time.sleep(0.3)
+        os._exit(0)
+def double(x): return 0.0
+""",
+    "other process killed": "import os\nos.kill(VICTIM, 9)\n" + WRONG,
+    "other process through its handle": """
+import os, signal
+signal.pidfd_send_signal(os.pidfd_open(VICTIM), 9)
+def double(x): return 0.0
+""",
+    "other process traced": """
+import ctypes
+assert ctypes.CDLL(None).ptrace(16, VICTIM, 0, 0) == 0
+open('CANARY', 'w')
+def double(x): return 0.0
+""",
+    "other process limited": """
+import resource
+resource.prlimit(VICTIM, resource.RLIMIT_NOFILE, (5, 5))
+def double(x): return 0.0
+""",
+    "other process slowed": "import os\nos.setpriority(os.PRIO_PROCESS, VICTIM, 19)\n" + WRONG,
+    "TCP": "import socket\nsocket.create_connection(('127.0.0.1', PORT), 1).send(b'x')\n" + WRONG,
+    "UDP": """
+import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))
+def double(x): return 0.0
+""",
+    "shared memory": """
+from multiprocessing import shared_memory, resource_tracker
+resource_tracker.register = lambda *a: None
+shared_memory.SharedMemory('adk-attack', create=True, size=10)
+def double(x): return 0.0
+""",
+    "module laid out for others": "open('CANARY.py', 'w').write('raise SystemExit')\n" + WRONG,
+}
+
+# What reads answers that are public anyway: copying, not forging. Only walls stop it.
+COPYING = {
+    "solution read from the course": """
+import json
+cells = json.load(open('COURSE/source/e01_double/e01_double.ipynb'))['cells']
+exec(''.join(cells[0]['source']))
+""",
+    "neighbour's work read": "exec(open('NEIGHBOUR').read())\n",
+    "kit found on the path": """
+import sys
+sys.path.append('PACKAGE')
+from autodiff_kit.grading.course import open_course
+from pathlib import Path
+exec(open_course(Path('COURSE')).exercise('01.double').solution)
+""",
+}
+
+# Others that end by the time limit only.
+SHORT = {
+    "stops itself",
+    "recursion without bottom",
+    "half a message",
+    "message without end",
+    "all files closed, then asleep",
+}
+
+ALL = {
+    f"{kind}: {name}": code
+    for kind, attacks in (
+        ("answer", ANSWERS),
+        ("pipe", PIPE),
+        ("looking", LOOKING),
+        ("end", ENDS),
+        ("greed", GREEDY),
+        ("harm", HARM),
+    )
+    for name, code in attacks.items()
+}

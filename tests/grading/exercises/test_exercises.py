@@ -1,0 +1,122 @@
+"""The exercises that come with the kit: their checks, their notebooks, and what learners are told.
+
+``verify`` is the gate: known wrong answers fail with their own message, right ones pass under 200
+seeds, every check is needed, and no small change of a solution goes unnoticed.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading import feedback
+from autodiff_kit.grading.course import Course, open_course
+from autodiff_kit.grading.exercise import Exercise, defined, grade_code
+from autodiff_kit.grading.release import build, with_hidden_tests
+from autodiff_kit.grading.verify import Trusted, table, verify_exercise
+
+COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")
+EXERCISES = COURSE.exercises()
+each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+
+
+def notebook_of(exercise: Exercise, kind: str = "source") -> Path:
+    return COURSE.folder / kind / exercise.name / f"{exercise.name}.ipynb"
+
+
+def cells_of(path: Path) -> list[tuple[str, dict]]:
+    """Return the code cells of a notebook with their nbgrader metadata."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [
+        ("".join(cell["source"]), cell["metadata"].get("nbgrader", {}))
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+
+
+@each_exercise
+def test_the_checks_of_every_exercise_pass_their_own_test(exercise: Exercise) -> None:
+    others = [other for other in EXERCISES if other is not exercise]
+
+    verdict = verify_exercise(exercise, COURSE, others)
+
+    assert verdict.ok, table([verdict])
+
+
+@each_exercise
+def test_release_is_made_from_source_byte_for_byte(exercise: Exercise) -> None:
+    source = notebook_of(exercise).read_bytes()
+
+    assert with_hidden_tests(source, exercise) == source
+    assert build(source) == notebook_of(exercise, "release").read_bytes()
+
+
+@each_exercise
+def test_nothing_of_the_solution_is_left_in_the_release(exercise: Exercise) -> None:
+    released = [source for source, _ in cells_of(notebook_of(exercise, "release"))]
+    text = "\n".join(released)
+
+    assert "SOLUTION" not in text and "HIDDEN" not in text and "hidden_test" not in text
+    assert set(defined(text)) >= {name for step in exercise.steps for name in step.names}
+    for source, grading in cells_of(notebook_of(exercise)):
+        if grading.get("grade"):
+            visible = source.partition("\n\n### BEGIN HIDDEN TESTS")[0]
+            assert visible in released
+            assert "assert" in visible.lower()
+
+
+@each_exercise
+def test_the_solved_notebook_runs_from_top_to_bottom(exercise: Exercise) -> None:
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+
+    for source, _ in cells_of(notebook_of(exercise)):
+        outcome = shell.run_cell(source, store_history=True, silent=False)
+        assert outcome.success, outcome.error_in_exec or outcome.error_before_exec
+
+    said = repr(outcome.result)
+    assert f"{exercise.points:g} of {exercise.points:g} points" in said
+    assert "Visible checks passed; the grade uses other inputs." in said
+
+
+@each_exercise
+def test_test_cells_give_the_same_points_as_the_grader(exercise: Exercise) -> None:
+    tests = [(s, g) for s, g in cells_of(notebook_of(exercise)) if g.get("grade")]
+    runner = Trusted(exercise)
+
+    for variant in (*exercise.mutants, *exercise.alternatives):
+        code = f"{exercise.solution}\n\n{variant.code}"
+        graded = grade_code(exercise, code, runner, 0)
+        given, points = [], 0
+        for source, grading in tests:
+            names: dict = {}
+            exec(f"{exercise.given}\n\n{code}", names)
+            try:
+                exec(source, names)
+            except Exception:
+                continue
+            given.append(grading["grade_id"])
+            points += grading["points"]
+        assert points == graded.points, f"{variant.name}: {given}"
+
+
+@each_exercise
+def test_lesson_exists_and_learners_are_led_to_it(exercise: Exercise) -> None:
+    notebook = notebook_of(exercise).read_text(encoding="utf-8")
+
+    assert f"../../notebooks/{exercise.lesson}.ipynb" in notebook
+    assert len(exercise.hints) >= 3
+    assert 10 <= exercise.minutes <= 30 and f"about {exercise.minutes} minutes" in notebook
+    assert f"*{exercise.points:g} points" in notebook
+
+
+@each_exercise
+def test_hints_come_one_rung_at_a_time_and_begin_again(exercise: Exercise) -> None:
+    number = len(exercise.hints)
+
+    said = [feedback.hint(exercise.id, course=COURSE) for _ in range(number + 2)]
+
+    assert len(set(said[:number])) == number
+    assert said[number].startswith("That was the last hint")
+    assert said[number + 1] == said[0]
+    for _ in range(number):  # leave the ladder as it was found
+        feedback.hint(exercise.id, course=COURSE)

@@ -1,0 +1,259 @@
+"""The commands, as teachers and learners type them."""
+
+import csv
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from autodiff_kit.cli import cli
+from autodiff_kit.grading import commands, sandbox
+from autodiff_kit.grading.sandbox import Finding, Walls
+from tests.grading import tiny
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course, with the current folder in it."""
+    tiny.make_course(tmp_path / "course")
+    monkeypatch.chdir(tmp_path / "course")
+    return tmp_path / "course"
+
+
+@pytest.fixture(autouse=True)
+def without_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether walls stand is another test's question."""
+    seen = [Finding(Walls(), "unshare: Operation not permitted")]
+    monkeypatch.setattr(sandbox, "probe", lambda: seen)
+
+
+def run(*words: str | Path, status: int = 0) -> Result:
+    result = CliRunner().invoke(cli, list(map(str, words)))
+    assert result.exit_code == status, result.output
+    return result
+
+
+def hand_in(place: Path) -> Path:
+    folder = place.parent / "submitted"
+    for student, code in (("ada", tiny.SOLUTION), ("=bob", tiny.WRONG)):
+        (folder / student / tiny.NAME).mkdir(parents=True)
+        (folder / student / tiny.NAME / "work.py").write_text(code)
+    return folder
+
+
+def grade(place: Path, *words: str) -> Result:
+    return run("grade", hand_in(place), "--allow-level", "0", "--workers", "1", *words)
+
+
+# -- Teachers --------------------------------------------------------------------------------------
+
+
+def test_from_submissions_to_a_table_and_a_picture(place: Path) -> None:
+    result = grade(place)
+
+    assert "2 submissions: 2 graded now" in result.output
+    assert "2 x one_is_missing" in result.output
+    assert (place / "results" / f"{tiny.NAME}.svg").read_text().startswith("<svg")
+
+
+def test_it_refuses_to_run_strangers_code_below_the_level(place: Path) -> None:
+    result = run("grade", hand_in(place), status=1)
+
+    assert "level 0 only" in result.output
+    assert "unshare: Operation not permitted" in result.output
+    assert "--allow-level 0" in result.output
+
+
+def test_a_second_run_finds_its_rows_and_its_seed(place: Path) -> None:
+    folder = hand_in(place)
+    words = ("grade", folder, "--allow-level", "0", "--workers", "1")
+
+    first, second = run(*words, "--seed", "7"), run(*words)
+
+    assert "Seed 7" in first.output and "Seed 7" in second.output
+    assert "0 graded now" in second.output
+    assert "2 known already" in second.output
+
+
+def test_show_tells_all_about_a_student(place: Path) -> None:
+    grade(place)
+    run(
+        "override", "=bob", "01.double", "arrays", "1", "--reason", "explained it", "--author", "me"
+    )
+
+    shown = run("show", "=bob").output
+
+    assert "0 of 3" in shown and "level 0 process" in shown
+    assert "arrays: 0 of 2  wrong one_is_missing" in shown
+    assert "arrays = 1, by me: explained it" in shown
+
+
+def test_show_helps_with_a_name_that_is_not_there(place: Path) -> None:
+    grade(place)
+
+    assert "Did you mean: =bob" in run("show", "bob", status=1).output
+
+
+def test_an_override_needs_a_step_that_exists(place: Path) -> None:
+    grade(place)
+
+    wrong = run("override", "ada", "01.double", "nothing", "1", "--reason", "x", status=1)
+
+    assert "There are: numbers, arrays" in wrong.output
+
+
+def test_export_writes_a_file_for_canvas(place: Path) -> None:
+    grade(place)
+
+    run("export", "canvas", "--to", "out")
+    with open("out/canvas.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+
+    assert lines[0][-1] == "01.double Double"
+    assert [(line[0], line[-1]) for line in lines[2:]] == [("'=bob", "0"), ("ada", "3")]
+
+
+def test_shards_merge_to_the_whole(place: Path) -> None:
+    folder = hand_in(place)
+    common = ("--allow-level", "0", "--workers", "1", "--seed", "7")
+    for part in ("1/2", "2/2"):
+        run("grade", folder, *common, "--shard", part, "--out", f"part{part[0]}")
+
+    merged = run("merge", "part1", "part2", "--out", "results").output
+
+    assert sum(int(line.split(": ")[1].split()[0]) for line in merged.splitlines()) == 2
+    assert "3 of 3" in run("show", "ada").output
+
+
+def test_build_makes_the_learners_notebook_and_check_sees_a_stale_one(place: Path) -> None:
+    stale = run("build", "--check", status=1)
+    run("build")
+    released = place / "release" / tiny.NAME / f"{tiny.NAME}.ipynb"
+
+    assert "autodiff-kit build" in stale.output
+    assert "2 * x + 1" not in released.read_text(encoding="utf-8")
+    assert "0 of them new" in run("build", "--check").output
+
+
+def test_verify_names_what_is_to_be_mended(place: Path) -> None:
+    result = run("verify", "--seeds", "2", status=1)
+
+    assert "has 1 mutants; 8 are the least" in result.output
+
+
+@pytest.mark.parametrize("part", ["0/2", "3/2", "x", "1/"])
+def test_a_shard_that_makes_no_sense_is_refused(part: str, place: Path) -> None:
+    assert "such as 2/5" in run("grade", hand_in(place), "--shard", part, status=2).output
+
+
+def test_dask_says_what_is_missing(place: Path) -> None:
+    result = run("grade", hand_in(place), "--engine", "dask", status=1)
+
+    assert "--scheduler tcp://" in result.output
+
+
+def test_the_doctor_names_the_level_and_how_to_mend_it() -> None:
+    state, found, mend = commands.isolation()
+
+    assert (state, found.split(":")[0]) == ("optional", "level 0 process")
+    assert "user namespaces" in mend
+
+
+# -- Learners --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def begun(place: Path) -> Path:
+    run("build")
+    run("start", "01.double")
+    return place / "autodiff-kit-exercises"
+
+
+def write(begun: Path, code: str) -> None:
+    (begun / f"{tiny.NAME}.ipynb").write_bytes(tiny.notebook((code, tiny.SOLVING)))
+
+
+def test_list_names_the_exercises(place: Path) -> None:
+    assert "01.double" in run("list").output
+
+
+def test_start_never_overwrites(begun: Path) -> None:
+    write(begun, tiny.WRONG)
+
+    assert "have it already" in run("start", "01.double").output
+    assert "2 * x" in (begun / f"{tiny.NAME}.ipynb").read_text()
+
+
+def test_check_says_what_is_wrong_and_then_that_the_grade_uses_other_inputs(begun: Path) -> None:
+    untouched = run("check", "01.double", status=1).output
+    write(begun, tiny.WRONG)
+    wrong = run("check", "01.double", status=1).output
+    write(begun, tiny.SOLUTION)
+    right = run("check", "01.double").output
+
+    assert "not attempted" in untouched
+    assert "The one is missing." in wrong
+    assert "the grade uses other inputs" in right
+
+
+def test_hints_come_one_at_a_time_and_begin_again(begun: Path) -> None:
+    hints = [run("hint", "01.double").output.strip() for _ in range(3)]
+
+    assert hints == ["Hint 1 of 2: Two times.", "Hint 2 of 2: Plus one.", "Hint 1 of 2: Two times."]
+
+
+def test_reset_keeps_the_old_work(begun: Path) -> None:
+    for code in (tiny.WRONG, tiny.SOLUTION):
+        write(begun, code)
+        run("reset", "01.double")
+
+    assert "NotImplementedError" in (begun / f"{tiny.NAME}.ipynb").read_text()
+    assert "2 * x + 1" in (begun / f"{tiny.NAME}-old2.ipynb").read_text()
+    assert (begun / f"{tiny.NAME}-old1.ipynb").exists()
+
+
+def test_submit_packs_the_work_with_its_hash_and_the_grader_takes_it(begun: Path) -> None:
+    write(begun, tiny.SOLUTION)
+    said = run("submit", "01.double").output
+    packed = begun / f"{tiny.NAME}-submit.zip"
+    with zipfile.ZipFile(packed) as archive:
+        data = archive.read(f"{tiny.NAME}.ipynb")
+        receipt = json.loads(archive.read("receipt.json"))
+    graded = begun.parent / "in"
+    graded.mkdir()
+    packed.rename(graded / "ada.zip")
+
+    result = run("grade", graded, "--allow-level", "0", "--workers", "1")
+
+    assert receipt["sha256"] == hashlib.sha256(data).hexdigest()
+    assert receipt["sha256"] in said
+    assert "1 graded now" in result.output
+    assert "3 of 3" in run("show", "ada").output
+
+
+def test_status_tells_what_was_done(begun: Path) -> None:
+    write(begun, tiny.SOLUTION)
+    before = run("status").output
+    run("check", "01.double")
+    run("submit", "01.double")
+
+    assert "begun" in before
+    assert "3 of 3" in run("status").output
+    assert "handed in" in run("status").output
+
+
+def test_progress_that_cannot_be_read_counts_as_none(begun: Path) -> None:
+    (begun / ".autodiff-kit-exercises.json").write_text("[]")
+
+    assert "Hint 1" in run("hint", "01.double").output
+
+
+def test_work_that_was_not_begun_is_named_with_the_command(place: Path) -> None:
+    assert "autodiff-kit start 01.double" in run("check", "01.double", status=1).output
+
+
+def test_an_unknown_exercise_is_answered_with_those_there_are(place: Path) -> None:
+    assert "There are: 01.double" in run("start", "99.nothing", status=1).output

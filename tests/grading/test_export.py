@@ -1,0 +1,165 @@
+"""What other systems read, and what a hostile name can do in it: nothing."""
+
+import csv
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from autodiff_kit.grading.export import FORMATS, cell, export, histogram
+from autodiff_kit.grading.store import Attempt, Grade, Mark
+
+TITLES = {"e01_double": ("01.double Double", 3.0), "e02_triple": ("02.triple Triple", 5.0)}
+HOSTILE = "=cmd|'/c calc'!A1\x1b[2J<script>alert(1)</script>"
+
+
+def graded(
+    student: str, exercise: str, *points: float, name: str = "", status: str = "graded"
+) -> Grade:
+    marks = tuple(
+        Mark(f"step{i}", p, 2.0, "right" if p == 2 else "wrong", "" if p == 2 else "msg", name)
+        for i, p in enumerate(points)
+    )
+    attempt = Attempt(
+        "key" + student,
+        student,
+        name,
+        exercise,
+        1,
+        "o",
+        "h",
+        "c",
+        "1",
+        "2 sandboxed",
+        status,
+        marks,
+    )
+    return Grade(student, name or student, exercise, marks, attempt, 1)
+
+
+CLASS = [
+    graded("4711", "e01_double", 2, 1, name="Ada L"),
+    graded("bob", "e01_double", 0, 0),
+    graded("bob", "e02_triple", 2, status="fault"),
+]
+
+
+def rows(form: str, folder: Path, grades: list[Grade] = CLASS) -> list[list[str]]:
+    path = export(grades, form, folder, TITLES)
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_the_long_form_has_a_line_for_each_step(tmp_path: Path) -> None:
+    head, *lines = rows("csv", tmp_path)
+
+    assert head[:8] == ["student", "name", "exercise", "step", "points", "max", "status", "message"]
+    assert lines[1][:9] == [
+        *("4711", "Ada L", "e01_double", "step1", "1", "2.0", "wrong", "msg", "2 sandboxed"),
+    ]
+    assert len(lines) == 5
+
+
+def test_canvas_has_its_columns_and_the_points_possible(tmp_path: Path) -> None:
+    assert rows("canvas", tmp_path) == [
+        [
+            "Student",
+            "ID",
+            "SIS User ID",
+            "SIS Login ID",
+            "Section",
+            *(t for t, _ in TITLES.values()),
+        ],
+        ["    Points Possible", "", "", "", "", "3.0", "5.0"],
+        ["Ada L", "4711", "", "", "", "3", ""],
+        ["bob", "", "", "bob", "", "0", ""],
+    ]
+
+
+def test_moodle_has_its_identifier(tmp_path: Path) -> None:
+    lines = rows("moodle", tmp_path)
+
+    assert lines[1] == ["Participant 4711", "4711", "Ada L", "3", ""]
+    assert lines[2] == ["", "bob", "bob", "0", ""]
+
+
+def test_nbgrader_has_its_columns(tmp_path: Path) -> None:
+    head, first, *_ = rows("nbgrader", tmp_path)
+
+    assert dict(zip(head, first, strict=True)) | {"duedate": ""} == {
+        "assignment": "e01_double",
+        "duedate": "",
+        "timestamp": "",
+        "student_id": "4711",
+        "last_name": "Ada L",
+        "first_name": "",
+        "email": "",
+        "raw_score": "3",
+        "late_submission_penalty": "0.0",
+        "score": "3",
+        "max_score": "4.0",
+    }
+
+
+def test_gradescope_has_a_result_for_each(tmp_path: Path) -> None:
+    folder = export(CLASS, "gradescope", tmp_path, TITLES)
+    found = sorted(folder.rglob("results.json"))
+    first = json.loads(found[0].read_text(encoding="utf-8"))
+
+    assert len(found) == 3
+    assert (first["score"], len(first["tests"])) == (3, 2)
+    assert first["tests"][1] | {"output": ""} == {
+        "name": "step1",
+        "score": 1,
+        "max_score": 2.0,
+        "output": "",
+        "output_format": "text",
+        "visibility": "visible",
+    }
+
+
+def test_junit_counts_failures_and_errors(tmp_path: Path) -> None:
+    suites = ElementTree.parse(export(CLASS, "junit", tmp_path, TITLES)).getroot()
+
+    assert [(s.get("name"), s.get("tests"), s.get("failures")) for s in suites] == [
+        ("e01_double", "4", "3"),
+        ("e02_triple", "1", "0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "start", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "|x", "%x"]
+)
+def test_no_text_begins_a_formula(start: str) -> None:
+    assert str(cell(start)).startswith(("'", "\\"))
+
+
+def test_numbers_stay_numbers() -> None:
+    assert cell(-1.5) == -1.5
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_hostile_name_is_harmless_in_every_format(form: str, tmp_path: Path) -> None:
+    hostile = graded("../../" + HOSTILE, "e01_double", 0, name=HOSTILE)
+
+    path = export([hostile], form, tmp_path / "out", TITLES)
+    files = [path] if path.is_file() else sorted(path.rglob("*.json"))
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+
+    assert files
+    assert "\x1b" not in text
+    assert ",=" not in text and not text.startswith("=")
+    if path.suffix != ".csv":  # a spreadsheet shows marks of HTML as they are
+        assert "<script>" not in text
+    assert {p.name for p in tmp_path.iterdir()} == {"out"}
+
+
+def test_the_histogram_counts_and_is_well_formed_with_hostile_text() -> None:
+    svg = histogram(CLASS, "e01_double", HOSTILE, {"msg": "<b>&"})
+    root = ElementTree.fromstring(svg)
+    texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    assert "<b>&" in texts  # as text, not as a mark
+    assert texts.count("1") == 2  # 3 of 4 points, and 0 of 4
+    assert "3" in texts  # the message was given three times

@@ -1,0 +1,413 @@
+"""A class is graded: one row for each submission, whatever is in it and whatever happens."""
+
+import dataclasses
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading import engine_local, submissions
+from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.engine_local import Job, Local, Summary, grade, grade_one
+from autodiff_kit.grading.sandbox import best_walls
+from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
+from autodiff_kit.grading.submissions import Submission
+from autodiff_kit.grading.worker import Call, InProcess, Limits, Reply
+from tests.grading import tiny
+
+WALLS = best_walls()
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return tiny.make_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "out" / "results.sqlite") as made:
+        yield made
+
+
+def submitted(
+    student: str, code: str | bytes, suffix: str = ".py", problem: str = ""
+) -> Submission:
+    data = code.encode() if isinstance(code, str) else code
+    return Submission(student, student, tiny.NAME, f"{student}.py", data, suffix, problem)
+
+
+def in_process(course: Course) -> engine_local.Engine:
+    return lambda jobs: (grade_one(job, course, InProcess()) for job in jobs)
+
+
+CLASS = [
+    submitted("ada", tiny.SOLUTION),
+    submitted("bob", tiny.WRONG),
+    submitted("cy", tiny.STUB),
+    submitted("di", "def double(x): return 2 * x + 1 if isinstance(x, float) else x"),
+    submitted("ed", b"{]", ".ipynb"),
+    submitted("flo", "", problem="A link or a special file is not followed."),
+    submitted("gus", tiny.notebook("1 + 1"), ".ipynb"),
+]
+WANTED = {
+    "ada": (3, "graded", ["right", "right"]),
+    "bob": (0, "graded", ["wrong", "wrong"]),
+    "cy": (0, "graded", ["not attempted", "not attempted"]),
+    "di": (1, "graded", ["right", "wrong"]),
+    "ed": (0, "unreadable", ["unreadable", "unreadable"]),
+    "flo": (0, "unreadable", ["unreadable", "unreadable"]),
+    "gus": (0, "graded", ["missing", "missing"]),
+}
+
+
+def table_of(store: Store) -> dict[str, tuple[float, str, list[str]]]:
+    return {
+        g.student: (g.points, g.attempt.status, [m.status for m in g.marks]) for g in store.grades()
+    }
+
+
+# -- One row for each ----------------------------------------------------------------------------
+
+
+def test_each_kind_of_submission_is_one_row_with_a_clear_status(
+    course: Course, store: Store
+) -> None:
+    summary = grade(CLASS, course, store, in_process(course), seed=1)
+
+    assert table_of(store) == WANTED
+    assert (summary.found, summary.graded, summary.known, summary.faults) == (7, 7, 0, 0)
+
+
+def test_a_known_mistake_is_named_in_the_row(course: Course, store: Store) -> None:
+    grade(CLASS[:2], course, store, in_process(course), seed=1)
+    _, bob = store.grades()
+
+    assert bob.marks[1].message == "one_is_missing"
+    assert bob.marks[1].text.startswith("The one is missing.")
+
+
+@pytest.mark.parametrize(("order", "workers"), [(1, 1), (-1, 1), (-1, 2)])
+def test_order_and_number_of_workers_change_nothing(
+    order: int, workers: int, course: Course, store: Store
+) -> None:
+    grade(CLASS[::order], course, store, Local(course, WALLS, workers), seed=1)
+
+    assert table_of(store) == WANTED
+
+
+def test_a_second_run_grades_only_what_is_new(course: Course, store: Store) -> None:
+    grade(CLASS[:3], course, store, in_process(course), seed=1)
+
+    again = grade(CLASS, course, store, in_process(course), seed=1)
+
+    assert (again.graded, again.known) == (4, 3)
+    assert len(list(store.attempts())) == 7
+
+
+def test_the_same_file_twice_is_one_row_and_another_version_is_another_attempt(
+    course: Course, store: Store
+) -> None:
+    better = submitted("bob", tiny.SOLUTION)
+
+    grade([*CLASS, *CLASS, better], course, store, in_process(course), seed=1)
+    bob = next(g for g in store.grades() if g.student == "bob")
+
+    assert len(list(store.attempts())) == 8
+    assert (bob.points, bob.attempts) == (3, 2)
+
+
+def test_the_best_or_the_last_attempt_counts(course: Course, store: Store) -> None:
+    worse = submitted("ada", tiny.WRONG)
+    grade([CLASS[0], worse], course, store, in_process(course), seed=1)
+
+    assert [g.points for g in store.grades("best")] == [3]
+    assert [g.points for g in store.grades("last")] == [0]
+
+
+def test_another_seed_or_other_checks_are_another_row(course: Course, tmp_path: Path) -> None:
+    other = tiny.make_course(tmp_path / "other")
+    (other.folder / "checks" / tiny.NAME / "notes.txt").write_text("changed")
+
+    with Store(tmp_path / "results.sqlite") as store:
+        for where, seed in ((course, 1), (course, 2), (other, 1), (course, 1)):
+            grade(CLASS[:1], where, store, in_process(course), seed=seed)
+
+        assert len(list(store.attempts())) == 3
+
+
+def test_parts_of_a_class_put_together_are_the_class(course: Course, tmp_path: Path) -> None:
+    with Store(tmp_path / "whole.sqlite") as whole:
+        whole.fact("seed", "1")
+        for part in (1, 2, 3):
+            with Store(tmp_path / f"{part}.sqlite") as store:
+                store.fact("seed", "1")
+                grade(CLASS, course, store, in_process(course), seed=1, shard=(part, 3))
+                store.override("ada", tiny.NAME, "arrays", 0, "me", "copied")
+                new = whole.merge(store)
+                assert (new, whole.merge(store)) == (len(list(store.attempts())), 0)
+
+        assert {**table_of(whole), "ada": None} == {**WANTED, "ada": None}
+        assert len(whole.overrides("ada")) == 3
+
+
+def test_parts_from_different_seeds_are_not_put_together(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as a, Store(tmp_path / "b.sqlite") as b:
+        a.fact("seed", "1")
+        b.fact("seed", "2")
+
+        with pytest.raises(StoreError, match="different seeds"):
+            a.merge(b)
+
+
+# -- What the machine does wrong -----------------------------------------------------------------
+
+
+class Flaky:
+    level = "flaky"
+
+    def __init__(self, faults: int, status: str = "fault") -> None:
+        self.faults = faults
+        self.status = status
+        self.asked = 0
+
+    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+        self.asked += 1
+        if self.asked <= self.faults:
+            return [Reply(self.status)] * len(calls)
+        return InProcess().run_calls(code, calls, limits)
+
+
+def job(course: Course, submission: Submission = CLASS[0]) -> Job:
+    return Job(key_of(submission.student), submission, "", 1)
+
+
+def test_what_the_machine_failed_is_tried_again(course: Course) -> None:
+    attempt = grade_one(job(course), course, Flaky(2))
+
+    assert (attempt.points, attempt.status, attempt.tries) == (3, "graded", 3)
+
+
+def test_a_time_out_is_tried_once_more_and_then_counts(course: Course) -> None:
+    slow, endless = Flaky(1, "timeout"), Flaky(99, "timeout")
+
+    first, second = (grade_one(job(course), course, runner) for runner in (slow, endless))
+
+    assert (first.points, first.tries, slow.asked) == (3, 2, 2)
+    assert (second.points, second.tries, endless.asked) == (0, 2, 2)
+    assert [m.status for m in second.marks] == ["timeout", "timeout"]
+
+
+def test_a_fault_that_stays_is_no_grade_and_gives_way_to_one_later(
+    course: Course, store: Store
+) -> None:
+    broken = grade(
+        CLASS[:1],
+        course,
+        store,
+        lambda jobs: (grade_one(j, course, Flaky(99)) for j in jobs),
+        seed=1,
+    )
+    before = table_of(store)
+
+    mended = grade(CLASS[:1], course, store, in_process(course), seed=1)
+
+    assert (broken.faults, mended.graded, mended.faults) == (1, 1, 0)
+    assert before == {"ada": (0, "fault", ["fault", "fault"])}
+    assert table_of(store) == {"ada": WANTED["ada"]}
+
+
+def test_a_check_that_stumbles_is_a_fault_and_not_the_end(course: Course, store: Store) -> None:
+    class Stumbles:
+        level = "none"
+
+        def run_calls(self, *ignored: object) -> list[Reply]:
+            raise RuntimeError("no such thing")
+
+    attempt = grade_one(job(course), course, Stumbles())
+
+    assert attempt.status == "fault"
+    assert "RuntimeError: no such thing" in attempt.marks[0].text
+
+
+def test_a_worker_that_is_killed_costs_nobody_a_row(course: Course, store: Store) -> None:
+    many = [submitted(f"s{n:02}", f"{tiny.SOLUTION}\n#{n}") for n in range(12)]
+    engine = Local(course, WALLS, 2)
+
+    def killing(jobs: object) -> Iterator[Attempt]:
+        for number, attempt in enumerate(engine(jobs)):
+            if number == 3:
+                workers = [p for p in children(os.getpid()) if "spawn_main" in command_of(p)]
+                os.kill(workers[0], signal.SIGKILL)
+            yield attempt
+
+    summary = grade(many, course, store, killing, seed=1)
+
+    assert summary.faults == 0
+    assert [g.points for g in store.grades()] == [3] * 12
+
+
+def children(process: int) -> list[int]:
+    listing = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    return [int(number) for number in listing.split()]
+
+
+def command_of(process: int) -> str:
+    return Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
+
+
+def test_a_full_disk_loses_no_row_that_was_written(course: Course, store: Store) -> None:
+    grade(CLASS[:1], course, store, in_process(course), seed=1)
+    (pages,) = store.base.execute("pragma page_count").fetchone()
+    store.base.execute(f"pragma max_page_count = {pages}")
+    large = dataclasses.replace(CLASS[1], origin="x" * 100_000)
+
+    with pytest.raises(StoreError, match="goes on where it was"):
+        grade([large], course, store, in_process(course), seed=1)
+    store.base.execute("pragma max_page_count = 100000")
+    again = grade(CLASS[:2], course, store, in_process(course), seed=1)
+
+    assert (again.known, again.graded) == (1, 1)
+    assert {student: row[0] for student, row in table_of(store).items()} == {"ada": 3, "bob": 0}
+
+
+def test_a_grader_that_is_killed_goes_on_where_it_was(course: Course, tmp_path: Path) -> None:
+    count = 24
+    handed_in = tmp_path / "class"
+    handed_in.mkdir()
+    for number in range(count):
+        code = f"import time\ntime.sleep(0.1)\n{tiny.SOLUTION}#{number}\n"
+        (handed_in / f"s{number:02}_{tiny.NAME}.py").write_text(code)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "autodiff_kit.cli", "grade", str(handed_in), "--out", str(out)]
+    command += ["--course", str(course.folder), "--workers", "2", "--allow-level", "0"]
+    first = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    some = wait_for_rows(out / "results.sqlite")
+    helpers = children(first.pid)
+    first.kill()
+    first.wait()
+
+    second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    with Store(out / "results.sqlite") as store:
+        assert len(list(store.attempts())) == count
+        assert [g.points for g in store.grades()] == [3] * count
+        assert store.base.execute("pragma integrity_check").fetchone()[0] == "ok"
+    assert 0 < some < count
+    assert f"{count} submissions" in second.stdout
+    deadline = time.monotonic() + 10
+    while alive := [p for p in helpers if Path(f"/proc/{p}").exists()]:
+        assert time.monotonic() < deadline, f"left behind: {list(map(command_of, alive))}"
+        time.sleep(0.05)
+
+
+def wait_for_rows(path: Path) -> int:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists():
+            try:
+                with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
+                    (rows,) = base.execute("select count(*) from attempts").fetchone()
+                base.close()
+            except sqlite3.OperationalError:
+                rows = 0
+            if rows:
+                return int(rows)
+        time.sleep(0.02)
+    raise AssertionError("no row came")
+
+
+# -- What somebody else does to the file ---------------------------------------------------------
+
+
+def test_rows_that_were_changed_during_a_run_without_walls_are_set_right(
+    course: Course, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_local, "WRITE_EVERY", -1.0)
+
+    def spoiled(jobs: object) -> Iterator[Attempt]:
+        for number, attempt in enumerate(in_process(course)(jobs)):  # type: ignore[arg-type]
+            yield attempt
+            if number == 0:
+                marks = json.dumps([{"step": "numbers", "points": 99, "max": 1, "status": "right"}])
+                with sqlite3.connect(store.path) as other:
+                    other.execute("update attempts set marks = ?", (marks,))
+                    other.execute(
+                        "insert into overrides values (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0)",
+                        (tiny.NAME,),
+                    )
+                other.close()
+
+    summary = grade(CLASS[1::-1], course, store, spoiled, seed=1, guard=True)
+
+    assert summary.changed == 2
+    assert table_of(store) == {"ada": WANTED["ada"], "bob": WANTED["bob"]}
+
+
+def test_a_file_that_is_no_store_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    path.write_text("something else" * 100)
+
+    with pytest.raises(StoreError, match="Cannot use"):
+        Store(path)
+
+
+# -- Overrides -----------------------------------------------------------------------------------
+
+
+def test_an_override_counts_and_the_graded_row_stays(course: Course, store: Store) -> None:
+    grade(CLASS[:2], course, store, in_process(course), seed=1)
+
+    store.override("bob", tiny.NAME, "arrays", 1.5, "prof", "a good idea")
+    store.override("bob", tiny.NAME, "arrays", 2, "prof", "a very good idea")
+    bob = store.grades()[1]
+
+    assert (bob.points, [m.status for m in bob.marks]) == (2, ["wrong", "override"])
+    assert [a.points for a in store.attempts("bob")] == [0]
+    assert [(o["points"], o["reason"]) for o in store.overrides("bob")] == [
+        (1.5, "a good idea"),
+        (2, "a very good idea"),
+    ]
+
+
+def test_progress_is_told_with_numbers(course: Course, store: Store) -> None:
+    seen: list[Summary] = []
+
+    grade(CLASS, course, store, in_process(course), seed=1, progress=seen.append)
+
+    assert seen[-1].graded == 7
+
+
+def test_an_attempt_comes_back_from_the_file_as_it_went_in(store: Store) -> None:
+    attempt = Attempt(
+        *("key", "student", "name", "e", 1, "o", "h", "c", "5", "2 sandboxed", "graded"),
+        marks=(Mark("step", 0.5, 1, "wrong", "m", "text <b>"),),
+        tries=2,
+        seconds=0.25,
+    )
+
+    store.add([attempt])
+
+    assert list(store.attempts()) == [attempt]
+
+
+def test_submissions_from_a_folder_are_graded_like_any_other(
+    course: Course, store: Store, tmp_path: Path
+) -> None:
+    place = tmp_path / "submitted"
+    (place / "ada" / tiny.NAME).mkdir(parents=True)
+    source = tiny.notebook(("x = 1", {}), (tiny.STUB, tiny.SOLVING), (tiny.SOLUTION, tiny.SOLVING))
+    (place / "ada" / tiny.NAME / f"{tiny.NAME}.ipynb").write_bytes(source)
+
+    grade(submissions.find(place, course.names), course, store, in_process(course), seed=1)
+
+    assert table_of(store) == {"ada": WANTED["ada"]}

@@ -1,0 +1,349 @@
+"""A plain process, walls, and this very process give the same answers to the same questions."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autodiff_kit.grading import sandbox as sandboxes
+from autodiff_kit.grading.sandbox import Finding, Sandbox, Walls, best_walls, probe
+from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Runner, clean
+
+WALLS = best_walls()
+needs_walls = pytest.mark.skipif(
+    WALLS is None and os.environ.get("ADK_REQUIRE_SANDBOX") != "1",
+    reason="no walls stand on this machine, see `autodiff-kit doctor`",
+)
+LIMITS = Limits(seconds=10)
+CODE = """
+import numpy as np
+total = 0
+
+def twice(x):
+    global total
+    total += 1
+    return 2 * x
+
+def stop(x):
+    raise ValueError(f"no {x}")
+
+def odd(x):
+    return object()
+
+def loop(x):
+    while True: pass
+
+def leave(x):
+    import os
+    os._exit(3)
+
+def big(x):
+    return np.ones(2**34)
+
+def talk(x):
+    print("one", x)
+    import sys
+    print("two", file=sys.stderr)
+"""
+
+
+def call(name: str, data: object = 1.5) -> Call:
+    return Call(f"def drive(step, data):\n    return step.{name}(data)", data)
+
+
+def driver(body: str, data: object = None) -> Call:
+    return Call(f"def drive(step, data):\n    {body}", data)
+
+
+@pytest.fixture(scope="module", params=["in process", "plain process", "walls"])
+def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    if request.param == "in process":
+        yield InProcess()
+    elif request.param == "plain process":
+        yield Level0()
+    else:
+        yield from behind_walls()
+
+
+@pytest.fixture(scope="module", params=["plain process", "walls"])
+def apart(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    if request.param == "plain process":
+        yield Level0()
+    else:
+        yield from behind_walls()
+
+
+@pytest.fixture(scope="module")
+def walled() -> Iterator[Sandbox]:
+    yield from behind_walls()
+
+
+def behind_walls() -> Iterator[Sandbox]:
+    if WALLS is None:
+        assert os.environ.get("ADK_REQUIRE_SANDBOX") != "1", "no walls stand on this machine"
+        pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
+    with Sandbox(WALLS) as made:
+        yield made
+
+
+def one(runner: Runner, question: Call, code: str = CODE, limits: Limits = LIMITS) -> Reply:
+    (reply,) = runner.run_calls(code, [question], limits)
+    return reply
+
+
+# -- All runners ---------------------------------------------------------------------------------
+
+
+def test_replies_come_in_order_and_from_one_namespace(runner: Runner) -> None:
+    calls = [call("twice", 1), call("twice", 2.5), driver("return step.total")]
+
+    replies = runner.run_calls(CODE, calls, LIMITS)
+
+    assert [(reply.status, reply.value) for reply in replies] == [("ok", 2), ("ok", 5.0), ("ok", 2)]
+
+
+def test_each_submission_has_a_namespace_of_its_own(runner: Runner) -> None:
+    first = one(runner, driver("return step.x"), "x = 1")
+    second = one(runner, driver("return step.x"), "y = 1")
+
+    assert (first.status, second.status) == ("ok", "missing")
+
+
+def test_arrays_go_there_and_back(runner: Runner) -> None:
+    reply = one(runner, call("twice", np.array([1.0, 2.0])))
+
+    assert (reply.value == [2.0, 4.0]).all()
+
+
+def test_an_error_names_class_message_and_line_of_the_learners_code(runner: Runner) -> None:
+    reply = one(runner, call("stop", 7))
+
+    assert (reply.status, reply.value) == ("raised", None)
+    assert reply.error == 'ValueError: no 7\nline 11: raise ValueError(f"no {x}")'
+
+
+def test_a_name_that_is_not_defined_is_missing(runner: Runner) -> None:
+    assert one(runner, call("nothing")).status == "missing"
+
+
+def test_a_value_that_is_not_plain_is_refused_by_name(runner: Runner) -> None:
+    reply = one(runner, call("odd"))
+
+    assert reply.status == "refused"
+    assert "object" in reply.error
+
+
+def test_prints_are_kept_apart_from_answers_and_up_to_a_limit(runner: Runner) -> None:
+    reply = one(runner, call("talk"), limits=Limits(seconds=10, output=8))
+
+    assert (reply.status, reply.output) == ("ok", "one 1.5\n")
+
+
+def test_a_cell_that_does_not_compile_takes_no_other_with_it(runner: Runner) -> None:
+    code = "# %%\ndef broken(:\n# %%\ndef f(x):\n    return x / 0\n"
+
+    sound, broken = runner.run_calls(code, [call("f"), call("broken")], LIMITS)
+
+    assert sound.error.endswith("line 5: return x / 0")
+    assert (broken.status, broken.error.splitlines()[1]) == ("raised", "line 2: def broken(:")
+
+
+def test_after_a_statement_that_fails_the_next_one_runs(runner: Runner) -> None:
+    reply = one(runner, call("f", 2), "import autodiff_kit.nothing\n1 / 0\ndef f(x): return x")
+
+    assert reply.value == 2
+
+
+def test_the_imports_of_the_future_hold_for_the_statements_behind(runner: Runner) -> None:
+    code = "from __future__ import annotations\ndef f(x: not_defined): return x"
+
+    assert one(runner, call("f", 2), code).value == 2
+
+
+def test_a_dataclass_can_be_made(runner: Runner) -> None:
+    code = "from dataclasses import *\n@dataclass\nclass P:\n    x: 'int'\ndef f(x): return P(x).x"
+
+    assert one(runner, call("f", 2), code).value == 2
+
+
+def test_a_text_from_a_learner_has_no_control_characters() -> None:
+    assert clean("\x1b[2Ja\u202eb\nc") == "\\x1b[2Ja\\u202eb\nc"
+    assert clean("x" * 50, 10) == "xxxxxxxxxx..."
+
+
+def test_in_this_process_no_name_of_the_submission_is_left() -> None:
+    one(InProcess(), call("twice"))
+
+    assert "submission" not in sys.modules
+
+
+# -- Processes of their own ----------------------------------------------------------------------
+
+
+def test_an_endless_loop_ends_by_the_clock_and_costs_only_its_own_driver(apart: Runner) -> None:
+    calls = [call("twice", 1), call("loop"), call("loop", 2), call("twice", 3)]
+    start = time.monotonic()
+
+    replies = apart.run_calls(CODE, calls, Limits(seconds=0.7))
+
+    assert [reply.status for reply in replies] == ["ok", "timeout", "timeout", "ok"]
+    assert replies[3].value == 6
+    assert time.monotonic() - start < 20
+
+
+def test_a_process_that_ends_itself_has_died_and_the_rest_goes_on(apart: Runner) -> None:
+    replies = apart.run_calls(CODE, [call("leave"), call("twice", 3)], LIMITS)
+
+    assert [reply.status for reply in replies] == ["died", "ok"]
+    assert "status 3" in replies[0].error
+
+
+def test_too_much_memory_is_named_as_that(apart: Runner) -> None:
+    assert one(apart, call("big")).status == "memory"
+
+
+def test_a_loop_in_the_cells_ends_every_call_once(apart: Runner) -> None:
+    start = time.monotonic()
+
+    replies = apart.run_calls("while True: pass", [call("a"), call("b")], Limits(seconds=0.7))
+
+    assert [reply.status for reply in replies] == ["timeout", "timeout"]
+    assert time.monotonic() - start < 20
+
+
+def test_an_answer_longer_than_its_limit_is_refused(apart: Runner) -> None:
+    reply = one(apart, driver("return 'x' * 1000"), limits=Limits(seconds=10, reply=500))
+
+    assert reply.status == "refused"
+
+
+def test_the_kit_and_other_packages_are_absent(apart: Runner) -> None:
+    body = "import importlib.util as u; return [n for n in data if u.find_spec(n)]"
+
+    reply = one(apart, driver(body, ["autodiff_kit", "torch", "click", "numpy", "json"]))
+
+    assert reply.value == ["numpy", "json"]
+
+
+def test_a_child_has_no_open_file_but_the_talk_with_the_grader(apart: Runner) -> None:
+    body = """
+    import os
+    found = []
+    for number in range(256):
+        try:
+            os.fstat(number)
+        except OSError:
+            continue
+        found.append(number)
+    return found"""
+
+    assert one(apart, driver(body)).value == [0, 1, 2, 3]
+
+
+def test_a_child_has_none_of_the_teachers_environment(
+    apart: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADEBOOK_TOKEN", "secret")
+
+    reply = one(apart, driver("import os; return sorted(os.environ)"))
+
+    assert "GRADEBOOK_TOKEN" not in reply.value
+    assert "HOME" not in reply.value
+
+
+def test_data_that_is_not_plain_is_the_askers_mistake(apart: Runner) -> None:
+    with pytest.raises(ValueError, match="set"):
+        one(apart, call("twice", {1, 2}))
+
+
+# -- Walls ---------------------------------------------------------------------------------------
+
+
+@needs_walls
+def test_the_walls_of_this_machine_stand() -> None:
+    seen = probe()
+
+    assert seen[-1].problem == ""
+    assert seen[-1].walls.level >= 1
+
+
+@pytest.mark.skipif(WALLS is None, reason="no walls stand on this machine")
+@pytest.mark.parametrize("walls", list(sandboxes.candidates()), ids=str)
+def test_each_set_of_walls_stands_or_says_why_not(walls: Walls) -> None:
+    with Sandbox(walls) as made:
+        (reply,) = made.run_calls(CODE, [call("twice", 3)], LIMITS)
+        problem = sandboxes.self_test(made)
+
+    if reply.status == "fault":
+        assert problem
+    else:
+        assert (reply.value, problem) == (6, "")
+
+
+def test_a_runner_without_walls_does_not_pass_as_one_with() -> None:
+    problem = sandboxes.self_test(Level0())
+
+    assert "a submission can" in problem
+    for what in ("read a file", "write a file", "use the network", "start a process"):
+        assert what in problem
+
+
+def test_a_runner_that_runs_nothing_does_not_pass_as_safe() -> None:
+    class Dead:
+        level = "0"
+
+        def run_calls(self, code: str, calls: list[Call], limits: Limits) -> list[Reply]:
+            return [Reply("died")] * len(calls)
+
+    assert "ordinary code does not run" in sandboxes.self_test(Dead())
+
+
+@needs_walls
+def test_a_fork_server_that_was_killed_is_replaced(walled: Sandbox) -> None:
+    assert one(walled, call("twice", 1)).value == 2
+    server = walled._server
+    assert server is not None
+    os.killpg(server.process.pid, signal.SIGKILL)
+    server.process.wait()
+
+    replies = [one(walled, call("twice", 2)) for _ in range(2)]
+
+    assert replies[-1].value == 4
+    assert all(reply.status in ("ok", "fault") for reply in replies)
+
+
+@needs_walls
+def test_nothing_is_left_when_the_grader_closes(walled: Sandbox) -> None:
+    with Sandbox(walled.walls) as made:
+        one(made, call("twice"))
+        assert made._server is not None
+        group = made._server.process.pid
+
+    with pytest.raises(ProcessLookupError):
+        os.killpg(group, 0)
+
+
+@needs_walls
+def test_what_was_tried_is_told_for_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandboxes, "self_test", lambda runner: "they fell")
+
+    seen = probe()
+
+    assert {finding.problem for finding in seen} == {"they fell"}
+    assert all(isinstance(finding, Finding) for finding in seen)
+    assert best_walls() is None
+
+
+def test_what_a_submission_may_read_holds_numpy_but_no_neighbour_and_no_kit() -> None:
+    files, folders = sandboxes.readable()
+    packages = Path(np.__file__).parents[1]
+
+    assert str(packages / "numpy") in files
+    assert str(packages) not in files + folders
+    assert not [path for path in files if "autodiff_kit" in path or "pytest" in path]
+    assert any(path.endswith("json") for path in files)

@@ -1,0 +1,241 @@
+"""Whose work a file is, in each layout; and what becomes of files that are not what they seem."""
+
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading import submissions
+from autodiff_kit.grading.submissions import MAX_FILE, Submission, Unreadable, find
+
+EXERCISES = ("e01_double", "e02_triple")
+
+
+def zipped(entries: Iterable[tuple[str | zipfile.ZipInfo, bytes]]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def in_zip(folder: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> list[Submission]:
+    path = folder / "class.zip"
+    path.write_bytes(zipped(entries))
+    return list(find(path, EXERCISES))
+
+
+def on_disk(folder: Path, *names: str, exercise: str = "", pattern: str = "") -> list[Submission]:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x = 1")
+    return list(find(folder, EXERCISES, exercise, pattern))
+
+
+def said(found: list[Submission]) -> list[tuple[str, str, str]]:
+    return [(s.student, s.name, s.exercise) for s in found]
+
+
+@pytest.mark.parametrize(
+    ("path", "student", "name", "exercise"),
+    [
+        ("ada/e01_double/e01_double.ipynb", "ada", "ada", "e01_double"),
+        ("submitted/ada/e01_double/work.py", "ada", "ada", "e01_double"),
+        ("Ada L_4711_assignsubmission_file_/e01_double.ipynb", "4711", "Ada L", "e01_double"),
+        ("Ada L_4711_assignsubmission_file_e02_triple.py", "4711", "Ada L", "e02_triple"),
+        ("lovelaceada_31_99_e01_double.ipynb", "31", "lovelaceada", "e01_double"),
+        ("lovelaceada_LATE_31_99_e01_double-2.ipynb", "31", "lovelaceada", "e01_double"),
+        ("ada_e01_double.ipynb", "ada", "ada", "e01_double"),
+        ("E01_Double - Ada.py", "Ada", "Ada", "e01_double"),
+        ("ada/e02_triple.py", "ada", "ada", "e02_triple"),
+    ],
+)
+def test_a_path_says_whose_work_it_is(
+    path: str, student: str, name: str, exercise: str, tmp_path: Path
+) -> None:
+    assert said(on_disk(tmp_path / "a", path)) == [(student, name, exercise)]
+    assert said(in_zip(tmp_path, (path, b"x = 1"))) == [(student, name, exercise)]
+
+
+def test_the_exercise_can_be_told_where_no_path_says_so(tmp_path: Path) -> None:
+    assert said(on_disk(tmp_path, "ada.py", exercise="e02_triple")) == [
+        ("ada", "ada", "e02_triple")
+    ]
+
+
+def test_without_any_word_on_the_exercise_there_is_a_row_that_asks(tmp_path: Path) -> None:
+    (found,) = on_disk(tmp_path, "ada.py")
+
+    assert "Which exercise" in found.problem
+
+
+def test_a_pattern_reads_paths_of_any_other_form(tmp_path: Path) -> None:
+    pattern = r"(?P<exercise>e\d\d_\w+)/group-(?P<student>\d+)-(?P<name>\w+)"
+
+    found = on_disk(tmp_path, "e01_double/group-7-owls.py", pattern=pattern)
+
+    assert said(found) == [("7", "owls", "e01_double")]
+
+
+def test_a_single_file_is_a_class_of_one(tmp_path: Path) -> None:
+    path = tmp_path / "ada_e01_double.py"
+    path.write_text("x = 1")
+
+    assert said(list(find(path, EXERCISES))) == [("ada", "ada", "e01_double")]
+
+
+def test_a_learners_own_zip_stands_for_the_notebook_in_it(tmp_path: Path) -> None:
+    own = zipped([("e01_double.ipynb", b"{}"), ("receipt.json", b"{}"), ("picture.png", b"")])
+
+    (found,) = in_zip(tmp_path, ("Ada L_4711_assignsubmission_file_work.zip", own))
+
+    assert (found.student, found.exercise, found.data) == ("4711", "e01_double", b"{}")
+    assert found.suffix == ".ipynb"
+
+
+def test_files_of_the_system_are_no_submissions(tmp_path: Path) -> None:
+    names = [
+        "__MACOSX/ada_e01_double.py",
+        "._ada_e01_double.py",
+        ".DS_Store",
+    ]
+    on = [*names, ".ipynb_checkpoints/ada_e01_double.py"]
+
+    assert in_zip(tmp_path, *((name, b"") for name in names)) == []
+    assert on_disk(tmp_path / "a", *on) == []
+
+
+def test_a_picture_beside_the_work_is_ignored_and_a_picture_alone_is_a_row(tmp_path: Path) -> None:
+    found = on_disk(
+        tmp_path, "ada/e01_double/a.py", "ada/e01_double/a.png", "bob/e01_double/b.docx"
+    )
+
+    assert [(s.student, bool(s.problem)) for s in found] == [("ada", False), ("bob", True)]
+    assert ".docx" in found[1].problem
+
+
+# -- What is not what it seems -----------------------------------------------------------------
+
+
+def test_a_path_that_leads_out_of_its_zip_is_a_row_and_no_file(tmp_path: Path) -> None:
+    found = in_zip(
+        tmp_path,
+        ("../../ada_e01_double.py", b"x"),
+        ("/etc/bob_e01_double.py", b"x"),
+        ("C:\\eve_e01_double.py", b"x"),
+        ("good_e01_double.py", b"x"),
+    )
+
+    assert [bool(s.problem) for s in found] == [True, True, True, False]
+    assert "leads out" in found[0].problem
+    assert sorted(os.listdir(tmp_path)) == ["class.zip"]
+
+
+def test_a_link_in_a_zip_is_not_followed(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("ada_e01_double.py")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+
+    (found,) = in_zip(tmp_path, (link, b"/etc/passwd"))
+
+    assert (found.data, "link" in found.problem) == (b"", True)
+
+
+def test_links_and_pipes_on_disk_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("secret")
+    folder = tmp_path / "class"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "ada_e01_double.py").symlink_to(secret)
+    (folder / "bob_e01_double.py").symlink_to(tmp_path)
+    (folder / "eve_e01_double").symlink_to(tmp_path)
+    os.mkfifo(folder / "kim_e01_double.py")
+
+    found = list(find(folder, EXERCISES))
+
+    assert [(s.data, "link" in s.problem) for s in found] == [(b"", True)] * 4
+
+
+def test_a_bomb_is_unpacked_no_further_than_the_limit(tmp_path: Path) -> None:
+    bomb = zipped([("e01_double.py", bytes(MAX_FILE + 1))])
+
+    outer, inner = in_zip(
+        tmp_path, ("ada_e01_double.py", bytes(MAX_FILE + 1)), ("bob_e01_double.zip", bomb)
+    )
+
+    assert len(bomb) < 100_000
+    assert "20 MiB" in outer.problem
+    assert "20 MiB" in inner.problem
+
+
+def test_a_zip_of_very_many_files_is_one_row(tmp_path: Path) -> None:
+    many = zipped((f"{number}.py", b"") for number in range(submissions.MAX_INSIDE + 1))
+
+    (found,) = in_zip(tmp_path, ("ada_e01_double.zip", many))
+
+    assert "more than 500 files" in found.problem
+
+
+@pytest.mark.parametrize("inner", [b"PK\3\4 cut short", b"", zipped([("notes.txt", b"")])])
+def test_a_learners_zip_that_cannot_be_used_is_one_row(inner: bytes, tmp_path: Path) -> None:
+    found = in_zip(tmp_path, ("ada_e01_double.zip", inner), ("bob_e01_double.py", b"x"))
+
+    assert [(s.student, bool(s.problem)) for s in found] == [("ada", True), ("bob", False)]
+
+
+def test_a_zip_in_a_zip_in_a_zip_is_not_opened(tmp_path: Path) -> None:
+    inner = zipped([("e01_double.zip", zipped([("e01_double.py", b"x")]))])
+
+    (found,) = in_zip(tmp_path, ("ada_e01_double.zip", inner))
+
+    assert "without a notebook" in found.problem
+
+
+def test_damaged_bytes_in_a_zip_are_one_row(tmp_path: Path) -> None:
+    data = bytearray(zipped([("ada_e01_double.py", os.urandom(500)), ("bob_e01_double.py", b"x")]))
+    data[100] ^= 0xFF
+    path = tmp_path / "class.zip"
+    path.write_bytes(data)
+
+    found = list(find(path, EXERCISES))
+
+    assert [(s.student, bool(s.problem)) for s in found] == [("ada", True), ("bob", False)]
+
+
+def test_a_class_zip_that_is_none_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "class.zip"
+    path.write_bytes(b"no zip")
+
+    with pytest.raises(Unreadable, match="not a zip"):
+        list(find(path, EXERCISES))
+
+
+def test_odd_names_become_text_that_a_terminal_can_show(tmp_path: Path) -> None:
+    found = in_zip(
+        tmp_path,
+        ("\x1b[2J_e01_double.py", b"x"),
+        ("A\u030a\u202e_e01_double.py", b"x"),
+        ("=cmd()_e01_double.py", b"x"),
+    )
+
+    assert all(s.student.isprintable() for s in found)
+    assert {s.student for s in found} == {"\\x1b[2J", "Å\\u202e", "=cmd()"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of any bytes are POSIX")
+def test_a_name_in_no_encoding_is_read_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff\xfe_e01_double.py")).write_text("x = 1")
+
+    (found,) = find(tmp_path, EXERCISES)
+
+    assert (found.student, found.data) == ("??", b"x = 1")
+
+
+def test_counting_opens_nothing(tmp_path: Path) -> None:
+    on_disk(tmp_path, "ada_e01_double.py", "bob_e01_double.ipynb", "notes.txt")
+    (tmp_path / "eve_e01_double.zip").write_bytes(b"no zip")
+
+    assert submissions.count(tmp_path) == 3

@@ -1,0 +1,86 @@
+import time
+from typing import Any
+
+from tests.lessons.proofs import leaf, proves
+
+
+def waves(torch: Any, x: Any) -> Any:
+    for _ in range(10):
+        x = torch.sin(x)
+    return x
+
+
+@proves("05.inside")
+def _(torch: Any) -> str:
+    x = leaf(torch, 3.0)
+    with torch.no_grad():
+        y = 2 * x
+    assert y.item() == 6
+    return "6, without a `grad_fn`" if y.grad_fn is None else "6, with a `grad_fn`"
+
+
+@proves("05.memory")
+def _(torch: Any) -> str:
+    sizes: list[int] = []
+
+    def pack(t: Any) -> Any:
+        sizes.append(t.nbytes)
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        waves(torch, torch.ones(1000, requires_grad=True))
+    return str(sum(sizes))
+
+
+@proves("05.speed")
+def _(torch: Any) -> str:
+    x = torch.ones(1, requires_grad=True)
+
+    def seconds() -> float:
+        times = []
+        for _ in range(300):
+            start = time.perf_counter()
+            waves(torch, x)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    recorded = seconds()
+    with torch.no_grad():
+        ratio = recorded / seconds()
+    if ratio > 10:
+        return "more than ten times as fast"
+    assert ratio < 4
+    if ratio < 0.8:
+        return "it is slower: the switch itself takes time"
+    return "somewhat faster, and less than four times"
+
+
+@proves("05.silent")
+def _(torch: Any) -> str:
+    w = torch.tensor([1.0, 3.0], requires_grad=True)
+    with torch.no_grad():
+        total = w.sum()
+    (w / total)[0].backward()
+    if w.grad is None:
+        return "it stays `None`"
+    right = [3 / 16, -1 / 16]  # d (a / (a + b)): b / (a + b)^2 and -a / (a + b)^2
+    if w.grad.tolist() == right:
+        return "it is the right gradient: the sum is only a number"
+    assert w.grad.tolist() == [0.25, 0.0]
+    return "it is another gradient, and nothing is said"
+
+
+@proves("05.detach")
+def _(torch: Any) -> str:
+    x = leaf(torch, 3.0)
+    ((x * x).detach() * x).backward()
+    return str(x.grad)
+
+
+@proves("05.task")
+def _(torch: Any) -> str:
+    x = leaf(torch, 3.0)
+    with torch.no_grad():
+        y = 2 * x
+    (y * x).backward()
+    return str(x.grad)

@@ -1,0 +1,66 @@
+from typing import Any
+
+import autodiff_kit as torch
+from autodiff_kit.static import StaticGraph
+from autodiff_kit.widgets import Compare
+from tests.lessons.proofs import proves
+
+# PyTorch has no such class: these proofs run under the kit in any case.
+
+
+@proves("06.branch")
+def _(_: Any) -> str:
+    graph = StaticGraph.trace(lambda x: x * x if x > 0 else -x, torch.tensor(3.0))
+    return str(graph.run(torch.tensor(-3.0)).item())
+
+
+@proves("06.loop")
+def _(_: Any) -> str:
+
+    def power(x: Any, rounds: int) -> Any:
+        y = x
+        for _ in range(rounds):
+            y = y * x
+        return y
+
+    assert power(torch.tensor(2.0), 1).item() == 4
+    return str(StaticGraph.trace(lambda x: power(x, 3), torch.tensor(2.0)).run(torch.tensor(2.0)))
+
+
+@proves("06.calls")
+def _(_: Any) -> str:
+    calls = []
+
+    def watched(x: Any) -> Any:
+        calls.append(x)
+        return x * x
+
+    graph = StaticGraph.trace(watched, torch.tensor(2.0))
+    assert [graph.run(torch.tensor(value)).item() for value in (3.0, 4.0, 5.0)] == [9, 16, 25]
+    return str(len(calls))
+
+
+@proves("06.faster")
+def _(_: Any) -> str:
+
+    def deep(x: Any) -> Any:
+        for _ in range(20):
+            x = torch.sin(x) * 1.1
+        return x.sum()
+
+    small = Compare(deep, x=torch.tensor(1.0, requires_grad=True))
+    large = Compare(deep, x=torch.ones(100_000, requires_grad=True))
+    if small.times_as_fast > large.times_as_fast:
+        return "with small tensors more than with large ones"
+    return "with large tensors more than with small ones"
+
+
+@proves("06.task")
+def _(_: Any) -> str:
+
+    def doubled(x: Any) -> Any:
+        y = x.abs()
+        return 2 * y if y > 2 else y
+
+    assert doubled(torch.tensor(3.0)).item() == 6
+    return str(StaticGraph.trace(doubled, torch.tensor(-1.0)).run(torch.tensor(3.0)))

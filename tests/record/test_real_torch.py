@@ -1,0 +1,371 @@
+"""``ak.record(torch)``: real PyTorch, told as the kit tells itself.
+
+The same cells are recorded under both, and the stories are equal: nodes, names, source, scopes,
+arrows, values, what is saved, and every event of the backward pass. Where they may differ, a test
+of its own below says how and why:
+
+- a leaf gets its gradient as soon as that is complete in PyTorch, and after all younger nodes here;
+- an item that is set to a number, and a change in place through a view, are one node there;
+- pieces of one split share a node there; mixed dtypes need no node there;
+- some rules of PyTorch's save more (the losses), and gradients of gradients use other ops;
+- the last digits of sums.
+"""
+
+import copy
+import gc
+import json
+import weakref
+from typing import Any
+
+import pytest
+
+import autodiff_kit as ak
+from autodiff_kit.record import Recording
+from autodiff_kit.view import build, still_svg, to_text
+from tests.parity import require_torch
+from tests.record.cells import cell
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+X = "x = torch.tensor(3., requires_grad=True)\n"
+V = "x = torch.tensor([1., 2.], requires_grad=True)\n"
+
+
+def recorded(source: str, library: Any = torch, **space: Any) -> Recording:
+    space |= {"torch": library}
+    try:
+        with ak.record(library) as rec:
+            cell(source, space)
+    except RuntimeError:
+        assert rec.error is not None
+    assert rec.note is None
+    return rec
+
+
+def both(source: str) -> tuple[Recording, Recording]:
+    return recorded(source, ak), recorded(source)
+
+
+PROGRAMS = {
+    "arithmetic": X + "b = torch.tensor([1., 2.], requires_grad=True)\n"
+    "y = 2 * x + b\nz = (y * y - 1 / x) ** 2\nz.sum().backward()",
+    "the classic": X + "y = 2 * x + 3\nz = 4 * y - 1\nz.backward()",
+    "reuse": X + "y = x * x\nz = y * x + y\nz.backward()",
+    "a loop": "w = torch.tensor(1.5, requires_grad=True)\nh = w\n"
+    "for i in range(3):\n    h = h * w\nh.backward()",
+    "a while": X + "y = x\nwhile y < 50:\n    y = y * 2\ny.backward()",
+    "a branch": X + "if x.sum() > 5:\n    y = x * x\nelse:\n    y = -x\ny.backward()",
+    "a call": "def f(a, b):\n    t = a.sin() * b\n    return t - b\n\n" + X + "y = f(x, x + 1)\n"
+    "g, = torch.autograd.grad(y, x)",
+    "a comprehension": X + "terms = [x * i for i in range(1, 3)]\nsum(terms).backward()",
+    "layers by hand": "x = torch.tensor([[1., -2.], [.5, 3.]])\n"
+    "w = torch.tensor([[.5, -.5, 1.], [1., 2., -1.]], requires_grad=True)\n"
+    "b = torch.zeros(3, requires_grad=True)\n"
+    "h = torch.relu(x @ w + b)\nloss = (h ** 2).mean()\nloss.backward()",
+    "a layer": "model = torch.nn.Linear(2, 3)\n"
+    "with torch.no_grad():\n    model.weight.fill_(.5)\n    model.bias.zero_()\n"
+    "x = torch.tensor([[1., -2.], [.5, 3.]])\nloss = model(x).sum()\nloss.backward()",
+    "shapes": "x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\n"
+    "y = x.T.reshape(4)[1:] @ x[0, 0:1].expand(3)\n"
+    "v = torch.stack([y / 9, x[1, 1]]).exp().sum(dim=0)\n"
+    "torch.cat([v.reshape(1), x[0]]).sum().backward()",
+    "in place": V + "y = x * 3\ny += 1\ny.mul_(2)\ny.sum().backward()",
+    "no_grad": X + "with torch.no_grad():\n    a = x * 3\n(x * a).backward()",
+    "detach": X + "c = x.detach() * 2\n(x * c).backward()",
+    "retain_grad": X + "y = x * x\ny.retain_grad()\nz = y * y\n"
+    "z.backward(retain_graph=True)\nz.backward()",
+    "several roots": X + "a, b = x * 2, x * x\ntorch.autograd.backward([a, b], retain_graph=True)\n"
+    "torch.autograd.backward([a, b], [torch.tensor(1.), torch.tensor(3.)])\nx.backward()",
+    "hooks": V + "x.register_hook(lambda g: g * 10)\ny = 2 * x\n"
+    "y.register_hook(lambda g: g + 1)\ny.sum().backward()",
+    "where, norm, softmax": V + "y = torch.where(x > 1, x, torch.zeros_like(x)).norm()\n"
+    "z = x.softmax(0).std() + x.double().var().float()\n(y + z).backward()",
+    "a training loop": V + "opt = torch.optim.SGD([x], lr=.1)\nfor i in range(2):\n"
+    "    opt.zero_grad()\n    loss = (x * x).sum()\n    loss.backward()\n    opt.step()",
+    "an update by hand": V + "(x * x).sum().backward()\nwith torch.no_grad():\n"
+    "    x -= .1 * x.grad\nx.grad.zero_()",
+    "a Function": "class Cube(torch.autograd.Function):\n    @staticmethod\n"
+    "    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x ** 3\n\n"
+    "    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n"
+    "        return 3 * x * x * g\n\n" + X + "y = Cube.apply(x) + 1\ny.backward()",
+    "error: second backward": X + "y = x * x\ny.backward()\ny.backward()",
+    "error: saved value changed": X + "y = x.exp()\ny += 1\ny.backward()",
+    "error: no scalar": V + "y = 2 * x\ny.backward()",
+    "error: no graph": V + "with torch.no_grad():\n    y = (2 * x).sum()\ny.backward()",
+    "error: leaf in place": V + "x += 1",
+}  # fmt: skip
+
+
+def near(value: Any) -> Any:
+    """Round what the two libraries may sum in another order."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {key: near(item) for key, item in value.items()}
+    return [near(item) for item in value] if isinstance(value, list) else value
+
+
+def forward(rec: Recording) -> Any:
+    nodes = copy.deepcopy(rec.nodes)
+    for node in nodes:
+        node["name"] = node["name"] or None
+    return near(nodes), rec.scopes
+
+
+def of_leaves(rec: Recording) -> set[int]:
+    return {node["id"] for node in rec.nodes if node["kind"] == "leaf"}
+
+
+def backward(rec: Recording) -> Any:
+    """Return the events; those at leaves on their own, as they come at another time."""
+    leaves = of_leaves(rec)
+    at_leaf = [e["kind"] in ("visit", "accumulate") and e["node"] in leaves for e in rec.events]
+    others = [e for e, at in zip(rec.events, at_leaf, strict=True) if not at]
+    by_leaf = {
+        leaf: [e for e, at in zip(rec.events, at_leaf, strict=True) if at and e["node"] == leaf]
+        for leaf in leaves
+    }
+    return near(others), near(by_leaf)
+
+
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_same_program_gives_the_same_story(source: str) -> None:
+    kit, real = both(source)
+
+    assert forward(real) == forward(kit)
+    assert backward(real) == backward(kit)
+    assert real.sources == kit.sources
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name.startswith("error")])
+def test_an_error_is_kept_with_its_line(name: str) -> None:
+    kit, real = both(PROGRAMS[name])
+
+    assert real.error is not None and kit.error is not None
+    assert real.error["where"] == kit.error["where"] is not None
+    assert kit.error["message"].split("\n-> ")[0] == real.error["message"]
+
+
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_recording_can_be_drawn_and_saved(source: str) -> None:
+    real = recorded(source)
+
+    again = Recording.from_dict(json.loads(json.dumps(real.to_dict())))
+    picture = build(again)
+
+    assert still_svg(picture) == still_svg(build(real))
+    assert "Steps" in to_text(picture)
+
+
+# -- what may differ --------------------------------------------------------------------------
+
+
+def test_a_leaf_is_visited_at_once_in_pytorch_and_later_in_the_kit() -> None:
+    kit, real = both(X + "b = torch.tensor(1., requires_grad=True)\n(2 * x + b).backward()")
+
+    def order(rec: Recording) -> list[str]:
+        visits = [e["node"] for e in rec.events if e["kind"] == "visit"]
+        return [rec.nodes[n]["name"] or rec.nodes[n]["text"] for n in visits]
+
+    assert order(real) == ["2 * x + b", "b", "2 * x", "x"]
+    assert order(kit) == ["2 * x + b", "2 * x", "b", "x"]
+
+
+def test_a_change_through_a_view_is_one_node_in_pytorch() -> None:
+    source = V + "y = x * 3\nv = y[0]\nv.mul_(2)\n(v + y.sum()).backward()"
+    kit, real = both(source)
+
+    assert [n["grad_fn"] for n in real.nodes[3:5]] == [
+        "torch::autograd::CopySlices",
+        "AsStridedBackward0",
+    ]
+    assert [e["grad"]["data"] for e in real.events if e["kind"] == "accumulate"] == [[12.0, 3.0]]
+    assert [e["grad"]["data"] for e in kit.events if e["kind"] == "accumulate"] == [[12.0, 3.0]]
+
+
+def test_a_number_set_as_an_item_is_an_input_without_a_node() -> None:
+    real = recorded(V + "y = x * 3\ny[0] = 5.\ny.sum().backward()")
+
+    put = real.nodes[2]
+    assert (put["op"], put["grad_fn"]) == ("put", "torch::autograd::CopySlices")
+    assert put["inputs"] == [{"arg": "x", "node": 1}, {"arg": "y", "value": 5.0}]
+    assert [e["how"] for e in real.events if e["kind"] == "modified"] == ["__setitem__"]
+
+
+def test_pieces_of_one_split_share_a_node_that_sends_one_contribution() -> None:
+    source = "x = torch.arange(4., requires_grad=True)\na, b = x.split(2)\n(a * b).sum().backward()"
+    real = recorded(source)
+
+    a, b = real.nodes[1:3]
+    assert (a["name"], b["name"]) == ("a", "b")
+    assert a["grad_fn"] == b["grad_fn"] == "SplitBackward0"
+    to_x = [e for e in real.events if e["kind"] == "contribution" and e["to"] == 0]
+    assert [e["after"]["data"] for e in to_x] == [[2.0, 3.0, 0.0, 1.0]]
+
+
+def test_the_gradient_of_a_gradient_is_the_same_by_other_ops() -> None:
+    source = X + "y = x ** 3\ng, = torch.autograd.grad(y, x, create_graph=True)\ng.backward()"
+
+    for rec in both(source):
+        visits = [e["g"]["data"] for e in rec.events if e["kind"] == "visit" and e["node"] == 0]
+        assert visits == [[27.0], [18.0]]  # 3 x**2 and 6 x
+
+
+def test_what_is_saved_is_what_pytorch_says() -> None:
+    source = (
+        "x = torch.tensor([[1., -1.]], requires_grad=True)\n"
+        "loss = torch.nn.functional.cross_entropy(x, torch.tensor([0]))\nloss.backward()"
+    )
+    kit, real = both(source)
+
+    assert [n["grad_fn"] for n in real.nodes] == [n["grad_fn"] for n in kit.nodes]
+    saved = {n["op"]: {s["name"]: s["bytes"] for s in n["saved"]} for n in real.nodes if n["op"]}
+    assert saved["log_softmax"] == {"out": 8}
+    assert saved["nll_loss"] == {"x": 8, "target": 8, "total_weight": 4}
+    freed = [e["bytes"] for e in real.events if e["kind"] == "release"]
+    assert freed == [20, 8]
+
+
+# -- PyTorch itself ---------------------------------------------------------------------------
+
+
+def test_operations_that_the_kit_has_not_are_called_as_pytorch_calls_them() -> None:
+    rec = recorded("x = torch.ones(2, requires_grad=True)\ny = x.lgamma()\ny.sum().backward()")
+
+    assert rec.nodes[1]["op"] == "lgamma"
+    assert rec.nodes[1]["grad_fn"] == "LgammaBackward0"
+    assert rec.ops["lgamma"]["rules"] == {}
+    assert "lgamma" in to_text(build(rec))
+
+
+def test_parameters_of_modules_are_called_by_their_path() -> None:
+    source = (
+        "nn = torch.nn\nmodel = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\n"
+        "model(torch.ones(1, 2)).sum().backward()"
+    )
+    rec = recorded(source)
+
+    leaves = [node["name"] for node in rec.nodes if node["kind"] == "leaf"]
+    assert [n for n in leaves if n] == [
+        "model.0.weight", "model.0.bias", "model.2.weight", "model.2.bias",
+    ]  # fmt: skip
+
+
+def test_nothing_is_left_behind() -> None:
+    w = torch.ones(3, requires_grad=True)
+    gc.disable()
+    try:
+        with ak.record(torch) as rec:
+            y = (w * 2).exp()
+            z = y.sum()
+        count = len(rec.events)
+        z.backward()
+        gone = weakref.ref(y)
+        del y, z
+        assert gone() is None
+    finally:
+        gc.enable()
+
+    assert len(rec.events) == count  # what runs later is not recorded
+    assert not w._post_accumulate_grad_hooks
+
+
+def test_a_graph_made_before_is_a_leaf_with_the_name_of_its_node() -> None:
+    y = (torch.ones(2, requires_grad=True) * 3).sum()
+
+    rec = recorded("(2 * y).backward()", y=y)
+
+    assert (rec.nodes[0]["kind"], rec.nodes[0]["grad_fn"]) == ("leaf", "SumBackward0")
+    assert [e["to"] for e in rec.events if e["kind"] == "contribution"] == [0]
+
+
+def test_hooks_on_saved_tensors_are_called_as_often_as_without_a_recording() -> None:
+    calls: list[str] = []
+
+    def note(word: str) -> Any:
+        return lambda tensor: calls.append(word) or tensor
+
+    with ak.record(torch), torch.autograd.graph.saved_tensors_hooks(note("pack"), note("unpack")):
+        x = torch.ones(3, requires_grad=True)
+        (x * x).sum().backward()
+
+    assert calls == ["pack", "pack", "unpack", "unpack"]
+
+
+def test_layers_of_all_kinds_are_recorded_up_to_their_parameters() -> None:
+    nn = torch.nn
+    model = nn.Sequential(
+        *(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU()),
+        *(nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 2)),
+    )  # fmt: skip
+    with ak.record(torch) as rec:
+        model(torch.ones(1, 1, 6, 6)).sum().backward()
+
+    reached = {e["node"] for e in rec.events if e["kind"] == "accumulate"}
+    assert rec.note is None
+    assert len(reached) == len(list(model.parameters()))
+    assert build(rec).frames
+
+
+def test_a_recording_changes_nothing_of_what_is_computed() -> None:
+    def train() -> tuple[list[float], Any]:
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.5))
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        losses = []
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = model(torch.ones(2, 3)).pow(2).mean()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+            optimizer.step()
+            losses.append(loss.item())
+        return losses, model[0].weight
+
+    alone, weight = train()
+    with ak.record(torch) as rec:
+        recorded_losses, recorded_weight = train()
+
+    assert rec.note is None
+    assert recorded_losses == alone
+    assert torch.equal(recorded_weight, weight)
+    steps = [e for e in rec.events if e["kind"] == "modified" and e["how"] == "Adam.step"]
+    assert len(steps) == 3 * 2
+
+
+def test_what_fails_in_the_recorder_ends_the_recording_and_not_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from autodiff_kit.record import real_torch
+
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(real_torch, "bind", broken)
+    with ak.record(torch) as rec:
+        x = torch.tensor(3.0, requires_grad=True)
+        y = x * x
+        y.backward()
+
+    assert x.grad == 6
+    assert rec.note is not None and "the recorder itself failed (ZeroDivisionError: oh)" in rec.note
+
+
+def test_a_recording_keeps_to_its_limit() -> None:
+    with ak.record(torch, limit=5) as rec:
+        x = torch.ones(2)
+        for _ in range(10):
+            x = x + 1
+
+    assert len(rec.events) == 5
+    assert rec.note is not None and "5 events" in rec.note
+    assert x[0] == 11
+
+
+def test_what_is_neither_the_kit_nor_pytorch_is_refused_in_plain_words() -> None:
+    with pytest.raises(TypeError, match=r"this is json\.\n-> import torch"):
+        ak.record(json)
+    with pytest.raises(TypeError, match="this is str"):
+        ak.record("torch")
+    assert isinstance(recorded(X, ak), Recording)  # the kit itself, under any name

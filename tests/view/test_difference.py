@@ -1,0 +1,185 @@
+"""Two runs over each other: what is the same node, what came, what went, and which way it went."""
+
+import re
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.view.difference import branches, difference, mark_lines
+from autodiff_kit.view.panels import Line, Marked, graph, listing, page, table, words
+from autodiff_kit.widgets.running import run
+
+
+def power(x, rounds, turned=False):
+    y = x
+    for _ in range(rounds):
+        y = y * x
+    if y > 10:
+        y = y - 10
+    return -y if turned else y
+
+
+def swapped(x, turned):
+    steps = (once, twice) if turned else (twice, once)
+    for step in steps:
+        x = step(x)
+    return x
+
+
+def once(x):
+    return x.exp()
+
+
+def twice(x):
+    return x.sin()
+
+
+def until(x):
+    while not x > 4:
+        x = x * 2
+    return x
+
+
+def recorded(function, *args):
+    return run(function, torch.tensor(2.0, requires_grad=True), *args)[1]
+
+
+def test_more_rounds_of_a_loop_come_and_the_earlier_ones_stay():
+    found = difference(recorded(power, 1), recorded(power, 2))
+
+    assert found.came == ("y * x",)
+    assert found.went == ()
+    assert found.stayed == ("y * x", "y > 10")
+    assert found.sentence() == "1 operation came (y * x); 2 stayed."
+
+
+def test_fewer_rounds_go_and_are_still_drawn():
+    found = difference(recorded(power, 2), recorded(power, 1))
+
+    assert (found.came, found.went) == ((), ("y * x",))
+    assert len(found.picture.outline.boxes) == 1 + 2 + 1
+
+
+def test_a_branch_taken_the_other_way_comes():
+    found = difference(recorded(power, 2), recorded(power, 3))  # 8 > 10 is False, 16 > 10 is True
+
+    assert found.came == ("y * x", "y - 10")
+
+
+def test_a_run_is_the_same_as_itself():
+    recording = recorded(power, 2)
+
+    found = difference(recording, recording)
+
+    assert found.came == found.went == ()
+    assert found.edges == {}
+    assert found.sentence() == "The graph is the same: 3 operations stayed."
+
+
+def test_what_stayed_is_drawn_once_and_its_new_argument_is_marked():
+    found = difference(recorded(power, 1, True), recorded(power, 2, True))
+
+    texts = [box for box in found.picture.titles.values() if "-y" in box]
+    assert len(texts) == 1
+    assert sorted(found.edges.values()) == ["came", "came", "came", "came", "went", "went"]
+
+
+def test_operations_in_another_order_never_make_a_circle():
+    # exp(sin(x)) and sin(exp(x)): were both operations the same, each would need the other.
+    found = difference(recorded(swapped, False), recorded(swapped, True))
+
+    assert len(found.stayed) == len(found.came) == len(found.went) == 1
+
+
+def test_branches_are_told_with_every_way_they_went():
+    (branch,) = branches(recorded(until))  # 2, 4, 8
+
+    assert branch.text == "x > 4"  # Python asks that, and turns the answer round afterwards
+    assert branch.ways == (False, False, True)
+    assert branch.note() == "→ 2 \N{MULTIPLICATION SIGN} False, then True"
+
+
+def test_a_not_outside_of_a_test_is_told_with_its_own_answer():
+    def turned(x):
+        return x * (not x > 4)
+
+    (branch,) = branches(recorded(turned))
+
+    assert (branch.text, branch.note()) == ("not x > 4", "→ True")
+
+
+def test_lines_are_marked_with_what_came_and_which_way_it_went():
+    old, new = recorded(power, 2), recorded(power, 3)
+    text = new.sources[0]["text"]
+    first = text.splitlines().index("def power(x, rounds, turned=False):") + 1
+    lines = text.splitlines()[first - 1 : first + 6]
+
+    marked = mark_lines(lines, first, text, branches(new), difference(old, new))
+
+    by_text = {line.text.strip(): line for line in marked}
+    assert by_text["y = y * x"].sign == "±"
+    assert (by_text["y = y - 10"].sign, by_text["y = y - 10"].look) == ("+", "came")
+    test = by_text["if y > 10:"]
+    assert test.note == "→ True"
+    assert [test.text[a:b] for a, b in test.lit] == ["y > 10"]
+
+
+def test_the_same_runs_give_the_same_picture_character_by_character():
+    def picture():
+        found = difference(recorded(power, 1), recorded(power, 3))
+        return page([[graph("G", found.picture, found.edges)]], title="t", said="s")
+
+    assert picture() == picture()
+
+
+def test_looks_are_written_into_the_drawing_and_said_in_words():
+    found = difference(recorded(power, 1), recorded(power, 2))
+
+    drawn = graph("G", found.picture, found.edges).body
+
+    assert len(re.findall(r'<g class="adk-node adk-op[^"]* adk-is-came" data-node=', drawn)) == 1
+    assert drawn.count(">+ came</text>") == 1
+    assert re.search(r'<path class="adk-edge[^"]* adk-is-came" data-edge=', drawn)
+
+
+def test_marked_boxes_may_hide_all_other_values():
+    recording = recorded(power, 1).to_dict()
+
+    texts = Marked(recording, {1: ("frozen", "frozen")}, hidden=True).texts
+
+    # x is a leaf: 2. stays; y * x is marked; y > 10 is hidden.
+    assert [text["lines"] for text in texts] == [["2."], ["4.", "frozen"], []]
+
+
+def test_source_is_written_as_it_is():
+    panel = listing("Code", [Line(3, "if a < b and c > 1:", lit=[(3, 8)], note="→ True")])
+
+    assert "a\u00a0&lt;\u00a0b</tspan>" in panel.body
+    assert ">3</text>" in panel.body
+    assert "→\u00a0True" in panel.body
+
+
+def test_long_lines_are_cut_and_never_reach_into_the_next_panel():
+    panel = listing("Code", [Line(1, "x = " + "1 + " * 60 + "1")])
+
+    assert "…" in panel.body
+    assert panel.width < 560
+
+
+@pytest.mark.parametrize("width", [200.0, 600.0])
+def test_panels_stand_side_by_side_where_there_is_room(width):
+    one, two = words("A", "a", width), words("B", "b", width)
+
+    drawn = page([[one], [two]], title="t", said="s")
+
+    places = re.findall(r"translate\(([\d.]+),([\d.]+)\)", drawn)
+    (x1, y1), (x2, y2) = places
+    assert (y1 == y2) == (width == 200.0)
+    assert (x1 == x2) == (width == 600.0)
+
+
+def test_a_table_says_in_words_what_it_marks():
+    panel = table("T", [["", "a"], ["answer", "<1"]], ["", "wrong"])
+
+    assert "&lt;1" in panel.body
+    assert panel.body.count("adk-is-wrong") == 1

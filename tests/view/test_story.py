@@ -1,0 +1,263 @@
+"""Errors of autograd told as stories: which places, in which order, and what mends them.
+
+What the words claim is taken from the program: the line that saves, the line that changes, the
+line that wants. Each mend is tried: the program with it runs.
+"""
+
+import re
+import warnings
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.record import Recording, record
+from autodiff_kit.view.story import Story, story
+from tests.record.cells import cell
+
+X = "x = torch.tensor(3., requires_grad=True)\n"
+V = "v = torch.tensor([1., 2.], requires_grad=True)\n"
+
+# name: (program, lines of the places, mended program)
+STORIES = {
+    "freed": (X + "y = x * x\ny.backward()\ny.backward()", [2, 3, 4],
+              X + "y = x * x\ny.backward(retain_graph=True)\ny.backward()"),
+    "shared": (X + "h = x.exp()\na = h * 2\nb = h * h\na.backward()\nb.backward()", [2, 5, 6],
+               X + "h = x.exp()\na = h * 2\nb = h * h\n(a + b).backward()"),
+    "carried": (X + "h = torch.tensor(1.)\nfor i in range(3):\n    h = (h * x).tanh()\n"
+                "    h.backward()", [4, 5, 5],
+                X + "h = torch.tensor(1.)\nfor i in range(3):\n    h = (h.detach() * x).tanh()\n"
+                "    h.backward()"),
+    "changed": (X + "y = x.exp()\ny += 1\ny.backward()", [2, 3, 4],
+                X + "y = x.exp()\ny = y + 1\ny.backward()"),
+    "changed twice": (V + "h = v * 2\ny = h * h\nh[0] = 0.\nh.mul_(2)\ny.sum().backward()",
+                      [3, 4, 5, 6],
+                      V + "h = v * 2\ny = h * h\nh = h.clone()\nh[0] = 0.\nh.mul_(2)\n"
+                      "y.sum().backward()"),
+    "changed by a view": (V + "h = v * 2\ny = h.exp()\nfirst = y[0]\nfirst.mul_(2)\n"
+                          "y.sum().backward()", [3, 5, 6],
+                          V + "h = v * 2\ny = h.exp()\nfirst = y[0]\nfirst = first.mul(2)\n"
+                          "y.sum().backward()"),
+    "updated": (V + "opt = torch.optim.SGD([v], lr=.1)\nloss = (v * v).sum()\n"
+                "loss.backward(retain_graph=True)\nopt.step()\nloss.backward()", [3, 5, 6],
+                V + "opt = torch.optim.SGD([v], lr=.1)\nloss = (v * v).sum()\n"
+                "loss.backward()\nopt.step()\nloss = (v * v).sum()\nloss.backward()"),
+    "no scalar": (V + "y = 2 * v\ny.backward()", [2, 3], V + "y = 2 * v\ny.sum().backward()"),
+    "no_grad": (X + "with torch.no_grad():\n    h = x * 2\ny = h + 1\ny.backward()", [2, 3, 5],
+                X + "h = x * 2\ny = h + 1\ny.backward()"),
+    "decorated": ("@torch.no_grad()\ndef f(x):\n    return x * 2\n\n" + X + "y = f(x)\n"
+                  "y.backward()", [1, 3, 7],
+                  "def f(x):\n    return x * 2\n\n" + X + "y = f(x)\ny.backward()"),
+    "detach": (X + "h = (x * 2).detach()\ny = h + 1\ny.backward()", [2, 4],
+               X + "h = x * 2\ny = h + 1\ny.backward()"),
+    "item": (X + "y = torch.tensor((x * 2).item())\ny.backward()", [2, 3],
+             X + "y = x * 2\ny.backward()"),
+    "no leaf": ("x = torch.tensor([1.])\ny = x * 2\ny.backward()", [1, 3],
+                "x = torch.tensor([1.], requires_grad=True)\ny = x * 2\ny.backward()"),
+    "no slope": (X + "hit = (x > 1).float()\nhit.backward()", [2, 3],
+                 X + "hit = torch.sigmoid(x - 1)\nhit.backward()"),
+    "leaf in place": (X + "x -= .1", [1, 2], X + "with torch.no_grad():\n    x -= .1"),
+    "view of a leaf": (V + "first = v[0]\nfirst.mul_(2)", [1, 2, 3],
+                       V + "first = v[0]\nwith torch.no_grad():\n    first.mul_(2)"),
+    "item of a leaf": (V + "v[0] = 5.", [1, 2], V + "with torch.no_grad():\n    v[0] = 5."),
+    "unused": (X + "w = torch.tensor(2., requires_grad=True)\ny = x * x\n"
+               "torch.autograd.grad(y, [x, w])", [2, 3, 4],
+               X + "w = torch.tensor(2., requires_grad=True)\ny = x * x\n"
+               "torch.autograd.grad(y, [x, w], allow_unused=True)"),
+    "not wanted": (X + "w = torch.tensor(2.)\ny = x * w\ntorch.autograd.grad(y, w)", [2, 4],
+                   X + "w = torch.tensor(2., requires_grad=True)\ny = x * w\n"
+                   "torch.autograd.grad(y, w)"),
+    "numpy": (V + "y = v * 2\ny.numpy()", [2, 3], V + "y = v * 2\ny.detach().numpy()"),
+    "flag": (V + "y = v * 2\ny.requires_grad_(False)", [2, 3], V + "y = v * 2\ny = y.detach()"),
+    "optimizer": (V + "y = v * 2\ntorch.optim.SGD([y], lr=.1)", [2, 3],
+                  V + "y = v * 2\ntorch.optim.SGD([y.detach().requires_grad_()], lr=.1)"),
+    "copy": ("import copy\n" + V + "y = v * 2\ncopy.deepcopy(y)", [3, 4],
+             V + "y = v * 2\ny.detach().clone()"),
+    "whole numbers": ("n = torch.tensor([1, 2])\nn.requires_grad_()", [1, 2],
+                      "n = torch.tensor([1., 2.])\nn.requires_grad_()"),
+    "made of whole numbers": ("n = torch.tensor([1, 2], requires_grad=True)", [1],
+                              "n = torch.tensor([1., 2.], requires_grad=True)"),
+    "shape of the gradient": (V + "y = v * 2\ny.backward(torch.tensor([1.]))", [2, 3],
+                              V + "y = v * 2\ny.backward(torch.ones_like(y))"),
+    "hook": ("x = torch.tensor([1.])\ny = x * 2\ny.register_hook(print)", [1, 3],
+             "x = torch.tensor([1.], requires_grad=True)\ny = x * 2\ny.register_hook(print)"),
+    "hook of a result": (V + "y = v * 2\ny.register_post_accumulate_grad_hook(print)", [2, 3],
+                         V + "y = v * 2\ny.register_hook(print)"),
+    "retain_grad": ("x = torch.tensor([1.])\ny = x * 2\ny.retain_grad()", [1, 3],
+                    "x = torch.tensor([1.], requires_grad=True)\ny = x * 2\ny.retain_grad()"),
+    "inference": (V + "with torch.inference_mode():\n    a = torch.ones(2) * 3\ny = a * v",
+                  [2, 3, 4],
+                  V + "with torch.no_grad():\n    a = torch.ones(2) * 3\ny = a * v"),
+    "Function": ("class Times(torch.autograd.Function):\n    @staticmethod\n"
+                 "    def forward(ctx, x, y):\n        return x * y\n\n    @staticmethod\n"
+                 "    def backward(ctx, g):\n        return g\n\n" + V
+                 + "y = Times.apply(v, v)\ny.sum().backward()", [11, 12], ""),
+    "nan": (V + "y = ((v - 1).sqrt() * 0).sum()\nwith torch.autograd.detect_anomaly():\n"
+            "    y.backward()", [2, 4],
+            V + "y = ((v - 1 + 1e-6).sqrt() * 0).sum()\nwith torch.autograd.detect_anomaly():\n"
+            "    y.backward()"),
+}  # fmt: skip
+
+
+def recorded(source: str) -> Recording:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with record() as rec:
+                cell(source, {"torch": torch})
+        except (RuntimeError, ValueError):
+            pass
+    return rec
+
+
+def told(source: str, leaf: str | None = None) -> Story:
+    found = story(recorded(source), leaf)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("source", "lines"), [s[:2] for s in STORIES.values()], ids=STORIES)
+def test_the_places_are_the_lines_where_it_happened(source: str, lines: list[int]) -> None:
+    found = told(source)
+
+    assert [c.where[1] for c in found.chapters if c.where] == lines
+    assert all(c.where for c in found.chapters)
+    assert "\n" not in found.title and "`" not in found.title
+
+
+@pytest.mark.parametrize("mended", [s[2] for s in STORIES.values() if s[2]],
+                         ids=[name for name, s in STORIES.items() if s[2]])  # fmt: skip
+def test_the_mended_program_runs(mended: str) -> None:
+    rec = recorded(mended)
+
+    assert rec.error is None, rec.error
+
+
+@pytest.mark.parametrize("source", [s[0] for s in STORIES.values()], ids=STORIES)
+def test_the_picture_has_each_place_in_code_and_words_and_is_the_same_again(source: str) -> None:
+    found, again = told(source), told(source)
+
+    assert found == again
+    tree = ElementTree.fromstring(found.svg)
+    texts = [t.text or "" for t in tree.iter("{http://www.w3.org/2000/svg}text")]
+    for n, chapter in enumerate(found.chapters, 1):
+        places = len(re.findall(rf'data-place="{n}"', found.svg))
+        assert places == 2 + (chapter.node is not None)
+    titles = [t.text or "" for t in tree.iter() if t.get("class") == "adk-story-title"]
+    assert " ".join(titles) == found.title
+    assert "To mend it" in texts
+
+
+def test_a_story_says_versions_as_the_message_does() -> None:
+    found = told(STORIES["changed"][0])
+
+    assert "version 0" in found.chapters[0].words
+    assert "version 1" in found.chapters[1].words
+    assert "`y += 1`" in found.chapters[1].words
+    assert found.mend.endswith("`y = y + 1`")
+    assert found.error.endswith("is at version 1; expected version 0 instead.")
+
+
+def test_changes_are_told_up_to_three_and_then_first_and_last() -> None:
+    source = V + "y = v.exp()\n" + "y.mul_(2)\n" * 5 + "y.sum().backward()"
+
+    words = [c.words for c in told(source).chapters]
+
+    assert len(words) == 4
+    assert "version 1" in words[1] and "version 5" in words[2]
+
+
+def test_two_results_that_share_a_part_are_told_to_go_back_once() -> None:
+    found = told(STORIES["shared"][0])
+
+    assert "`a` and `b` share `h`" in found.chapters[0].words
+    assert "`(a + b).backward()`" in found.mend
+
+
+def test_a_leaf_without_a_gradient_has_a_story_without_an_error() -> None:
+    source = (
+        V + "w = torch.tensor([1., 2.], requires_grad=True)\nh = v * 2\nc = h.detach() * w\n"
+        "c.sum().backward()"
+    )
+
+    found = told(source)
+
+    assert found.title == "No gradient comes to v"
+    assert found.error == ""
+    assert [c.where[1] for c in found.chapters if c.where] == [1, 4, 5]
+    assert story(recorded(source), "w") is None  # that one got its gradient
+
+
+def test_the_name_given_to_another_tensor_is_found_out() -> None:
+    """The puzzle of lesson 03."""
+    source = (
+        "x = torch.ones(3, requires_grad=True)\ny = 2 * x + 3\n"
+        "y = torch.ones(3, requires_grad=True)\nz = 4 * y - 1\nz.sum().backward()"
+    )
+
+    found = told(source, "x")
+
+    assert found.title == "No gradient comes to x"
+    assert "`y1 = 2 * x + 3` is made of it" in found.chapters[1].words
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        X + "y = x * x\ny.backward()",  # nothing went wrong
+        X + "y = x.cat",  # no error of the graph
+        "raise ValueError('oh')",
+        "y = 1 / 0",
+        "",
+    ],
+)
+def test_where_there_is_no_story_none_is_told(source: str) -> None:
+    with record() as rec:
+        try:
+            cell(source, {"torch": torch})
+        except Exception as error:
+            caught: Any = error
+        else:
+            caught = None
+    if caught is not None:
+        rec.error = {"type": type(caught).__name__, "message": str(caught), "where": None}
+
+    assert story(rec) is None
+
+
+def test_a_recording_that_was_saved_tells_the_same_story() -> None:
+    rec = recorded(STORIES["changed"][0])
+
+    assert story(Recording.from_dict(rec.to_dict())) == story(rec)
+    assert story(rec.to_dict()) == story(rec)
+
+
+def test_all_of_it_can_be_read_as_text() -> None:
+    lines = str(told(STORIES["freed"][0])).split("\n")
+
+    assert lines[0] == "The graph was freed by the first backward, and wanted by a second"
+    assert lines[1].startswith("1. `y = x * x` saves `x`")
+    assert lines[-1].startswith("To mend it: run the forward code again")
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", STORIES)
+def test_real_pytorch_tells_the_same_story(name: str) -> None:
+    from tests.parity import require_torch
+
+    real = require_torch()
+    source, lines, _ = STORIES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with record(real) as rec:
+                cell(source, {"torch": real})
+        except (RuntimeError, ValueError):
+            pass
+
+    found = story(rec)
+
+    assert found is not None
+    assert found.title == told(source).title
+    assert [c.where[1] for c in found.chapters if c.where] == lines

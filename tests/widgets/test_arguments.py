@@ -1,0 +1,129 @@
+"""Each argument of a learner's function gets the control that fits it."""
+
+import enum
+from typing import Literal
+
+import ipywidgets
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.widgets.arguments import Arguments, source_of_function
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+def everything(
+    x: torch.Tensor,
+    data,
+    n: int = 3,
+    rate=0.5,
+    flag=True,
+    act: Literal["relu", "tanh"] = "tanh",
+    colour: Colour = Colour.BLUE,
+    size=[1, 2, 5],  # noqa: B006 - never changed
+    rounds=range(2, 6),
+    name="w",
+    *,
+    w: torch.Tensor = 2.0,
+):
+    return x
+
+
+def test_every_kind_of_argument_gets_the_control_that_fits():
+    arguments = Arguments(everything, {"data": torch.ones(2, 3)})
+
+    kinds = {name: type(control).__name__ for name, control in arguments.controls.items()}
+    assert kinds == {
+        "x": "FloatSlider",
+        "n": "IntSlider",
+        "rate": "FloatSlider",
+        "flag": "Checkbox",
+        "act": "Dropdown",
+        "colour": "Dropdown",
+        "size": "Dropdown",
+        "rounds": "IntSlider",
+        "name": "Text",
+        "w": "FloatSlider",
+    }
+    assert arguments.tensors == ["x", "data", "w"]
+
+
+def test_values_are_of_the_kind_that_the_function_takes():
+    arguments = Arguments(everything, {"data": torch.ones(2, 3)})
+
+    values = arguments.values()
+
+    assert isinstance(values["x"], torch.Tensor) and values["x"].requires_grad
+    assert values["w"].item() == 2
+    assert values["colour"] is Colour.BLUE
+    assert (values["n"], values["rate"], values["flag"]) == (3, 0.5, True)
+    assert (values["act"], values["size"], values["rounds"]) == ("tanh", 1, 2)
+
+
+def test_tensors_keep_their_dtype_shape_and_whether_they_require_grad():
+    given = {
+        "x": torch.tensor([[1.5]], dtype=torch.float64),
+        "n": torch.tensor(3),
+        "f": torch.tensor(True),
+        "w": torch.ones(2, requires_grad=True),
+    }
+    arguments = Arguments(lambda x, n, f, w: x, given)
+
+    for name, value in arguments.values().items():
+        assert value.dtype == given[name].dtype
+        assert value.shape == given[name].shape
+        assert value.requires_grad == given[name].requires_grad
+        assert value is not given[name]
+    assert isinstance(arguments.controls["n"], ipywidgets.IntSlider)
+    assert isinstance(arguments.controls["f"], ipywidgets.Checkbox)
+    assert "w" not in arguments.controls
+
+
+def test_a_slider_reaches_its_beginning_whatever_that_is():
+    for value in (0.0, 3.7, -250.0, 1e6, 1e-5):
+        slider = Arguments(lambda x: x, {"x": value}).controls["x"]
+        assert slider.min <= value <= slider.max
+        assert slider.value == value
+
+
+def test_missing_and_unknown_arguments_are_named():
+    with pytest.raises(TypeError, match="needs something to begin with for x"):
+        Arguments(lambda x: x, {})
+    with pytest.raises(TypeError, match=r"has no argument 'y'\.\n-> It has: x"):
+        Arguments(lambda x: x, {"x": 1.0, "y": 2.0})
+    with pytest.raises(TypeError, match="without calling it"):
+        Arguments(torch.ones(1), {})
+    with pytest.raises(TypeError, match="does not say what its arguments are"):
+        Arguments(type, {})
+
+
+def test_words_say_what_can_be_turned():
+    arguments = Arguments(everything, {"data": torch.ones(2, 3), "x": torch.tensor(1.5)})
+
+    said = arguments.words(arguments.values())
+
+    assert said.startswith("x = 1.5, n = 3, rate = 0.5, flag = True, act = tanh, colour = BLUE")
+    assert "data" not in said
+
+
+def test_positional_only_arguments_are_given_by_position():
+    def power(x, /, n):
+        return x**n
+
+    arguments = Arguments(power, {"x": torch.tensor(3.0), "n": 2})
+
+    assert arguments.call(power, arguments.values()).item() == 9
+
+
+def test_the_source_is_that_of_the_function_or_of_what_a_module_runs():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return x
+
+    lines, first = source_of_function(Model())
+    assert lines[0].strip() == "def forward(self, x):"
+    assert first > 1
+    assert source_of_function(len) == ([], 1)

@@ -1,0 +1,124 @@
+"""The static/dynamic lab: right answers beside frozen ones."""
+
+import autodiff_kit as torch
+from autodiff_kit.widgets import Compare
+
+
+def power(x, rounds=2):
+    y = x
+    for _ in range(rounds):
+        y = y * x
+    if y > 10:
+        y = y - x
+    return y
+
+
+def lab(function=power, **more):
+    return Compare(function, x=torch.tensor(2.0, requires_grad=True), **more)
+
+
+def test_at_the_values_of_the_trace_both_agree():
+    seen = lab()
+
+    assert seen.dynamic.item() == seen.static.item() == 8
+    assert seen.agrees
+    assert seen.canvas.caption == "Both answer 8. Traced at x = 2., rounds = 2."
+
+
+def test_a_frozen_branch_gives_the_wrong_answer_and_the_wrong_gradient():
+    seen = lab()
+
+    seen.controls["x"].value = 3.0
+
+    # x^3 = 27 > 10, so 24; the trace: 27. Gradients 3 x^2 - 1 = 26 and 27.
+    assert (seen.dynamic.item(), seen.static.item()) == (24, 27)
+    assert not seen.agrees
+    for number in ("24.", "27.", "26."):
+        assert f">{number}</text>" in seen.canvas.svg
+    assert "frozen\u00a0→\u00a0False;\u00a0now\u00a0True" in seen.canvas.svg
+    assert "not in the trace</text>" in seen.canvas.svg
+
+
+def test_a_number_that_is_no_tensor_is_frozen_without_a_question():
+    seen = lab()
+
+    seen.controls["rounds"].value = 1
+
+    assert (seen.dynamic.item(), seen.static.item()) == (4, 8)
+    assert "rounds = 2: no tensor" in seen.canvas.svg
+
+
+def test_tracing_again_makes_it_right_here():
+    seen = lab()
+    seen.controls["x"].value = 3.0
+
+    seen.controls["trace again"].click()
+
+    assert seen.agrees
+    assert "Traced at x = 3." in seen.canvas.caption
+
+
+def test_counts_are_those_of_the_two_runs():
+    seen = lab()
+
+    # Two products and the question, which the trace leaves out; questions build no node.
+    assert (seen.nodes, seen.operations) == (2, 2)
+    assert seen.kept == 8  # x and the first product, 4 bytes each
+
+
+def test_other_values_are_asked_with_both():
+    seen = lab()
+
+    # Of -4, -2, 0, 2 and 4 only 4 goes the other way: 4^3 = 64, and 64 - 4 = 60.
+    assert seen.canvas.svg.count(">wrong</text>") == 1
+    assert ">60.</text>" in seen.canvas.svg
+    assert ">64.</text>" in seen.canvas.svg
+
+
+def test_times_are_measured_and_stay_out_of_the_picture():
+    seen = lab()
+
+    assert set(seen.seconds) == {"dynamic", "static"}
+    assert "times as fast" in seen._time.value
+    for text in (seen.still(), repr(seen)):
+        assert "µs" not in text
+
+
+def test_another_shape_is_refused_by_the_trace_alone():
+    seen = Compare(lambda x: x.sum(), x=[torch.ones(2), torch.ones(3)])
+
+    seen.controls["x"].value = 1
+
+    assert seen.static is None
+    assert seen.dynamic.item() == 3
+    assert seen.canvas.caption.startswith("The trace cannot be replayed")
+
+
+def test_what_cannot_be_traced_is_said_in_the_lab():
+    seen = lab(lambda x: x * float(x.detach()))
+
+    assert "float" in seen.message
+    assert "lambda x: x * float(x.detach())" in seen.message
+
+
+def test_an_answer_of_many_numbers_has_no_gradient_to_compare():
+    seen = Compare(lambda x: x * 2, x=torch.ones(2, requires_grad=True))
+
+    assert seen.agrees
+    assert "gradient" not in seen.canvas.svg
+
+
+def test_errors_at_other_values_leave_the_rest_of_the_table():
+    def picky(x):
+        if x < 0:
+            raise ValueError("no")
+        return x * 2
+
+    seen = lab(picky)
+
+    assert seen.message == ""
+    assert seen.agrees
+
+
+def test_the_same_values_give_the_same_picture():
+    assert lab().still() == lab().still()

@@ -1,0 +1,181 @@
+"""The control-flow lab: turn a control, and see what came and what went."""
+
+import re
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.widgets import ControlFlow
+from autodiff_kit.widgets.running import run
+
+
+def power(x, rounds=2):
+    y = x
+    for _ in range(rounds):
+        y = y * x
+    if y > 10:
+        y = y - 10
+    return y
+
+
+def lab(function=power, **more):
+    return ControlFlow(function, x=torch.tensor(2.0, requires_grad=True), **more)
+
+
+def test_the_first_run_is_drawn_over_nothing():
+    seen = lab()
+
+    assert seen.answer.item() == 8
+    line = power.__code__.co_firstlineno + 4
+    assert seen.canvas.caption == f"The answer is 8. Line {line}: y > 10 → False."
+    assert "came</text>" not in seen.canvas.svg
+
+
+def test_another_loop_count_is_drawn_over_the_run_before():
+    seen = lab()
+
+    seen.controls["rounds"].value = 3
+
+    assert seen.difference.came == ("y * x", "y - 10")
+    assert "The answer was 8. and is 6." in seen.canvas.caption
+    assert seen.canvas.svg.count(">+ came</text>") == 2
+    assert "→\u00a0True" in seen.canvas.svg
+
+
+def test_the_run_it_is_compared_with_can_be_the_first_or_none():
+    seen = lab()
+    seen.controls["rounds"].value = 3
+    seen.controls["rounds"].value = 4
+    assert len(seen.difference.came) == 1
+
+    seen.controls["over"].value = "the first run"
+    assert len(seen.difference.came) == 3
+    seen.controls["over"].value = "nothing"
+    assert len(seen.difference.came) == 0
+
+
+def test_the_frozen_trace_answers_wrongly_beside_it():
+    seen = lab()
+
+    seen.controls["frozen"].value = True
+    assert "answers 8., the same" in seen.canvas.caption
+    seen.controls["x"].value = 3.0
+
+    # The function: 27 > 10, so 17. The trace went the other way: 27.
+    assert "The trace, made at x = 2., rounds = 2, answers 27. Wrong: the function gives 17." in (
+        seen.canvas.caption
+    )
+
+
+def test_a_trace_that_cannot_be_replayed_says_why():
+    seen = ControlFlow(lambda x: x.sum(), frozen=True, x=[torch.ones(2), torch.ones(3)])
+
+    seen.controls["x"].value = 1
+
+    assert "cannot answer" in seen.canvas.caption
+    assert "[2]" in seen.canvas.caption
+
+
+def test_what_cannot_be_traced_is_said_and_the_picture_stays():
+    seen = lab(lambda x: x * float(x.detach()))
+
+    seen.controls["frozen"].value = True
+
+    assert seen.message
+    assert "adk-stale" in seen.canvas._dom_classes
+
+
+def wrong(x):
+    if x > 2:
+        raise ValueError("more than two")
+    if x < 0:
+        while True:
+            pass
+    if x == 0:
+        return None
+    return x * 2
+
+
+def test_a_run_that_raises_leaves_the_last_picture():
+    seen = lab(wrong)
+    before = seen.canvas.svg
+
+    seen.controls["x"].value = 3.0
+
+    assert seen.message.startswith("ValueError: more than two\nIt came from line")
+    assert 'raise ValueError("more than two")' in seen.message
+    assert seen.canvas.svg == before
+    assert seen.answer.item() == 4
+
+
+def test_a_run_without_end_is_stopped(monkeypatch):
+    monkeypatch.setitem(run.__kwdefaults__, "seconds", 0.1)
+    seen = lab(wrong)
+
+    seen.controls["x"].value = -1.0
+    assert "still running after 0.1 seconds" in seen.message
+    seen.controls["x"].value = 1.0
+    assert seen.message == ""
+
+
+def test_no_tensor_returned_is_said():
+    seen = lab(wrong)
+
+    seen.controls["x"].value = 0.0
+
+    assert seen.message.startswith("wrong gave nothing back")
+
+
+def test_a_function_without_tensors_is_told_how_to_get_one():
+    seen = ControlFlow(lambda n: torch.tensor(1.0), n=2)
+    assert seen.message == ""
+
+    assert "number" not in ControlFlow(lambda n: n, n=2).message
+    assert ControlFlow(lambda n: n, n=2).message.startswith("the lambda gave back a int")
+
+
+def test_names_that_the_lab_needs_itself_are_refused():
+    with pytest.raises(TypeError, match="control 'over' of its own"):
+        ControlFlow(lambda over: over, over=torch.tensor(1.0))
+
+
+def test_same_controls_same_picture():
+    def picture():
+        seen = lab()
+        seen.controls["rounds"].value = 5
+        return seen.still(), repr(seen)
+
+    assert picture() == picture()
+    assert not re.search(r"0x[0-9a-f]{6}", picture()[0] + picture()[1])
+
+
+def test_gradients_of_the_learners_tensors_are_left_alone():
+    x = torch.tensor(2.0, requires_grad=True)
+    (x * x).backward()
+
+    ControlFlow(power, x=x).controls["x"].value = 1.0
+
+    assert x.grad.item() == 4
+    assert x.item() == 2
+
+
+def test_no_round_at_all_is_a_run_like_any_other():
+    seen = lab()
+
+    seen.controls["rounds"].value = 0
+
+    assert seen.message == ""
+    assert seen.answer.item() == 2
+    assert seen.difference.went == ("y * x", "y * x")
+
+
+def test_a_module_is_turned_by_what_its_forward_takes():
+    class Scaled(torch.nn.Module):
+        def forward(self, x, factor=2.0):
+            return x * factor
+
+    seen = ControlFlow(Scaled(), x=torch.tensor(3.0))
+    seen.controls["factor"].value = 4.0
+
+    assert seen.answer.item() == 12
+    assert "def\u00a0forward(self,\u00a0x,\u00a0factor=2.0):" in seen.canvas.svg

@@ -1,0 +1,150 @@
+"""The no_grad lab: what is not recorded, what that saves, and the error that it costs."""
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.widgets import GradMode
+
+
+def loss(x, w, b):
+    h = x * w
+    s = h.mean()
+    y = (h - s + b) ** 2
+    return y.sum()
+
+
+FIRST = loss.__code__.co_firstlineno
+H, S, Y, RETURN = (FIRST + k for k in range(1, 5))
+
+
+def lab(**more):
+    given = {
+        "x": torch.full((4,), 2.0),
+        "w": torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True),
+        "b": torch.tensor(0.5, requires_grad=True),
+    }
+    return GradMode(loss, **given, **more)
+
+
+def set_line(seen, line, how):
+    seen.controls[f"line {line}"].value = how
+
+
+def test_as_written_all_is_recorded_and_gradients_arrive():
+    seen = lab()
+
+    # y = (2w - mean(2w) + b)^2; dL/db = sum of 2 (2w - 5 + 0.5) = 2 (-2.5 - 0.5 + 1.5 + 3.5) = 4
+    assert seen.grads["b"] == "4."
+    assert seen.error == ""
+    assert seen.nodes == seen.nodes_as_written == 6
+    # mul keeps x (16 bytes) for w, pow its base (16 bytes); nothing else is kept
+    assert seen.kept == 32
+
+
+def test_a_line_under_no_grad_becomes_a_ghost_and_changes_the_gradient_without_an_error():
+    seen = lab()
+    before = seen.grads["w"]
+
+    set_line(seen, S, "no_grad")
+
+    assert seen.nodes == 5
+    assert seen.error == ""
+    assert seen.grads["w"] != before
+    assert seen.canvas.svg.count(">not recorded</text>") == 1
+    assert f"Line {S}: no_grad." in seen.canvas.caption
+
+
+def test_detach_leaves_a_leaf_without_gradient():
+    seen = lab()
+
+    set_line(seen, H, "detach")
+
+    assert seen.grads == {"w": None, "b": "4."}
+    assert "grad None</text>" in seen.canvas.svg
+    assert "w.grad is None." in seen.canvas.caption
+
+
+def test_the_error_of_backward_is_shown_in_place():
+    seen = lab(switches={RETURN: "no_grad"})
+
+    assert seen.error.startswith("RuntimeError: element 0 of tensors does not require grad")
+    assert seen.message == ""  # the lab itself is well
+    assert "backward()\u00a0fails" in seen.canvas.svg
+
+
+def test_an_error_of_the_function_is_shown_at_its_line():
+    def wrong(x):
+        y = x * 2
+        y.requires_grad_(False)
+        return y
+
+    seen = GradMode(wrong, x=torch.tensor(1.0, requires_grad=True))
+
+    assert "RuntimeError: you can only change requires_grad flags of leaf variables" in seen.error
+    assert "fails" in seen.canvas.svg
+    assert "x * 2" in seen.recording.nodes[1]["text"]
+
+
+def test_requires_grad_of_an_argument_can_be_turned():
+    seen = lab()
+
+    seen.controls["x.requires_grad"].value = True
+
+    assert set(seen.grads) == {"x", "w", "b"}
+    assert seen.kept == 48  # now mul keeps w for x, too
+
+
+def test_what_is_not_recorded_is_not_kept():
+    seen = lab()
+
+    set_line(seen, H, "no_grad")
+    set_line(seen, Y, "no_grad")
+
+    assert seen.kept == 0
+    assert seen.kept_as_written == 32
+    assert "Kept for backward: 0 bytes in 0 nodes. As written: 32 bytes in 6 nodes." in (
+        seen.canvas.caption
+    )
+
+
+def test_times_are_measured_and_stay_out_of_the_picture():
+    seen = lab(switches={S: "no_grad"})
+
+    assert 0 < seen.seconds < 1
+    assert "times as long" in seen._time.value
+    for text in (seen.still(), repr(seen), seen.canvas.caption):
+        assert "µs" not in text
+
+
+def test_a_loss_of_many_numbers_says_what_backward_says():
+    seen = GradMode("x * 2", x=torch.ones(2, requires_grad=True))
+
+    assert seen.error.startswith("RuntimeError: grad can be implicitly created only for scalar")
+
+
+def test_gradients_from_outside_are_left_alone():
+    outside = torch.tensor(3.0, requires_grad=True)
+    outside.grad = torch.tensor(7.0)
+
+    def product(x):
+        return x * outside
+
+    GradMode(product, x=torch.tensor(1.0))
+
+    assert outside.grad.item() == 7
+
+
+@pytest.mark.parametrize("switches", [{999: "no_grad"}, {H: "nograd"}])
+def test_a_switch_that_is_not_there_is_refused_with_those_that_are(switches):
+    with pytest.raises(TypeError, match="cannot be switched"):
+        lab(switches=switches)
+
+
+def test_no_tensor_returned_is_said_in_the_lab():
+    seen = GradMode("float(x * 2)", x=torch.tensor(1.0))
+
+    assert seen.message.startswith("cell gave back a float")
+
+
+def test_the_same_switches_give_the_same_picture():
+    assert lab(switches={S: "no_grad"}).still() == lab(switches={S: "no_grad"}).still()

@@ -1,0 +1,538 @@
+"""The gradient plots without a browser: numbers from mathematics, and words for whatever fails."""
+
+import math
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope
+from autodiff_kit.widgets.gradients import OPTIMIZERS, _descend, _touch, bounded
+from autodiff_kit.widgets.running import Refused
+from autodiff_kit.widgets.training import gradient_sizes
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def words(lab: Any) -> str:
+    return str(lab.canvas.caption).replace(MINUS, "-")
+
+
+# -- one variable -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "expected"),
+    [
+        (lambda x: x**3, 2.0, (8.0, 12.0, 12.0)),
+        (lambda x: x.exp(), 0.0, (1.0, 1.0, 1.0)),
+        (lambda x: x.sin(), 0.0, (0.0, 1.0, 0.0)),
+        (lambda x: 3 * x - 1, 5.0, (14.0, 3.0, 0.0)),  # its slope is a constant: no second graph
+        (lambda x: x.abs(), -2.0, (2.0, -1.0, 0.0)),
+        (lambda x: x * x if x > 0 else -x, -2.0, (2.0, -1.0, 0.0)),
+        (lambda x: (x * torch.ones(3)).sum().reshape(1, 1), 2.0, (6.0, 3.0, 0.0)),
+    ],
+)
+def test_value_slope_and_second_derivative_are_those_of_calculus(
+    function: Any, x: float, expected: tuple[float, float, float]
+) -> None:
+    assert _touch(function, x)[1:] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_words_say_the_numbers_and_which_way_the_curve_goes() -> None:
+    lab = Slope(lambda x: x**3, x=-1.0)
+
+    assert words(lab) == (
+        "At x = -1 the value is -1 and the slope 3: going right, the curve rises. "
+        "The second derivative is -6: the curve bends down."
+    )
+
+
+def test_moving_the_slider_moves_the_point_and_moving_the_point_the_slider() -> None:
+    lab = Slope(lambda x: x * x)
+
+    lab.controls["x"].value = 2.0
+    assert lab.canvas.point == [2.0, 4.0]
+    lab.canvas.point = [-1.0, 4.0]  # as the mouse sends it: the height is still the old one
+
+    assert lab.controls["x"].value == -1.0
+    assert lab.canvas.point == [-1.0, 1.0]
+    assert "the slope -2" in words(lab)
+
+
+def test_the_curve_is_computed_once_and_not_for_every_move() -> None:
+    calls = []
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        calls.append(1)
+        return x * x
+
+    lab = Slope(f)
+    before = len(calls)
+    lab.controls["x"].value = 0.5
+
+    assert before > 100
+    assert len(calls) == before + 1
+
+
+def test_tangent_and_parabola_can_be_switched_off() -> None:
+    lab = Slope(lambda x: x.cos())
+    assert lab.canvas.svg.count('class="adk-tangent"') == 2  # in the plot and in the legend
+
+    lab.controls["tangent"].value = False
+    lab.controls["bend"].value = False
+
+    assert 'class="adk-tangent"' not in lab.canvas.svg
+    assert 'class="adk-parabola"' not in lab.canvas.svg
+
+
+def test_the_same_lab_draws_the_same_picture_character_by_character() -> None:
+    one, two = (Slope(lambda x: x.sin(), x=0.5) for _ in range(2))
+
+    assert one.canvas.svg == two.canvas.svg
+    assert repr(one) == repr(two)
+
+
+def test_places_without_a_value_are_gaps_and_are_told() -> None:
+    lab = Slope(lambda x: x.sqrt(), -2.0, 2.0, x=1.0)
+
+    assert "At 80 of 161 points the value is nan or inf: a gap." in words(lab)  # all below 0
+    lab.controls["x"].value = -1.0
+    assert "At x = -1 the value is nan: there is no slope." in words(lab)
+    assert lab.message == ""
+
+
+def test_a_function_that_raises_at_some_places_is_drawn_at_the_others() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        if x > 2:
+            raise ValueError("too far")
+        return x * x
+
+    lab = Slope(f, x=1.0)
+    assert "No value at 27 of 161 points: ValueError: too far" in words(lab)
+    good = lab.canvas.svg
+    lab.controls["x"].value = 2.5
+
+    assert "ValueError: too far" in lab.message
+    assert "raise ValueError" in lab.message  # the learner's line
+    assert lab.canvas.svg == good
+
+
+def test_a_value_without_a_graph_has_no_slope_and_it_is_said_why() -> None:
+    for f in (lambda x: x.detach() ** 2, lambda x: torch.tensor(2.0)):
+        lab = Slope(f)
+
+        assert "without grad_fn: the graph knows no way from it back to x" in words(lab)
+        assert 'class="adk-tangent"' not in lab.canvas.svg
+
+
+def test_a_constant_that_is_in_the_graph_has_slope_nought() -> None:
+    assert "the slope 0: going right, the curve is level" in words(Slope(lambda x: 0 * x + 2))
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda x: 1 / 0, "ZeroDivisionError"),
+        (lambda x: None, "gave nothing back"),
+        (lambda x: x.item(), "gave back a float"),
+        (lambda x: x * torch.ones(3), "gave back a tensor of shape [3], and a plot needs one"),
+        (lambda x, y: x * y, "missing 1 required positional argument"),
+        (lambda x: x.add_(1), "a leaf Variable that requires grad is being used in an in-place"),
+    ],
+)
+def test_a_function_that_cannot_be_drawn_is_answered_in_the_lab(function: Any, told: str) -> None:
+    lab = Slope(function)
+
+    assert told in lab.message
+    assert lab.canvas.svg == ""
+    assert repr(lab).startswith("Slope(")
+
+
+def test_a_loop_without_an_end_is_stopped() -> None:
+    def forever(x: torch.Tensor) -> torch.Tensor:
+        while True:
+            pass
+
+    with pytest.raises(Refused, match=r"forever was stopped: it was still running after 0\.2 sec"):
+        bounded(0.2, forever, torch.tensor(1.0))
+
+
+def test_a_run_is_unseen_by_a_recorder_and_has_gradients_on() -> None:
+    with torch.no_grad(), torch.record() as recording:
+        value, slope, *_ = _touch_by_lab(2.0)
+
+    assert (value, slope) == (4.0, 4.0)
+    assert recording.nodes == []
+
+
+def _touch_by_lab(x: float) -> tuple[float, ...]:
+    return tuple(bounded(5.0, _touch, lambda x: x * x, x)[1:])
+
+
+def test_huge_and_tiny_values_have_a_picture() -> None:
+    for f in (lambda x: x * 1e30, lambda x: x * 1e-30, lambda x: (40 * x).exp(), lambda x: 1 / x):
+        assert Slope(f, x=0.5).canvas.svg
+
+
+@pytest.mark.parametrize("ends", [(1, 1), (2, 1), (0, math.inf), (math.nan, 1)])
+def test_ends_that_are_none_are_refused(ends: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="x goes from a smaller to a larger number"):
+        Slope(lambda x: x, *ends)
+
+
+def test_what_is_no_function_is_refused_in_words() -> None:
+    with pytest.raises(TypeError, match="Slope shows a function, and this is a Tensor"):
+        Slope(torch.tensor(1.0))
+    with pytest.raises(TypeError, match="Descent shows a function, and this is a int"):
+        Descent(3)
+
+
+# -- two variables ------------------------------------------------------------------------------
+
+
+def bowl(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x * x + 2 * y * y
+
+
+def test_gradient_descent_on_a_bowl_goes_where_arithmetic_says() -> None:
+    # x -= 0.1 * 2 x and y -= 0.1 * 4 y: times 0.8 and times 0.6 at each step.
+    path = _descend(bowl, (2.0, 1.0), "SGD", 0.1, 3)
+
+    expected = [(2 * 0.8**k, 0.6**k) for k in range(4)]
+    assert np.array(path.points) == pytest.approx(np.array(expected), rel=1e-5)
+    assert path.values == pytest.approx([x * x + 2 * y * y for x, y in expected], rel=1e-5)
+
+
+def test_momentum_remembers_the_steps_before() -> None:
+    # g = 2 x; buffer 4, then 0.9 * 4 + 2 * 1.6 = 6.8: x = 2 - 0.4 = 1.6, then 1.6 - 0.68 = 0.92.
+    path = _descend(lambda x, y: x * x + 0 * y, (2.0, 0.0), "SGD, momentum 0.9", 0.1, 2)
+
+    assert [x for x, _ in path.points] == pytest.approx([2.0, 1.6, 0.92], rel=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_every_optimizer_comes_down(optimizer: str) -> None:
+    path = _descend(bowl, (2.0, 1.0), optimizer, 0.1, 40)
+
+    assert path.values[-1] < path.values[0]
+    assert path.reason == ""
+
+
+def test_steps_that_are_too_large_are_said_to_diverge_and_marked() -> None:
+    # The step along y multiplies it by 1 - 0.7 * 4 = -1.8: it grows.
+    lab = Descent(bowl, start=(0.0, 1.0), lr=0.7, steps=30)
+
+    assert "the path from (0, 1) diverges" in words(lab)
+    assert "It leaves the map at step 2." in words(lab)  # 1, -1.8, 3.24; the map ends at 2
+    assert "diverges</text>" in lab.canvas.svg
+    lab.controls["lr"].value = 0.1
+    assert "diverges" not in words(lab) + lab.canvas.svg
+
+
+def test_values_that_leave_the_numbers_end_the_path() -> None:
+    lab = Descent(lambda x, y: x**4 + y**4, start=(2.0, 1.0), lr=10.0, steps=60)
+
+    assert "diverges: at step" in words(lab)
+    assert "the value is inf" in words(lab) or "the value is nan" in words(lab)
+
+
+def test_dragging_the_start_draws_the_path_from_there() -> None:
+    lab = Descent(bowl, start=(2.0, 1.0), lr=0.1, steps=5)
+
+    lab.canvas.point = [-1.0, 0.5]
+
+    assert lab.start == (-1.0, 0.5)
+    assert "from (-1, 0.5)" in words(lab)
+    assert 'data-x="-1" data-y="0.5"' in lab.canvas.svg
+
+
+def test_a_flat_surface_is_said_to_be_flat_and_the_path_stays() -> None:
+    lab = Descent(lambda x, y: 0 * x + 0 * y + 3)
+
+    assert "The surface is flat: 3 everywhere." in words(lab)
+    assert lab.message == ""
+
+
+def test_a_surface_without_a_graph_says_that_there_is_no_way() -> None:
+    lab = Descent(lambda x, y: x.detach() ** 2 + y.detach() ** 2)
+
+    assert "the value has no grad_fn" in words(lab)
+
+
+def test_one_variable_that_is_not_used_stays_where_it_is() -> None:
+    lab = Descent(lambda x, y: x * x, start=(2.0, 1.0), lr=0.1, steps=3)
+
+    assert ", 1)." in words(lab)
+    assert lab.message == ""
+
+
+def test_a_map_with_holes_is_drawn_around_them() -> None:
+    lab = Descent(lambda x, y: x.log() ** 2 + y * y, start=(2.0, 1.0))
+
+    assert "of the map the value is nan or inf: a gap" in words(lab)
+    assert lab.canvas.svg.count('class="adk-band"') == 12
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"optimizer": "Adamm"}, "no optimizer 'Adamm' here"),
+        ({"lr": 0.0}, "lr is the step size"),
+        ({"steps": 0}, "steps is a number from 1 to 300"),
+        ({"detail": 2}, "detail is a number from 5 to 81"),
+        ({"x": (1, 0)}, "x goes from a smaller to a larger"),
+    ],
+)
+def test_wrong_options_are_refused_in_words(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Descent(bowl, **options)
+
+
+@pytest.mark.parametrize("function", [lambda x: x, lambda x, y: None, lambda x, y: x + "no"])
+def test_a_surface_that_cannot_be_drawn_is_answered_in_the_lab(function: Any) -> None:
+    lab = Descent(function)
+
+    assert lab.message
+    assert lab.canvas.svg == ""
+
+
+# -- networks -----------------------------------------------------------------------------------
+
+
+def network(depth: int = 6, activation: Any = torch.nn.Sigmoid) -> torch.nn.Module:
+    torch.manual_seed(0)
+    layers: list[Any] = []
+    for _ in range(depth):
+        layers += [torch.nn.Linear(4, 4), activation()]
+    return torch.nn.Sequential(*layers, torch.nn.Linear(4, 1))
+
+
+def train(model: Any, steps: int = 5) -> None:
+    x = torch.ones(8, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (model(x) - 3).pow(2).mean().backward()
+        optimizer.step()
+
+
+def test_the_size_of_a_gradient_is_the_root_of_the_mean_of_its_squares() -> None:
+    # loss = 3 w0 + 4 w1: the gradient is (3, 4), and the root of (9 + 16) / 2 is 3.5355.
+    model = torch.nn.Linear(2, 1, bias=False)
+
+    sizes = gradient_sizes(model, lambda m: m(torch.tensor([[3.0, 4.0]])).sum().backward())
+
+    assert sizes == {"weight": [pytest.approx(math.sqrt(12.5))]}
+
+
+def test_sizes_of_a_run_are_what_stands_in_grad_after_each_step() -> None:
+    model, seen = network(2), []
+
+    def noted(model: Any) -> None:
+        for _ in range(3):
+            train(model, 1)
+            grad = model[0].weight.grad.numpy()
+            seen.append(float(np.sqrt((grad.astype("float64") ** 2).mean())))
+
+    assert gradient_sizes(model, noted)["0.weight"] == pytest.approx(seen, rel=1e-6)
+
+
+def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() -> None:
+    lab = GradientFlow(network(10), train)
+
+    assert "Step 4 of 4." in words(lab)
+    assert "On its way back it has become" in words(lab)
+    assert "It vanishes in" in words(lab)
+    assert "below 1e-6" in words(lab)
+
+
+def test_an_exploding_gradient_is_said_to_explode_also_where_it_is_no_number() -> None:
+    lab = GradientFlow({"first": [1.0, math.inf], "middle": [1.0, math.nan], "last": [1.0, 5e3]})
+
+    assert "It explodes in 3 of 3 layers, first, middle, last, above 1000" in words(lab)
+    lab.controls["step"].value = 0
+    assert "It neither vanishes nor explodes." in words(lab)
+
+
+def test_the_step_is_chosen_by_dragging_too() -> None:
+    lab = GradientFlow({"a": [1.0, 2.0, 3.0], "b": [1.0, 1.0, 1.0]})
+
+    lab.canvas.point = [0.9, 0.5]
+
+    assert lab.controls["step"].value == 1
+    assert "Step 1 of 2" in words(lab)
+
+
+def test_weights_biases_or_all_can_be_shown() -> None:
+    lab = GradientFlow(network(2), train)
+    assert "first layer, (0)" in words(lab)
+
+    lab.controls["kind"].value = "all parameters"
+
+    assert "first layer, 0.weight" in words(lab)
+    assert "the last, 4.bias" in words(lab)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        *({"one": [0.5]}, {"zero": [0.0, 0.0]}, {"nan": [math.nan]}),
+        {"a": [1e-30, 1e30], "b": [1.0]},
+        {f"layer number {i} of a long name": [0.1 * i] * 4 for i in range(40)},
+    ],
+)
+def test_odd_sizes_have_a_picture_too(sizes: dict[str, list[float]]) -> None:
+    lab = GradientFlow(sizes)
+
+    assert lab.message == ""
+    assert lab.canvas.svg
+
+
+@pytest.mark.parametrize(
+    ("training", "told"),
+    [
+        (lambda model: None, "No gradient came to any parameter"),
+        (lambda model: 1 / 0, "ZeroDivisionError"),
+        (lambda: None, "positional argument"),
+    ],
+)
+def test_a_training_that_goes_wrong_is_answered_in_the_lab(training: Any, told: str) -> None:
+    model = network(1)
+
+    lab = GradientFlow(model, training)
+
+    assert told in lab.message
+
+
+def test_no_hook_stays_on_the_model() -> None:
+    model = network(1)
+
+    sizes = gradient_sizes(model, train)
+    train(model)
+
+    assert all(len(values) == 5 for values in sizes.values())
+
+
+def test_a_model_without_a_training_and_other_things_are_refused() -> None:
+    with pytest.raises(TypeError, match="needs a function that trains the model"):
+        GradientFlow(network(1))
+    with pytest.raises(TypeError, match="this is a list"):
+        GradientFlow([1.0, 2.0])
+    assert "There are no sizes to show" in GradientFlow({}).message
+
+
+def test_a_histogram_counts_every_number_of_the_gradient() -> None:
+    x = torch.arange(10.0, requires_grad=True)
+    (x * x / 2).sum().backward()  # the gradient is x itself: 0 ... 9
+
+    lab = GradientHistogram(x, bins=10)
+
+    assert "10 numbers from 0 to 9, mean 4.5" in words(lab)
+    assert "Exactly 0: 1 of them (10 %)." in words(lab)
+    assert lab.canvas.svg.count("<title>1 from") == 10
+
+
+def test_a_histogram_says_what_is_no_number() -> None:
+    x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)
+    x.sqrt().sum().backward()  # 1 / (2 sqrt(x)): inf, 0.5, 0.25
+
+    assert "nan or inf, and not drawn: 1." in words(GradientHistogram(x))
+
+
+def test_one_of_several_gradients_is_chosen_by_name_and_drawn_by_powers_of_ten() -> None:
+    model = network(2)
+    train(model)
+    lab = GradientHistogram(model)
+
+    lab.controls["tensor"].value = "2.bias"
+    lab.controls["log"].value = True
+
+    assert words(lab).startswith("2.bias: 4 numbers from")
+
+
+@pytest.mark.parametrize("numbers", [[2.0], [2.0, 2.0], [0.0, 0.0], [1e-30, 1e30], []])
+def test_odd_gradients_have_a_picture_too(numbers: list[float]) -> None:
+    x = torch.zeros(len(numbers), requires_grad=True)
+    (x * torch.tensor(numbers)).sum().backward()
+
+    lab = GradientHistogram(x)
+
+    assert lab.message == ""
+    assert lab.canvas.svg
+
+
+def test_a_gradient_that_is_not_there_is_explained_and_shown_when_it_is() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    lab = GradientHistogram(x)
+    assert "no gradient yet" in lab.message
+    assert "does not ask for a gradient" in GradientHistogram(torch.ones(3)).message
+    assert "is not a leaf" in GradientHistogram(y).message
+
+    y.sum().backward()
+    lab.refresh()
+
+    assert lab.message == ""
+    assert "3 numbers, all of them 2" in words(lab)
+
+
+@pytest.mark.parametrize("source", [3, {}, {"a": 1.0}, None])
+def test_what_has_no_gradient_is_refused_in_words(source: Any) -> None:
+    with pytest.raises(TypeError, match="GradientHistogram shows the gradient of a tensor"):
+        GradientHistogram(source)
+
+
+# -- for a page ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def labs() -> list[Any]:
+    model = network(2)
+    return [
+        Slope(lambda x: x.sin()),
+        Descent(bowl, detail=11, steps=5),
+        GradientFlow(model, train),
+        GradientHistogram(model),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_the_picture_can_be_saved_for_a_page(
+    number: int, ending: str, labs: list[Any], tmp_path: Path
+) -> None:
+    file = labs[number].save(tmp_path / f"picture.{ending}")
+
+    begin = file.read_bytes()[:5]
+    assert begin == (b"\x89PNG\r" if ending == "png" else b"<?xml")
+
+
+def test_the_figure_is_matplotlibs_and_nothing_of_pyplot_is_used(labs: list[Any]) -> None:
+    from matplotlib import _pylab_helpers
+
+    figure = labs[0].figure()
+
+    assert [axes.get_ylabel() for axes in figure.axes] == ["", "slope"]
+    assert _pylab_helpers.Gcf.get_all_fig_managers() == []
+
+
+def test_an_ending_that_nobody_knows_and_a_picture_that_is_not_there_are_refused(
+    labs: list[Any], tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="xyz"):
+        labs[0].save(tmp_path / "picture.xyz")
+    with pytest.raises(RuntimeError, match=r"There is no picture yet.\nZeroDivisionError"):
+        Slope(lambda x: 1 / 0).figure()
+
+
+def test_no_thread_stays_behind(labs: list[Any]) -> None:
+    labs[0].controls["x"].value = 0.5
+
+    clocks = [thread for thread in threading.enumerate() if thread.name == "clock of a lab"]
+    for clock in clocks:
+        clock.join(2)
+    assert not any(clock.is_alive() for clock in clocks)

@@ -1,0 +1,120 @@
+"""Every lab answers whatever the learner's code does."""
+
+import ipywidgets
+import pytest
+
+from autodiff_kit.widgets.lab import SLOW, Lab
+from autodiff_kit.widgets.running import Refused
+
+
+class Bars(Lab):
+    """So many bars; 13 brings bad luck."""
+
+    def __init__(self, count=3, error=None):
+        self.error, self.drawn = error or RuntimeError("thirteen\n-> Take another."), 0
+        super().__init__({"count": ipywidgets.IntSlider(count, 0, 20)}, title="Bars < & >")
+
+    def draw(self):
+        count = self.controls["count"].value
+        self.drawn += 1
+        if count == 13:
+            raise self.error
+        self.canvas.svg = f'<svg width="{count}" height="1"><path d="M0 0"/></svg>'
+        self.canvas.caption = f"{count} bars."
+
+
+def test_a_lab_draws_at_once_and_after_each_change():
+    lab = Bars()
+    assert lab.canvas.caption == "3 bars."
+
+    lab.controls["count"].value = 5
+
+    assert lab.canvas.caption == "5 bars."
+    assert 'width="5"' in lab.canvas.svg
+
+
+def test_an_error_becomes_words_and_the_picture_stays_in_grey():
+    lab = Bars()
+
+    lab.controls["count"].value = 13
+
+    assert lab.message.startswith("RuntimeError: thirteen")
+    assert "raise self.error" in lab.message
+    assert lab.canvas.caption == "3 bars."
+    assert "adk-stale" in lab.canvas._dom_classes
+    assert "in grey" in lab._told.words
+
+
+def test_after_an_error_the_next_good_run_clears_it():
+    lab = Bars(13)
+    assert "in grey" not in lab._told.words  # there has been no picture
+
+    lab.controls["count"].value = 4
+
+    assert lab.message == lab._told.words == ""
+    assert "adk-stale" not in lab.canvas._dom_classes
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Refused("No.\n-> Do not."), "No.\n-> Do not."),
+        (KeyboardInterrupt(), "You stopped the run."),
+        (SystemExit(1), "SystemExit: 1"),
+        (ValueError(), "ValueError\nIt came from line"),
+        (ValueError("<b>"), "ValueError: <b>"),
+    ],
+)
+def test_whatever_ends_a_run_is_said_in_words(error, words):
+    lab = Bars(13, error)
+
+    assert lab.message.startswith(words)
+
+
+def test_the_repr_says_what_is_shown():
+    lab = Bars()
+    assert repr(lab) == "Bars(3 bars.)"
+
+    lab.controls["count"].value = 13
+
+    assert repr(lab) == "Bars(RuntimeError: thirteen)"
+
+
+def test_the_bundle_holds_the_still_picture():
+    lab = Bars()
+
+    bundle = lab._repr_mimebundle_()
+
+    assert bundle["image/svg+xml"] == lab.canvas.svg == lab.still()
+    assert bundle["text/plain"] == "Bars(3 bars.)"
+    assert "image/svg+xml" not in Bars(13)._repr_mimebundle_()
+
+
+def test_a_control_set_while_drawing_does_not_draw_again():
+    class Even(Bars):
+        def draw(self):
+            super().draw()
+            self.controls["count"].value += self.controls["count"].value % 2
+
+    assert Even(3).drawn == 1
+
+
+def test_sliders_of_a_slow_lab_wait_until_they_are_let_go(monkeypatch):
+    assert Bars().controls["count"].continuous_update
+    monkeypatch.setattr("autodiff_kit.widgets.lab.SLOW", 0)
+
+    assert not Bars().controls["count"].continuous_update
+    assert SLOW > 0
+
+
+def test_a_heading_is_shown_as_it_is_written():
+    assert "Bars &lt; &amp; &gt;" in Bars().children[0].value
+
+
+def test_controls_can_be_turned_from_python_and_unknown_ones_are_named():
+    lab = Bars()
+
+    lab.turn({"count": 7})
+    assert lab.canvas.caption == "7 bars."
+    with pytest.raises(TypeError, match=r"no control 'size' to turn.\n-> There are: count"):
+        lab.turn({"size": 1})

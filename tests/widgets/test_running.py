@@ -1,0 +1,123 @@
+"""A learner's function is run within bounds, and leaves nothing behind."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.record import record
+from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+
+
+def square(x):
+    return x * x
+
+
+def test_a_run_gives_the_value_and_the_recording():
+    value, recording = run(square, torch.tensor(3.0, requires_grad=True))
+
+    assert value.item() == 9
+    assert [node["op"] for node in recording.nodes] == [None, "mul"]
+
+
+def test_keywords_reach_the_function():
+    value, _ = run(lambda x, *, power: x**power, torch.tensor(2.0), power=3)
+
+    assert value.item() == 8
+
+
+def test_a_bare_endless_loop_ends_when_time_is_up():
+    def forever(x):
+        while True:
+            pass
+
+    start = time.perf_counter()
+    with pytest.raises(Refused, match=r"forever was stopped: it was still running after 0.1 sec"):
+        run(forever, torch.tensor(1.0), seconds=0.1)
+    assert time.perf_counter() - start < 2
+
+
+def test_an_endless_loop_that_catches_everything_ends_too():
+    def stubborn(x):
+        while True:
+            with contextlib.suppress(BaseException):
+                x = x * 1.0
+
+    with pytest.raises(Refused, match="stubborn was stopped"):
+        run(stubborn, torch.tensor(1.0), seconds=0.05, operations=10**9)
+
+
+def test_too_many_operations_are_refused_with_their_number():
+    def many(x):
+        for _ in range(2000):
+            x = x + 1
+        return x
+
+    with pytest.raises(Refused, match="more than 1,000 operations"):
+        run(many, torch.tensor(1.0), operations=1000)
+
+
+def test_errors_of_the_function_come_through():
+    with pytest.raises(ZeroDivisionError):
+        run(lambda x: 1 // 0, torch.tensor(1.0))
+
+
+def test_a_stop_by_the_learner_comes_through():
+    def interrupted(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupted, torch.tensor(1.0))
+
+
+def test_the_grad_mode_is_put_back():
+    run(lambda x: torch.set_grad_enabled(False), torch.tensor(1.0))
+
+    assert torch.is_grad_enabled()
+
+
+def test_a_recorder_outside_is_not_told():
+    x = torch.tensor(3.0)
+
+    with record() as outer:
+        run(square, x)
+        torch.tensor(1.0)
+
+    assert [event["kind"] for event in outer.events] == ["leaf"]
+
+
+def test_after_a_run_nothing_comes_late():
+    def just_in_time(x):
+        time.sleep(0.05)
+        return x
+
+    for _ in range(5):  # the clock strikes at about the moment at which the function is done
+        with contextlib.suppress(Refused):
+            run(just_in_time, torch.tensor(1.0), seconds=0.05)
+
+    time.sleep(0.2)
+    assert not [thread for thread in threading.enumerate() if thread.name == "clock of a lab"]
+
+
+def test_the_tensor_says_what_came_instead():
+    x = torch.tensor(1.0)
+
+    assert the_tensor(x, square) is x
+    with pytest.raises(Refused, match="square gave nothing back"):
+        the_tensor(None, square)
+    with pytest.raises(Refused, match="square gave back a float"):
+        the_tensor(1.0, square)
+
+
+def test_functions_have_names_without_addresses():
+    class Model:
+        def __call__(self, x):
+            return x
+
+    assert [name_of(square), name_of(lambda x: x), name_of(Model())] == [
+        "square",
+        "the lambda",
+        "Model",
+    ]
