@@ -1,0 +1,79 @@
+"""nbgrader itself takes the exercises, and gives honest work the points that our grader gives.
+
+Needs the extra: ``pip install -e ".[nbgrader]"``. ``ADK_REQUIRE_NBGRADER=1`` makes that a must.
+"""
+
+import csv
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading.course import open_course
+from autodiff_kit.grading.exercise import grade_code
+from autodiff_kit.grading.notebook import code_of
+from autodiff_kit.grading.worker import Level0
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "e04_accumulate"
+
+if os.environ.get("ADK_REQUIRE_NBGRADER") != "1" and not importlib.util.find_spec("nbgrader"):
+    pytest.skip('needs nbgrader: pip install -e ".[nbgrader]"', allow_module_level=True)
+
+
+def nbgrader(course: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words],
+        cwd=course,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(course)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: Path) -> None:
+    course = tmp_path / "course"
+    shutil.copytree(ROOT / "exercises", course, ignore=shutil.ignore_patterns("release"))
+    solved = course / "source" / NAME / f"{NAME}.ipynb"
+    exercise = open_course(course).exercise("04.accumulate")
+
+    nbgrader(course, "generate_assignment", NAME, "--create")
+    released = course / "release" / NAME / f"{NAME}.ipynb"
+    mistaken = json.loads(solved.read_text(encoding="utf-8"))
+    for cell in mistaken["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            # The classic mistake: the last contribution instead of the sum of all.
+            cell["source"] = (
+                course / "checks" / NAME / "mutants" / "keeps_the_last.py"
+            ).read_text()
+    notebooks = {
+        "ada": solved.read_text(encoding="utf-8"),
+        "ben": json.dumps(mistaken),
+        "cem": released.read_text(encoding="utf-8"),
+    }
+    for student, text in notebooks.items():
+        folder = course / "submitted" / student / NAME
+        folder.mkdir(parents=True)
+        (folder / f"{NAME}.ipynb").write_text(text, encoding="utf-8")
+    validated = nbgrader(course, "validate", str(solved))
+    nbgrader(course, "autograde", NAME, "--create")
+    nbgrader(course, "export", "--to", "grades.csv")
+
+    with (course / "grades.csv").open(newline="") as lines:
+        found = {row["student_id"]: float(row["score"]) for row in csv.DictReader(lines)}
+    ours = {}
+    for student, text in notebooks.items():
+        code = code_of(text.encode(), f"{NAME}.ipynb", exercise)
+        ours[student] = sum(row.points for row in grade_code(exercise, code, Level0(), 1).rows)
+    assert "Success" in validated
+    assert found == ours
+    assert (found["ada"], found["cem"]) == (10.0, 0.0)
+    assert 0 < found["ben"] < 10
