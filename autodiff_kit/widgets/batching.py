@@ -24,8 +24,7 @@ from autodiff_kit.view.batching import Gradient, Way, batching_svg, told
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.widgets import sequences
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.memory import fresh_grads
-from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 from autodiff_kit.widgets.sequences import Step
 from autodiff_kit.widgets.stepper import Stepper
 
@@ -102,7 +101,7 @@ class Batching(Lab):
             "mask": ipywidgets.Dropdown(options=list(MASKS), description="mask"),
         }
         super().__init__(controls, extra=[self.times])
-        self.canvas.observe(lambda _: self._pick(), "picked")
+        self.hear(self.canvas, "picked", lambda _: self._pick())
 
     def draw(self) -> None:
         """Go all three ways and draw them."""

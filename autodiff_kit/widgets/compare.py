@@ -94,8 +94,9 @@ class Compare(Lab):
         self.turn(then or {})
 
     def _trace_again(self, button: Any) -> None:
-        self._frozen = None
-        self.refresh()
+        with self._turn:
+            self._frozen = None
+            self.refresh()
 
     def draw(self) -> None:
         """Run the function, replay the trace, and compare."""

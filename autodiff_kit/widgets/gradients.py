@@ -67,7 +67,7 @@ class Plotted(Lab):
         for control in self.controls.values():
             if control.has_trait("continuous_update"):
                 control.continuous_update = True
-        self.canvas.observe(lambda change: self.dragged(*change["new"]), "point")
+        self.hear(self.canvas, "point", lambda change: self.dragged(*change["new"]))
 
     def dragged(self, *point: float) -> None:
         """Follow the point of the canvas: ``x, y``, or nothing if there is none."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import linecache
 import textwrap
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from time import perf_counter
 from typing import Any
@@ -85,6 +86,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         self.controls = dict(controls)
         self.canvas = Canvas()
         self.message = ""
+        self._turn = threading.RLock()
         self._is_busy = False
         self._told = _Words()
         row = ipywidgets.HBox(list(self.controls.values()))
@@ -96,8 +98,23 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         self.add_class("adk-lab")
         for control in self.controls.values():
             if control.has_trait("value"):
-                control.observe(self._changed, "value")
+                self.hear(control, "value", lambda _: self.refresh())
         self.refresh()
+
+    def hear(
+        self, widget: ipywidgets.Widget, trait: str, answer: Callable[[dict[str, Any]], object]
+    ) -> None:
+        """Have ``answer`` called when a trait of a widget changes, each change in its turn.
+
+        Two changes may come in two threads: JupyterLab sends what its widgets do past the cell
+        that runs, by a subshell of the kernel. The second waits until the first is answered.
+        """
+
+        def heard(change: dict[str, Any]) -> None:
+            with self._turn:
+                answer(change)
+
+        widget.observe(heard, trait)
 
     def turn(self, to: Mapping[str, Any]) -> None:
         """Set controls, as a learner would, one after the other.
@@ -124,8 +141,11 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
 
     def refresh(self) -> None:
         """Draw anew; an error becomes words in the lab, and the last good picture stays."""
-        if self._is_busy:
-            return  # draw() has set a control
+        with self._turn:
+            if not self._is_busy:  # else draw() has set a control
+                self._refresh()
+
+    def _refresh(self) -> None:
         self._is_busy = True
         start = perf_counter()
         try:
@@ -159,9 +179,6 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         words = self.message.split("\n")[0] or self.canvas.caption
         short = textwrap.shorten(words, REPR_WIDTH, placeholder=" ...")
         return f"{type(self).__name__}({short})"
-
-    def _changed(self, change: Any) -> None:
-        self.refresh()
 
     def _ipython_display_(self) -> None:
         """Show the lab, and have the still picture ready where it cannot come back."""

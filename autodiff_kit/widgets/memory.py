@@ -14,18 +14,17 @@ from typing import Any
 import ipywidgets
 
 from autodiff_kit.autograd.grad_mode import local, no_grad
-from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.node import Node
 from autodiff_kit.autograd.observer import Both, Observer, installed
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.view.memory_svg import memory_svg
 from autodiff_kit.widgets.arguments import Arguments
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
-__all__ = ["MemoryTimeline", "fresh_grads"]
+__all__ = ["MemoryTimeline"]
 
 # The recorder lets go of a call's frame, and of the variables in it, when something happens in
 # the frame around it that is not the kit's own. This is one, where there is no other.
@@ -81,8 +80,8 @@ class MemoryTimeline(Lab):
         self.step.layout.width = "min(100%, 720px)"
         self._is_new = True  # what is drawn so far does not belong to the timeline there is
         super().__init__(controls, extra=[self.step])
-        self.step.observe(lambda _: self._show(), "value")
-        self.canvas.observe(lambda _: self._show(), "picked")
+        self.hear(self.step, "value", lambda _: self._show())
+        self.hear(self.canvas, "picked", lambda _: self._show())
 
     def draw(self) -> None:
         """Run the function as the controls say, and draw what it kept."""
@@ -152,42 +151,6 @@ class _Roots(Observer):
 
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
         self.numbers |= {node.number for node, _ in roots}
-
-
-class fresh_grads(Observer):
-    """Let every ``.grad`` begin anew inside, and give the leaves back those that they had.
-
-    A lab runs the learner's code again and again, and should leave no trace in it.
-
-    Attributes
-    ----------
-    found : list of (Tensor, Tensor or None)
-        Leaves and the gradients that they got, once the block is over.
-    """
-
-    def __init__(self) -> None:
-        self.found: list[tuple[Tensor, Tensor | None]] = []
-        self._grads: list[tuple[Tensor, Tensor | None]] = []
-        self._seen: set[int] = set()
-
-    def __enter__(self) -> None:
-        outer = local.mode.observer
-        self._installed = installed(self if outer is None else Both(self, outer))
-        self._installed.__enter__()
-
-    def visited(self, node: Node, g: Any) -> None:
-        """Put the gradient of a leaf aside when the first one comes to it."""
-        leaf = node.leaf if isinstance(node, AccumulateGrad) else None
-        if leaf is not None and node.number not in self._seen:
-            self._seen.add(node.number)
-            self._grads.append((leaf, leaf.grad))
-            leaf.grad = None
-
-    def __exit__(self, *error: Any) -> None:
-        self._installed.__exit__(*error)
-        for leaf, grad in self._grads:
-            self.found.append((leaf, leaf.grad))
-            leaf.grad = grad
 
 
 def _switch(name: str) -> ipywidgets.Checkbox:

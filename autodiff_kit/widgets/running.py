@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import AccumulateGrad, Node
@@ -52,8 +51,8 @@ def run(
         Called with ``args`` and ``kwargs``.
     seconds : float, default 5
         It may run for so long. A single long call that is not Python code, such as
-        ``time.sleep(60)``, is stopped when it comes back; Ctrl-C and the kernel's stop button
-        work at any time.
+        ``time.sleep(60)``, is stopped when it comes back. Ctrl-C and the kernel's stop button
+        reach what a cell calls; what a control calls may run in another thread.
     operations : int, default 20_000
         It may do so many operations on tensors.
 
@@ -116,44 +115,52 @@ def name_of(function: Callable[..., Any]) -> str:
     return "the lambda" if name == "<lambda>" else name
 
 
-@contextmanager
-def fresh_grads() -> Iterator[None]:
-    """Let every backward pass inside begin with no ``.grad``; afterwards leaves have theirs again.
+class fresh_grads(Observer):
+    """Let every ``.grad`` begin anew inside, and give the leaves back those that they had.
+
+    A lab runs the learner's code again and again, and should leave no trace in it.
+
+    Attributes
+    ----------
+    found : list of (Tensor, Tensor or None)
+        Leaves and the gradients that they got, once the block is over.
 
     Examples
     --------
     >>> import autodiff_kit as torch
     >>> x = torch.tensor(3.0, requires_grad=True)
-    >>> with fresh_grads():
+    >>> with fresh_grads() as grads:
     ...     (x * x).backward()
     ...     print(x.grad)
     tensor(6.)
-    >>> x.grad is None
-    True
+    >>> x.grad is None, grads.found[0][1]
+    (True, tensor(6.))
     """
-    keeper, outer = _Keeper(), local.mode.observer
-    try:
-        with installed(keeper if outer is None else Both(outer, keeper)):
-            yield
-    finally:
-        for leaf, grad in keeper.grads:
-            leaf.grad = grad
-
-
-class _Keeper(Observer):
-    """Sets each leaf's ``.grad`` aside when a backward pass first comes to it."""
 
     def __init__(self) -> None:
-        self.grads: list[tuple[Tensor, Tensor | None]] = []
+        self.found: list[tuple[Tensor, Tensor | None]] = []
+        self._grads: list[tuple[Tensor, Tensor | None]] = []
         self._seen: set[int] = set()
 
+    def __enter__(self) -> Self:
+        outer = local.mode.observer
+        self._installed = installed(self if outer is None else Both(self, outer))
+        self._installed.__enter__()
+        return self
+
     def visited(self, node: Node, g: Any) -> None:
-        """Set one aside."""
+        """Put the gradient of a leaf aside when the first one comes to it."""
         leaf = node.leaf if isinstance(node, AccumulateGrad) else None
         if leaf is not None and node.number not in self._seen:
             self._seen.add(node.number)
-            self.grads.append((leaf, leaf.grad))
+            self._grads.append((leaf, leaf.grad))
             leaf.grad = None
+
+    def __exit__(self, *error: Any) -> None:
+        self._installed.__exit__(*error)
+        for leaf, grad in self._grads:
+            self.found.append((leaf, leaf.grad))
+            leaf.grad = grad
 
 
 class _Counter(Observer):

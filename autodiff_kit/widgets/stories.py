@@ -89,7 +89,7 @@ class ErrorStory(Lab):
                 canvas.layout.flex, canvas.layout.min_width = share, "0"
             others = [child for child in self.children if child is not self.canvas]
             self.set_trait("children", [*others, row])
-        self.canvas.observe(self._pick, "picked")
+        self.hear(self.canvas, "picked", self._pick)
 
     def draw(self) -> None:
         """Run the function and tell what went wrong; where nothing did, say that."""

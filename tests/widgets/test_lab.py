@@ -1,5 +1,7 @@
 """Every lab answers whatever the learner's code does."""
 
+import threading
+
 import ipywidgets
 import pytest
 
@@ -97,6 +99,31 @@ def test_a_control_set_while_drawing_does_not_draw_again():
             self.controls["count"].value += self.controls["count"].value % 2
 
     assert Even(3).drawn == 1
+
+
+def test_two_controls_turned_in_two_threads_at_once_are_both_obeyed():
+    is_drawing, may_go_on = threading.Event(), threading.Event()
+
+    class Both(Bars):
+        def draw(self):
+            super().draw()
+            if self.controls["count"].value == 4:
+                is_drawing.set()
+                assert may_go_on.wait(10)
+
+    lab = Both()
+    first = threading.Thread(target=lambda: lab.turn({"count": 4}))
+    second = threading.Thread(target=lambda: lab.turn({"count": 5}))
+    first.start()
+    assert is_drawing.wait(10)
+    second.start()
+    while lab.controls["count"].value != 5:
+        pass
+    may_go_on.set()
+    first.join()
+    second.join()
+
+    assert lab.canvas.caption == "5 bars."
 
 
 def test_sliders_of_a_slow_lab_wait_until_they_are_let_go(monkeypatch):
