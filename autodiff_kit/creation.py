@@ -64,7 +64,7 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
         inferred = natural if plain.size else None
         wanted = _numpy_type(name, dtype, inferred)
         if wanted.kind == "f":
-            return _quietly(plain.astype, wanted)
+            return local.mode.quietly(plain.astype, wanted)  # too large: inf
         if dtype is None:
             return plain
     shape = _shape_of(data)
@@ -74,12 +74,7 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
     if wanted.kind in "iu":
         _check_range(items, wanted)
     array = np.array(items, dtype=None if wanted.kind in "iu" else wanted)
-    return _quietly(array.astype, wanted).reshape(shape)
-
-
-def _quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a NumPy function without warnings: what is too large for float32 is inf."""
-    return local.mode.quietly(function, *args)
+    return local.mode.quietly(array.astype, wanted).reshape(shape)
 
 
 def _plain_array(data: Any) -> Any:
@@ -172,11 +167,7 @@ def legacy_array(data: tuple[Any, ...]) -> Any:
 
 
 def tensor(
-    data: Any,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
+    data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Copy data into a new leaf.
 

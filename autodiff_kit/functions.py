@@ -36,11 +36,11 @@ _WITH_NUMBERS = (
 )
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
 _WITH_TENSORS = ("matmul", "maximum", "minimum")
-_PRODUCTS = {"bmm": "mat2", "dot": "tensor", "mm": "mat2", "mv": "vec"}
+_PRODUCTS = {"bmm": "mat2", "dot": "tensor", "mm": "mat2", "mv": "vec", "outer": "vec2"}
 _METHODS = (*_ONE, *_WITH_NUMBERS, *_WITH_TENSORS, *_PRODUCTS)
 
 __all__ = [*_METHODS, "allclose", "cat", "einsum", "equal", "is_floating_point", "is_tensor"]
-__all__ += ["outer", "pow", "split", "stack", "where"]
+__all__ += ["pow", "split", "stack", "where"]
 
 
 def _from_method(name: str) -> Any:
@@ -147,14 +147,6 @@ def _check_list(name: str, tensors: Any) -> None:
     for i, item in enumerate(tensors):
         if not isinstance(item, Tensor):
             raise error("arguments.list_element", position=i, kind=type(item).__name__)
-
-
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """Multiply every element of one vector with every element of another."""
-    for name, tensor in (("self", input), ("vec2", vec2)):
-        if tensor.ndim != 1:
-            raise error("shapes.outer", argument=name, ndim=tensor.ndim)
-    return input.reshape(-1, 1) * vec2
 
 
 def is_floating_point(input: Tensor) -> bool:

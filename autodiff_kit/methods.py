@@ -230,18 +230,8 @@ def _deviation(name: str) -> Any:
     return method
 
 
-def _softmax(name: str) -> Any:
-    """Make ``softmax`` or ``log_softmax``."""
-
-    @_called(name)
-    def method(self: Any, dim: int) -> Any:
-        return getattr(ops, name)(self, dim=self._dim(dim))
-
-    return method
-
-
 def _along(name: str, *operands: str) -> Any:
-    """Make a method that works along a dimension, with further tensors."""
+    """Make a method that works along a dimension, perhaps with further tensors."""
 
     @_called(name)
     def method(self: Any, dim: int, *given: Any, **options: Any) -> Any:
@@ -313,6 +303,7 @@ class Methods:
     sin, cos, tan, tanh = map(_unary, ("sin", "cos", "tan", "tanh"))
     sigmoid, relu, abs, neg = map(_unary, ("sigmoid", "relu", "abs", "neg"))
     sign, floor, ceil, round, isnan = map(_unary, ("sign", "floor", "ceil", "round", "isnan"))
+    clone = _unary("clone")
     eq, ne, lt, le, gt, ge = map(_binary, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = _binary("mul")
     add, sub = map(_scalable, ("add", "sub"))
@@ -353,9 +344,10 @@ class Methods:
 
     def outer(self: Any, vec2: Any) -> Tensor:
         """Multiply every element of this vector with every element of another."""
-        from autodiff_kit.functions import outer
-
-        return outer(self, vec2)
+        for name, tensor in (("self", self), ("vec2", vec2)):
+            if tensor.ndim != 1:
+                raise error("shapes.outer", argument=name, ndim=tensor.ndim)
+        return self.reshape(-1, 1) * vec2  # type: ignore[no-any-return]
 
     def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """Return ``self / other``, rounded if ``rounding_mode`` is ``"floor"`` or ``"trunc"``."""
@@ -399,10 +391,6 @@ class Methods:
         from autodiff_kit.functions import where
 
         return where(condition, self, other)  # type: ignore[no-any-return]
-
-    def clone(self: Any) -> Tensor:
-        """Return a copy with memory of its own; gradients flow back through it."""
-        return ops.clone(self)
 
     def contiguous(self: Any) -> Tensor:
         """Return the tensor itself, or a copy whose elements lie row by row."""
@@ -469,11 +457,7 @@ class Methods:
     amax, amin, argmax, argmin = map(_largest, ("amax", "amin", "argmax", "argmin"))
     all, any = map(_question, ("all", "any"))
     var, std = map(_deviation, ("var", "std"))
-    softmax, log_softmax = map(_softmax, ("softmax", "log_softmax"))
-
-    def cumsum(self: Any, dim: int) -> Tensor:
-        """Add up along a dimension, and return every sum on the way."""
-        return ops.cumsum(self, dim=self._dim(dim))
+    cumsum, softmax, log_softmax = map(_along, ("cumsum", "softmax", "log_softmax"))
 
     def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Tensor:
         """Return the logarithm of the sum of ``exp``: a smooth maximum."""

@@ -27,6 +27,16 @@ __all__ = ["INFERENCE", "Storage", "check_grad", "note_view", "refuse_to_save", 
 INFERENCE = Changes()
 
 
+def _converter(name: str) -> Any:
+    """Make a method that converts to the dtype of this name."""
+
+    def convert(self: Any) -> Tensor:
+        return self.to(dtypes.from_numpy_dtype(name))  # type: ignore[no-any-return]
+
+    convert.__doc__ = f"Convert to {name}."
+    return convert
+
+
 class Storage:
     """Mixed into ``Tensor``."""
 
@@ -87,11 +97,6 @@ class Storage:
         """Return the bytes per element."""
         return self._array.dtype.itemsize
 
-    @property
-    def nbytes(self: Any) -> Any:
-        """The bytes of all elements."""
-        return self._array.nbytes
-
     def is_floating_point(self: Any) -> Any:
         """Return whether the elements are floats."""
         return self.dtype.is_floating_point
@@ -116,7 +121,8 @@ class Storage:
         """Return the tensor itself: it is on the CPU."""
         return self
 
-    itemsize: Any = property(lambda self: self._array.dtype.itemsize)
+    itemsize: Any = property(lambda self: self._array.dtype.itemsize, doc="Bytes per element.")
+    nbytes: Any = property(lambda self: self._array.nbytes, doc="The bytes of all elements.")
 
     def stride(self: Any) -> tuple[Any, ...]:
         """Return how many elements to go in memory for one step along each dimension."""
@@ -251,29 +257,8 @@ class Storage:
         """Convert to the dtype of another tensor."""
         return self.to(other.dtype)  # type: ignore[no-any-return]
 
-    def float(self: Any) -> Tensor:
-        """Convert to float32."""
-        return self.to(dtypes.float32)  # type: ignore[no-any-return]
-
-    def half(self: Any) -> Tensor:
-        """Convert to float16."""
-        return self.to(dtypes.float16)  # type: ignore[no-any-return]
-
-    def double(self: Any) -> Tensor:
-        """Convert to float64."""
-        return self.to(dtypes.float64)  # type: ignore[no-any-return]
-
-    def int(self: Any) -> Tensor:
-        """Convert to int32."""
-        return self.to(dtypes.int32)  # type: ignore[no-any-return]
-
-    def long(self: Any) -> Tensor:
-        """Convert to int64."""
-        return self.to(dtypes.int64)  # type: ignore[no-any-return]
-
-    def bool(self: Any) -> Tensor:
-        """Convert to bool."""
-        return self.to(dtypes.bool_)  # type: ignore[no-any-return]
+    float, double, half = (_converter(name) for name in ("float32", "float64", "float16"))
+    int, long, bool = (_converter(name) for name in ("int32", "int64", "bool"))
 
 
 def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:

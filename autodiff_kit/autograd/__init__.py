@@ -14,23 +14,13 @@ import numpy as np
 
 from autodiff_kit.autograd.accumulate import accumulate
 from autodiff_kit.autograd.engine import run_backward
-from autodiff_kit.autograd.grad_mode import (
-    enable_grad,
-    no_grad,
-)
+from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.errors import absent, error
 from autodiff_kit.tensor import Tensor, wrap
 
-__all__ = [
-    "backward",
-    "enable_grad",
-    "grad",
-    "inference_mode",
-    "no_grad",
-    "set_grad_enabled",
-]
+__all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
 
 Tensors = Tensor | Sequence[Tensor]
 

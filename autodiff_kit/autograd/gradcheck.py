@@ -98,10 +98,7 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
-    inputs: Tensors,
-    grad_outputs: Tensors | None = None,
-    **options: Any,
+    func: Callable[..., Any], inputs: Tensors, grad_outputs: Tensors | None = None, **options: Any
 ) -> bool:
     """Check the gradients of the gradients: that rules can be differentiated, and are right then.
 

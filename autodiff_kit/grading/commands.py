@@ -28,8 +28,10 @@ from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.release import build as released
+from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
 from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Grade, Store, StoreError
+from autodiff_kit.grading.template import begin
 from autodiff_kit.grading.verify import SEEDS, table, verify
 
 __all__ = ["COMMANDS", "isolation"]
@@ -326,15 +328,16 @@ def merge(parts: tuple[Path, ...], results: Path) -> None:
 
 
 @click.command(name="verify")
+@click.argument("keys", metavar="[EXERCISE]...", nargs=-1)
 @_COURSE
 @click.option("--seeds", type=click.IntRange(1), default=SEEDS, show_default=True)
-def verify_(folder: Path | None, seeds: int) -> None:
-    """Test the checks of your exercises.
+def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
+    """Test the checks of your exercises: of those you name, else of all.
 
     Known wrong answers must fail with a message of their own, right ones must pass under all seeds.
     """
     with explained():
-        verdicts = verify(course_in(folder), seeds)
+        verdicts = verify(course_in(folder), seeds, keys)
     click.echo(table(verdicts))
     if not all(verdict.ok for verdict in verdicts):
         raise click.ClickException("Some checks are to be mended.")
@@ -344,25 +347,75 @@ def verify_(folder: Path | None, seeds: int) -> None:
 @_COURSE
 @click.option("--check", is_flag=True, help="Write nothing; fail if a notebook would change.")
 def build(folder: Path | None, check: bool) -> None:
-    """Make the learners' notebooks (release) from the teacher's (source)."""
+    """Make the learners' notebooks (release) from the teacher's (source).
+
+    In the source, the hidden tests (for those who use nbgrader) are brought in line with the
+    checks; nothing else of it changes but the outputs, which are left out.
+    """
     stale = []
     with explained():
         course = course_in(folder)
-        for name in course.names:
+        for exercise in course.exercises():
+            name = exercise.name
             source = course.folder / "source" / name / f"{name}.ipynb"
             target = course.folder / "release" / name / f"{name}.ipynb"
-            data = released(source.read_bytes())
-            if target.is_file() and target.read_bytes() == data:
+            old = source.read_bytes()
+            new = with_hidden_tests(old, exercise) if has_test_cells(old) else old
+            data = released(new)
+            if new == old and target.is_file() and target.read_bytes() == data:
                 continue
             stale.append(name)
             if not check:
                 target.parent.mkdir(parents=True, exist_ok=True)
+                source.write_bytes(new)
                 target.write_bytes(data)
     if check and stale:
         raise click.ClickException(
             f"Not built from their source: {', '.join(stale)}.\n-> Run: autodiff-kit build"
         )
     click.echo(f"{len(course.names)} notebooks, {len(stale)} of them new or changed.")
+
+
+@click.command(name="new-exercise")
+@click.argument("key", metavar="ID")
+@click.option("--title", default="", help="Heading for learners; else made of the id.")
+@click.option(
+    "--course",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=".",
+    help="The folder with course.toml; else the one around here.",
+)
+def new_exercise(key: str, title: str, folder: Path) -> None:
+    """Begin an exercise of your own, such as 13.softmax, in your course.
+
+    What is written works at once: a small exercise (the backward rule of the mean), its parts
+    explained by comments. Put yours in its place, part by part, and let `verify` tell you what is
+    still missing. Nothing that is there is overwritten.
+
+    \b
+    Examples:
+      autodiff-kit new-exercise 13.softmax
+      autodiff-kit new-exercise 13.softmax --title "The rule of softmax" --course ~/course
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    with explained():
+        course, name = begin(folder, key, title)
+    click.echo(
+        f"Begun, in {course}:\n"
+        f"  source/{name}/{name}.ipynb\n"
+        "      the notebook, with its solution between two marks\n"
+        f"  checks/{name}/\n"
+        "      exercise.toml   points, limits, hints\n"
+        "      checks.py       inputs and right answers\n"
+        "      messages.toml   what learners are told\n"
+        "      mutants/        known mistakes, each with its message\n"
+        "      alternatives/   other right answers\n"
+        "  course.toml\n"
+        "      its name, at the end of the list\n"
+        "It works already. Make it yours, and after each change:\n"
+        "  autodiff-kit build                 write the notebook for learners\n"
+        f"  autodiff-kit verify {key + ' ' * (13 - len(key))}  see whether the checks are good ones"
+    )
 
 
 def isolation() -> tuple[str, str, str]:
@@ -386,4 +439,4 @@ def _mend(seen: list[sandbox.Finding]) -> str:
     )
 
 
-COMMANDS = [grade, show, override, export_, merge, verify_, build, *LEARNER]
+COMMANDS = [grade, show, override, export_, merge, new_exercise, build, verify_, *LEARNER]

@@ -14,7 +14,7 @@ from typing import Any
 
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 
-__all__ = ["build", "with_hidden_tests"]
+__all__ = ["build", "has_test_cells", "with_hidden_tests"]
 
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 _SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$")
@@ -96,6 +96,12 @@ def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:
             f"In {exercise.name} the checks {sorted(checks)} have no test cell, or ids come twice."
         )
     return _bytes(notebook)
+
+
+def has_test_cells(source: bytes) -> bool:
+    """Tell whether a notebook has nbgrader's test cells; who does not use nbgrader needs none."""
+    cells = _read(source)["cells"]
+    return any(cell["metadata"].get("nbgrader", {}).get("grade") for cell in cells)
 
 
 def _stub(found: re.Match[str]) -> str:

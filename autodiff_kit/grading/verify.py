@@ -119,14 +119,16 @@ class _Endless(BaseException):
     """Too many lines were run. Not an Exception: what is run may catch those."""
 
 
-def verify(course: Course, seeds: int = SEEDS) -> list[Verdict]:
-    """Test the checks of all exercises of a course.
+def verify(course: Course, seeds: int = SEEDS, keys: Sequence[str] = ()) -> list[Verdict]:
+    """Test the checks of a course's exercises.
 
     Parameters
     ----------
     course : Course
     seeds : int
         Under how many seeds the alternatives are run.
+    keys : sequence of str
+        Ids of the exercises to test; else all.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def verify(course: Course, seeds: int = SEEDS) -> list[Verdict]:
     exercises = course.exercises()
     return [
         verify_exercise(exercise, course, [e for e in exercises if e is not exercise], seeds)
-        for exercise in exercises
+        for exercise in (map(course.exercise, keys) if keys else exercises)
     ]
 
 

@@ -18,12 +18,10 @@ from autodiff_kit.nn.containers import *
 from autodiff_kit.nn.containers import __all__ as _containers
 from autodiff_kit.nn.layers import *
 from autodiff_kit.nn.layers import __all__ as _layers
-from autodiff_kit.nn.losses import *
-from autodiff_kit.nn.losses import __all__ as _losses
 from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.parameter import Parameter
 
-__all__ = [*_containers, *_layers, *_losses, "Module", "Parameter", "functional", "init", "utils"]
+__all__ = [*_containers, *_layers, "Module", "Parameter", "functional", "init", "utils"]
 
 
 def __getattr__(name: str) -> Any:

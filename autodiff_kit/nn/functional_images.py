@@ -7,6 +7,7 @@ After reading this file you know which strides, paddings and groups fit together
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from autodiff_kit import ops
 from autodiff_kit.dtypes import tensor_type
@@ -21,16 +22,10 @@ Numbers = int | Sequence[int]
 
 
 def conv1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Numbers = 1,
-    padding: Numbers | str = 0,
-    dilation: Numbers = 1,
-    groups: int = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *args: Any, **options: Any
 ) -> Tensor:
-    """Slide kernels along sequences: ``conv2d`` with one dimension less."""
-    return _convolution("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    """Slide kernels along sequences: ``conv2d``, and its options, with one dimension less."""
+    return _convolution("conv1d", 1, input, weight, bias, *args, **options)
 
 
 def conv2d(
@@ -74,10 +69,10 @@ def _convolution(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Numbers,
-    padding: Numbers | str,
-    dilation: Numbers,
-    groups: int,
+    stride: Numbers = 1,
+    padding: Numbers | str = 0,
+    dilation: Numbers = 1,
+    groups: int = 1,
 ) -> Tensor:
     check_operand(name, "input", 1, input, numbers=False)
     check_operand(name, "weight", 2, weight, numbers=False)

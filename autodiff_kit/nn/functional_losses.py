@@ -24,14 +24,9 @@ __all__ += ["huber_loss", "l1_loss", "mse_loss", "nll_loss"]
 _CLASS_TYPES = (np.dtype("int64"), np.dtype("uint8"))
 
 
-def _reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
-    if size_average is not None or reduce is not None:  # what came before ``reduction``
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        words = "size_average and reduce args will be deprecated, please use "
-        warnings.warn(f"{words}reduction='{reduction}' instead.", UserWarning, stacklevel=3)
+def _check_reduction(reduction: str) -> None:
     if reduction not in ("mean", "sum", "none"):
         raise error("functional.reduction", reduction=reduction)
-    return reduction
 
 
 def constant(function: str, argument: str, tensor: Tensor | None) -> Any:
@@ -47,9 +42,8 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
+    *,
     ignore_index: int = -100,
-    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
@@ -78,7 +72,7 @@ def cross_entropy(
     RuntimeError, ValueError
         If shapes or dtypes do not fit, or the reduction is unknown.
     """
-    reduction = _reduction(reduction, size_average, reduce)
+    _check_reduction(reduction)
     for position, (name, value) in enumerate((("input", input), ("target", target)), 1):
         if not isinstance(value, Tensor):
             check_operand("cross_entropy_loss", name, position, value, numbers=False)
@@ -143,13 +137,12 @@ def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
+    *,
     ignore_index: int = -100,
-    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Pick the log-probability of each target, change its sign and average; see cross_entropy."""
-    reduction = _reduction(reduction, size_average, reduce)
+    _check_reduction(reduction)
     check_operand("nll_loss_nd", "input", 1, input, numbers=False)
     check_operand("nll_loss_nd", "target", 2, target, numbers=False)
     return _nll_loss(input, target, weight, ignore_index, reduction)
@@ -215,27 +208,15 @@ def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return input.expand(shape), target.expand(shape)
 
 
-def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the squares of the differences, reduced."""
-    reduction = _reduction(reduction, size_average, reduce)
+    _check_reduction(reduction)
     return ops.mse_loss(*_same_size(input, target), reduction=reduction)
 
 
-def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the sizes of the differences, reduced; the slope at a difference of 0 is 0."""
-    reduction = _reduction(reduction, size_average, reduce)
+    _check_reduction(reduction)
     input, target = _same_size(input, target)
     sizes = (input - target).abs()
     result: Tensor = sizes if reduction == "none" else getattr(sizes, reduction)()
@@ -246,19 +227,14 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
     """Return half the squares of differences up to delta, and a straight line beyond, reduced."""
-    reduction = _reduction(reduction, None, None)
+    _check_reduction(reduction)
     if delta <= 0:
         raise error("functional.huber_delta")
     return ops.huber_loss(*_same_size(input, target), delta=delta, reduction=reduction)
 
 
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
     """Return how surprised probabilities of yes are by the truth; at most 100 per element.
 
@@ -269,7 +245,7 @@ def binary_cross_entropy(
     RuntimeError
         If the dtypes differ, or an element is not between 0 and 1.
     """
-    reduction = _reduction(reduction, size_average, reduce)
+    _check_reduction(reduction)
     if target.size() != input.size():
         raise error("functional.bce_size", target=target.size(), input=input.size())
     counts = constant("binary_cross_entropy", "weight", weight)
@@ -288,8 +264,7 @@ def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
+    *,
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
@@ -301,7 +276,7 @@ def binary_cross_entropy_with_logits(
     weight, pos_weight : Tensor, broadcast to that shape, optional
         How much each element, and each yes, counts.
     """
-    reduction = _reduction(reduction, size_average, reduce)
+    _check_reduction(reduction)
     if target.size() != input.size():
         raise error("functional.logits_size", target=target.size(), input=input.size())
     name = "binary_cross_entropy_with_logits"

@@ -1,4 +1,4 @@
-"""The layers: a function of ``functional.py`` together with what it needs.
+"""The layers and losses: a function of ``functional.py`` together with what it needs.
 
 After reading this file you know that a layer holds its parameters and options and hands them on,
 nothing more. Read next: ``functional.py``.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 from autodiff_kit.autograd.observer import installed
@@ -16,21 +17,26 @@ from autodiff_kit.errors import error
 from autodiff_kit.nn import functional as F
 from autodiff_kit.nn import init
 from autodiff_kit.nn.module import Module
-from autodiff_kit.nn.options import REQUIRED, reader
+from autodiff_kit.nn.options import reader
 from autodiff_kit.nn.parameter import Parameter
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["GELU", "BatchNorm1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity"]
-__all__ += ["LayerNorm", "Linear", "LogSoftmax", "MaxPool2d", "ReLU", "Sigmoid", "Softmax", "Tanh"]
+__all__ = ["GELU", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "Conv2d", "CrossEntropyLoss"]
+__all__ += ["Dropout", "Embedding", "Flatten", "HuberLoss", "Identity", "L1Loss", "LayerNorm"]
+__all__ += ["Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "NLLLoss", "ReLU", "Sigmoid", "Softmax"]
+__all__ += ["Tanh"]
 
 # -- functions with options -----------------------------------------------------------------------
+
+_NO_OPTIONS = ("self", "input", "target", "training")  # arguments that come with each call
 
 
 class FunctionLayer(Module):
     """A layer that is one function with fixed options.
 
-    The class statement of such a layer names the function, the options with their default values,
-    and those that are printed: ``inplace`` is, where it is true.
+    The class statement of such a layer names the function, whose options it has, too; those that
+    are printed (``inplace`` is, where it is true); and options whose default value is another, or
+    which PyTorch's layer, not its function, takes by place.
     """
 
     _calls: Callable[..., Any]
@@ -42,8 +48,12 @@ class FunctionLayer(Module):
         super().__init_subclass__()
         if calls is None:
             return
-        cls._calls, cls._shows, cls._options = staticmethod(calls), (*shows.split(),), (*options,)
-        cls._read = reader(cls, options)
+        own = {n: p for n, p in signature(calls).parameters.items() if n not in _NO_OPTIONS}
+        only = [n for n, p in own.items() if p.kind is p.KEYWORD_ONLY and n not in options]
+        by_name = {n: own.pop(n).default for n in only}
+        options = {n: p.default for n, p in own.items()} | options
+        cls._calls, cls._shows = staticmethod(calls), (*shows.split(),)
+        cls._options, cls._read = (*options, *by_name), reader(cls, options, by_name)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -66,7 +76,7 @@ class FunctionLayer(Module):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in shows)
 
 
-class ReLU(FunctionLayer, calls=F.relu, inplace=False):
+class ReLU(FunctionLayer, calls=F.relu):
     """Keep what is positive; the rest becomes 0."""
 
 
@@ -82,24 +92,21 @@ class GELU(FunctionLayer, calls=F.gelu, shows="approximate", approximate="none")
     """Multiply by the share of a normal distribution below."""
 
 
-class Softmax(FunctionLayer, calls=F.softmax, shows="dim", dim=None):
+class Softmax(FunctionLayer, calls=F.softmax, shows="dim"):
     """Turn numbers along a dimension into shares that add up to 1."""
 
 
-class LogSoftmax(FunctionLayer, calls=F.log_softmax, shows="dim", dim=None):
+class LogSoftmax(FunctionLayer, calls=F.log_softmax, shows="dim"):
     """The logarithm of ``Softmax``."""
 
 
-class Flatten(
-    FunctionLayer, calls=Tensor.flatten, shows="start_dim end_dim", start_dim=1, end_dim=-1
-):
+class Flatten(FunctionLayer, calls=Tensor.flatten, shows="start_dim end_dim", start_dim=1):
     """Join dimensions into one: all but the first, which counts the samples."""
 
 
 class MaxPool2d(
-    FunctionLayer, calls=F.max_pool2d, shows="kernel_size stride padding dilation ceil_mode",
-    kernel_size=REQUIRED, stride=None, padding=0, dilation=1,
-):  # fmt: skip
+    FunctionLayer, calls=F.max_pool2d, shows="kernel_size stride padding dilation ceil_mode"
+):
     """Take the largest element of every window of an image."""
 
     kernel_size: Any
@@ -122,7 +129,7 @@ class Identity(Module):
         return input
 
 
-class Dropout(FunctionLayer, calls=F.dropout, shows="p inplace", p=0.5, inplace=False):
+class Dropout(FunctionLayer, calls=F.dropout, shows="p inplace"):
     """In training, set elements to 0 with probability p and divide the others by ``1 - p``."""
 
     p: float
@@ -136,6 +143,37 @@ class Dropout(FunctionLayer, calls=F.dropout, shows="p inplace", p=0.5, inplace=
     def forward(self, input: Tensor) -> Tensor:
         """Drop elements; not in evaluation."""
         return F.dropout(input, self.p, self.training, self.inplace)
+
+
+# -- losses: how far predictions are from the targets, as one number -------------------------------
+
+
+class MSELoss(FunctionLayer, calls=F.mse_loss):
+    """The mean of the squared differences."""
+
+
+class L1Loss(FunctionLayer, calls=F.l1_loss):
+    """The mean of the sizes of the differences."""
+
+
+class HuberLoss(FunctionLayer, calls=F.huber_loss):
+    """Squared differences below delta, sizes of differences above."""
+
+
+class CrossEntropyLoss(FunctionLayer, calls=F.cross_entropy):
+    """How surprised the predictions, one number per class, are by the true classes."""
+
+
+class NLLLoss(FunctionLayer, calls=F.nll_loss):
+    """``CrossEntropyLoss`` for predictions that are logarithms of probabilities already."""
+
+
+class BCELoss(FunctionLayer, calls=F.binary_cross_entropy):
+    """``CrossEntropyLoss`` for yes or no; predictions are probabilities of yes."""
+
+
+class BCEWithLogitsLoss(FunctionLayer, calls=F.binary_cross_entropy_with_logits):
+    """``BCELoss`` of the sigmoid of the predictions, without overflow."""
 
 
 # -- layers with parameters -----------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Options of layers and optimizers: the class statement lists them, this makes a constructor.
+"""Options of layers and optimizers: this makes a constructor of a list of them.
 
-After reading this file you know what ``class ReLU(FunctionLayer, calls=F.relu, inplace=False)``
-says: which arguments ``ReLU(...)`` takes. Read next: ``layers.py``.
+After reading this file you know where the arguments of ``ReLU(...)`` and ``SGD(...)`` come from: no
+``__init__`` lists them. Read next: ``layers.py``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ __all__ = ["REQUIRED", "reader"]
 REQUIRED: Any = inspect.Parameter.empty  # stands for an option that has no default value
 
 
-def reader(cls: Any, options: dict[str, Any]) -> Callable[..., dict[str, Any]]:
+def reader(
+    cls: Any, options: dict[str, Any], only_by_name: dict[str, Any] | None = None
+) -> Callable[..., dict[str, Any]]:
     """Return a function that turns the arguments of ``cls(...)`` into a dict of all options.
 
-    Python itself checks them: its words then name the class, and the argument that is wrong.
+    Both dicts have the default values. Python itself checks the arguments: its words then name the
+    class, and the argument that is wrong.
 
     Examples
     --------
@@ -29,8 +32,10 @@ def reader(cls: Any, options: dict[str, Any]) -> Callable[..., dict[str, Any]]:
     Traceback (most recent call last):
     TypeError: Layer.__init__() missing 1 required positional argument: 'size'
     """
-    each = [n if value is REQUIRED else f"{n}=defaults[{n!r}]" for n, value in options.items()]
-    function = eval(f"lambda self, {', '.join(each)}: locals()", {"defaults": options})
+    defaults = options | (only_by_name or {})
+    each = [n if value is REQUIRED else f"{n}=defaults[{n!r}]" for n, value in defaults.items()]
+    each[len(options) : len(options)] = ["*"] if only_by_name else []
+    function = eval(f"lambda self, {', '.join(each)}: locals()", {"defaults": defaults})
     function.__qualname__ = f"{cls.__name__}.__init__"
     _, *parameters = inspect.signature(function).parameters.values()
     cls.__signature__ = inspect.Signature(parameters)  # what help() and notebooks show

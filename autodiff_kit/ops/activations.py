@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops.checks import Check
+from autodiff_kit.ops.checks import Check, Ints
 from autodiff_kit.ops.elementwise import exp, sigmoid, tanh, where
 from autodiff_kit.ops.reduction import keep, sum_dim
 from autodiff_kit.ops.table import op
@@ -114,11 +114,11 @@ def _(g: Value, x: Value, beta: float, threshold: float) -> Value:
 # -- softmax: all of them take the largest element away first -------------------------------------
 
 
-def _along(x: Value, dim: int) -> tuple[int, ...]:
+def _along(x: Value, dim: int) -> Ints:
     return (dim,) if x.shape else ()  # a 0-d tensor counts as one element
 
 
-def _lowered(x: Value, dim: tuple[int, ...]) -> Value:
+def _lowered(x: Value, dim: Ints) -> Value:
     """Subtract the largest element: exp of the rest is at most 1."""
     return x - _maximum(x, dim, keepdims=True, initial=-np.inf)
 
@@ -158,7 +158,7 @@ def _(g: Value, out: Value, dim: int) -> Value:
 
 
 @op("log(sum(exp(x)))", tex=r"\ln \textstyle\sum_i e^{x_i}", dtypes="float")
-def logsumexp(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
+def logsumexp(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Return a smooth maximum along dimensions."""
     top = _maximum(x, dim, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)  # inf - inf would be nan
@@ -167,5 +167,5 @@ def logsumexp(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value
 
 
 @logsumexp.vjp("x", tex=r"\bar z \odot e^{x - z}")
-def _(g: Value, out: Value, x: Value, dim: tuple[int, ...], keepdim: bool) -> Value:
+def _(g: Value, out: Value, x: Value, dim: Ints, keepdim: bool) -> Value:
     return keep(g, x.shape, dim, keepdim) * exp(x - keep(out, x.shape, dim, keepdim))

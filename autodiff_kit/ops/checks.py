@@ -20,6 +20,7 @@ __all__ = ["no_derivative", "refuse_bool", "refuse_bool_difference", "refuse_flo
 __all__ += ["refuse_float_alpha", "refuse_negative_power", "refuse_zero_divisor"]
 
 Check = Callable[..., None]
+Ints = tuple[int, ...]
 
 
 def _is_bool(value: Any) -> bool:

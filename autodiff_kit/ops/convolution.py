@@ -19,8 +19,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.ops.table import op
-from autodiff_kit.ops.windows import Grid, Ints
+from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.rules import op, vjp
+from autodiff_kit.ops.windows import Grid
 
 __all__ = ["convolution", "convolution_input", "convolution_weight"]
 
@@ -90,6 +91,7 @@ def _multiply(
 
 
 @op("convolution(x, weight) + bias", tex=r"w * x + b", dtypes="any", saved_as={"x": "input"})
+@vjp("bias", lambda g: g.sum((0, *range(2, len(g.shape)))), tex=r"\textstyle\sum \bar z")
 def convolution(x: Value, weight: Value, bias: Value, *, grid: Grid, groups: int) -> Value:
     """Multiply every window of an image with the kernels: (n, c, *size) to (n, out, *count)."""
     matrix = weight.reshape(groups, len(weight) // groups, math.prod(weight.shape[1:]))
@@ -105,11 +107,6 @@ def _(g: Value, weight: Value, x_shape: Ints, grid: Grid, groups: int) -> Value:
 @convolution.vjp("weight", tex=r"\bar z * x")
 def _(g: Value, x: Value, weight_shape: Ints, grid: Grid, groups: int) -> Value:
     return convolution_weight(g, x, shape=weight_shape, grid=grid, groups=groups)
-
-
-@convolution.vjp("bias", tex=r"\textstyle\sum \bar z")
-def _(g: Value) -> Value:
-    return g.sum((0, *range(2, len(g.shape))))
 
 
 @op("convolution_input(x, weight)", tex=r"w^\top * x", dtypes="any")

@@ -14,179 +14,111 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.rules import op, vjp
 
 __all__ = ["abs", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clamp", "clamp_max"]
 __all__ += ["clamp_max_tensor", "clamp_min", "clamp_min_tensor", "clamp_to_tensors", "clone"]
-__all__ += ["contiguous", "cos", "eq", "exp", "expm1", "ge", "gt", "isnan", "le"]
-__all__ += ["log", "log1p", "lt", "masked", "maximum", "minimum", "ne", "promote", "relu"]
-__all__ += [
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sqrt",
-    "tan",
-    "tanh",
-    "to_copy",
-    "to_whole",
-    "where",
-    "zeros_like",
-]
+__all__ += ["contiguous", "cos", "eq", "exp", "expm1", "ge", "gt", "isnan", "le", "log", "log1p"]
+__all__ += ["lt", "masked", "maximum", "minimum", "ne", "promote", "relu", "rsqrt", "sigmoid"]
+__all__ += ["sign", "sin", "sqrt", "tan", "tanh", "to_copy", "to_whole", "where", "zeros_like"]
 
 
 @op("exp(x)", tex=r"e^{x}", dtypes="float")
+@vjp("x", lambda g, out: g * out, tex=r"\bar z \odot z")
 def exp(x: Value) -> Value:
     """Return e to the power of every element."""
     return np.exp(x)
 
 
-@exp.vjp("x", tex=r"\bar z \odot z")
-def _(g: Value, out: Value) -> Value:
-    return g * out
-
-
 @op("log(x)", tex=r"\ln x", dtypes="float")
+@vjp("x", lambda g, x: g / x, tex=r"\bar z / x")
 def log(x: Value) -> Value:
     """Return the natural logarithm; -inf at 0, nan below."""
     return np.log(x)
 
 
-@log.vjp("x", tex=r"\bar z / x")
-def _(g: Value, x: Value) -> Value:
-    return g / x
-
-
 @op("log1p(x)", tex=r"\ln(1 + x)", node="Log1PBackward0", dtypes="float")
+@vjp("x", lambda g, x: g / (x + 1), tex=r"\bar z / (1 + x)")
 def log1p(x: Value) -> Value:
     """Return log(1 + x), exact for small x."""
     return np.log1p(x)
 
 
-@log1p.vjp("x", tex=r"\bar z / (1 + x)")
-def _(g: Value, x: Value) -> Value:
-    return g / (x + 1)
-
-
 @op("expm1(x)", tex=r"e^{x} - 1", dtypes="float")
+@vjp("x", lambda g, out: g * (out + 1), tex=r"\bar z \odot (z + 1)")
 def expm1(x: Value) -> Value:
     """Return exp(x) - 1, exact for small x."""
     return np.expm1(x)
 
 
-@expm1.vjp("x", tex=r"\bar z \odot (z + 1)")
-def _(g: Value, out: Value) -> Value:
-    return g * (out + 1)
-
-
 @op("sqrt(x)", tex=r"\sqrt{x}", dtypes="float")
+@vjp("x", lambda g, out: g / (2 * out), tex=r"\bar z / (2 z)")
 def sqrt(x: Value) -> Value:
     """Return the square root; its slope at 0 is inf."""
     return np.sqrt(x)
 
 
-@sqrt.vjp("x", tex=r"\bar z / (2 z)")
-def _(g: Value, out: Value) -> Value:
-    return g / (2 * out)
-
-
 @op("rsqrt(x)", tex=r"1 / \sqrt{x}", dtypes="float")
+@vjp("x", lambda g, out: g * -0.5 * (out * out * out), tex=r"-\tfrac12 \bar z \odot z^3")
 def rsqrt(x: Value) -> Value:
     """Return 1 over the square root."""
     return 1 / np.sqrt(x)
 
 
-@rsqrt.vjp("x", tex=r"-\tfrac12 \bar z \odot z^3")
-def _(g: Value, out: Value) -> Value:
-    return g * -0.5 * (out * out * out)
-
-
 @op("sin(x)", tex=r"\sin x", dtypes="float")
+@vjp("x", lambda g, x: g * cos(x), tex=r"\bar z \odot \cos x")
 def sin(x: Value) -> Value:
     """Return the sine; angles in radians."""
     return np.sin(x)
 
 
-@sin.vjp("x", tex=r"\bar z \odot \cos x")
-def _(g: Value, x: Value) -> Value:
-    return g * cos(x)
-
-
 @op("cos(x)", tex=r"\cos x", dtypes="float")
+@vjp("x", lambda g, x: g * -sin(x), tex=r"-\bar z \odot \sin x")
 def cos(x: Value) -> Value:
     """Return the cosine; angles in radians."""
     return np.cos(x)
 
 
-@cos.vjp("x", tex=r"-\bar z \odot \sin x")
-def _(g: Value, x: Value) -> Value:
-    return g * -sin(x)
-
-
 @op("tan(x)", tex=r"\tan x", dtypes="float")
+@vjp("x", lambda g, out: g * (1 + out * out), tex=r"\bar z \odot (1 + z^2)")
 def tan(x: Value) -> Value:
     """Return the tangent; angles in radians."""
     return np.tan(x)
 
 
-@tan.vjp("x", tex=r"\bar z \odot (1 + z^2)")
-def _(g: Value, out: Value) -> Value:
-    return g * (1 + out * out)
-
-
 @op("tanh(x)", tex=r"\tanh x", dtypes="float")
+@vjp("x", lambda g, out: g * (1 - out * out), tex=r"\bar z \odot (1 - z^2)")
 def tanh(x: Value) -> Value:
     """Return the hyperbolic tangent: an S-shaped curve from -1 to 1."""
     return np.tanh(x)
 
 
-@tanh.vjp("x", tex=r"\bar z \odot (1 - z^2)")
-def _(g: Value, out: Value) -> Value:
-    return g * (1 - out * out)
-
-
 @op("sigmoid(x)", tex=r"\sigma(x)", dtypes="float")
+@vjp("x", lambda g, out: g * (out * (1 - out)), tex=r"\bar z \odot z \odot (1 - z)")
 def sigmoid(x: Value) -> Value:
     """Return 1 / (1 + exp(-x)): an S-shaped curve from 0 to 1; never overflows."""
     return 1 / (1 + np.exp(-x))  # exp may become inf: 1 / inf is the right answer, 0
 
 
-@sigmoid.vjp("x", tex=r"\bar z \odot z \odot (1 - z)")
-def _(g: Value, out: Value) -> Value:
-    return g * (out * (1 - out))
-
-
 @op("relu(x)", tex=r"\max(x, 0)", whole=checks.refuse_bool("dtypes.bool_relu"))
+@vjp("x", lambda g, out: masked(g, out != 0), tex=r"\bar z \odot [z > 0]")
 def relu(x: Value) -> Value:
     """Return x where it is positive, else 0; the slope at 0 is 0."""
     return np.maximum(x, 0)
 
 
-@relu.vjp("x", tex=r"\bar z \odot [z > 0]")
-def _(g: Value, out: Value) -> Value:
-    return masked(g, out != 0)
-
-
 @op("abs(x)", tex=r"|x|", whole=checks.refuse_bool("dtypes.bool_kernel", kernel="abs_cpu"))
+@vjp("x", lambda g, x: g * sign(x), tex=r"\bar z \odot \operatorname{sign} x")
 def abs(x: Value) -> Value:
     """Return the distance from 0; the slope at 0 is 0."""
     return np.abs(x)
 
 
-@abs.vjp("x", tex=r"\bar z \odot \operatorname{sign} x")
-def _(g: Value, x: Value) -> Value:
-    return g * sign(x)
-
-
 @op("sign(x)", tex=r"\operatorname{sign} x")
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def sign(x: Value) -> Value:
     """Return -1, 0 or 1, and 0 for nan; flat everywhere, so its gradient is 0."""
     return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x
-
-
-@sign.vjp("x", tex=r"0")
-def _(g: Value) -> Value:
-    return zeros_like(g)
 
 
 @op("maximum(x, y)", tex=r"\max(x, y)")
@@ -222,10 +154,7 @@ def _(g: Value, x: Value, y: Value) -> Value:
 
 
 @op(
-    "clamp(x, min, max)",
-    tex=r"\min(\max(x, a), b)",
-    node="ClampBackward1",
-    operands=("min", "max"),
+    "clamp(x, min, max)", tex=r"\min(\max(x, a), b)", node="ClampBackward1", operands=("min", "max")
 )
 def clamp(x: Value, *, min: float, max: float) -> Value:
     """Limit to a range of numbers; the gradient passes inside and at the bounds."""
@@ -238,57 +167,33 @@ def _(g: Value, x: Value, min: float, max: float) -> Value:
 
 
 @op("clamp_min(x, min)", tex=r"\max(x, a)", operands=("min",))
+@vjp("x", lambda g, x, min: masked(g, x >= min), tex=r"\bar z \odot [x \ge a]")
 def clamp_min(x: Value, *, min: float) -> Value:
     """Limit from below; the gradient passes above and at the bound."""
     return np.maximum(x, min)
 
 
-@clamp_min.vjp("x", tex=r"\bar z \odot [x \ge a]")
-def _(g: Value, x: Value, min: float) -> Value:
-    return masked(g, x >= min)
-
-
 @op("clamp_max(x, max)", tex=r"\min(x, b)", operands=("max",))
+@vjp("x", lambda g, x, max: masked(g, x <= max), tex=r"\bar z \odot [x \le b]")
 def clamp_max(x: Value, *, max: float) -> Value:
     """Limit from above; the gradient passes below and at the bound."""
     return np.minimum(x, max)
 
 
-@clamp_max.vjp("x", tex=r"\bar z \odot [x \le b]")
-def _(g: Value, x: Value, max: float) -> Value:
-    return masked(g, x <= max)
-
-
 @op("maximum(x, min)", tex=r"\max(x, y)", node="ClampMinBackward1")
+@vjp("x", lambda g, x, min: masked(g, x >= min), tex=r"\bar z \odot [x \ge y]")
+@vjp("min", lambda g, x, min: masked(g, x < min), tex=r"\bar z \odot [x < y]")
 def clamp_min_tensor(x: Value, min: Value) -> Value:
     """Limit from below; at the bound all of the gradient goes to x."""
     return np.maximum(x, min)
 
 
-@clamp_min_tensor.vjp("x", tex=r"\bar z \odot [x \ge y]")
-def _(g: Value, x: Value, min: Value) -> Value:
-    return masked(g, x >= min)
-
-
-@clamp_min_tensor.vjp("min", tex=r"\bar z \odot [x < y]")
-def _(g: Value, x: Value, min: Value) -> Value:
-    return masked(g, x < min)
-
-
 @op("minimum(x, max)", tex=r"\min(x, y)", node="ClampMaxBackward1")
+@vjp("x", lambda g, x, max: masked(g, x <= max), tex=r"\bar z \odot [x \le y]")
+@vjp("max", lambda g, x, max: masked(g, x > max), tex=r"\bar z \odot [x > y]")
 def clamp_max_tensor(x: Value, max: Value) -> Value:
     """Limit from above; at the bound all of the gradient goes to x."""
     return np.minimum(x, max)
-
-
-@clamp_max_tensor.vjp("x", tex=r"\bar z \odot [x \le y]")
-def _(g: Value, x: Value, max: Value) -> Value:
-    return masked(g, x <= max)
-
-
-@clamp_max_tensor.vjp("max", tex=r"\bar z \odot [x > y]")
-def _(g: Value, x: Value, max: Value) -> Value:
-    return masked(g, x > max)
 
 
 @op("clamp(x, min, max)", tex=r"\min(\max(x, a), b)", node="ClampBackward0")
@@ -312,30 +217,19 @@ def _(g: Value, x: Value, min: Value, max: Value) -> Value:
     return masked(g, (x > max) | (max < min))
 
 
-@op(
-    "where(condition, x, y)",
-    tex=r"[c]\,x + [\lnot c]\,y",
-    keeps_type=1,
-)
+@op("where(condition, x, y)", tex=r"[c]\,x + [\lnot c]\,y", keeps_type=1)
+@vjp("x", lambda g, condition: masked(g, condition), tex=r"\bar z \odot [c]")
+@vjp("y", lambda g, condition: masked(g, ~condition), tex=r"\bar z \odot [\lnot c]")
 def where(condition: Value, x: Value, y: Value) -> Value:
     """Return x where the condition holds, else y; shapes broadcast."""
     return np.where(condition, x, y)[()]  # type: ignore[call-overload]
-
-
-@where.vjp("x", tex=r"\bar z \odot [c]")
-def _(g: Value, condition: Value) -> Value:
-    return masked(g, condition)
-
-
-@where.vjp("y", tex=r"\bar z \odot [\lnot c]")
-def _(g: Value, condition: Value) -> Value:
-    return masked(g, ~condition)
 
 
 _BITS = {2: np.dtype("int16"), 4: np.dtype("int32"), 8: np.dtype("int64")}
 
 
 @op("where(condition, x, 0)", tex=r"[c]\,x", dtypes="any")
+@vjp("x", lambda g, condition: masked(g, condition), tex=r"[c]\,\bar z")
 def masked(x: Value, condition: Value) -> Value:
     """Return x where the condition holds, else an exact 0: rules use it to cut gradients off."""
     if isinstance(condition, np.bool_) and isinstance(x, np.generic):
@@ -345,11 +239,6 @@ def masked(x: Value, condition: Value) -> Value:
     return (x.view(_BITS[x.itemsize]) * condition).view(x.dtype)
 
 
-@masked.vjp("x", tex=r"[c]\,\bar z")
-def _(g: Value, condition: Value) -> Value:
-    return masked(g, condition)
-
-
 @op("zeros_like(x)", tex=r"0")
 def zeros_like(x: Value) -> Value:
     """Return zeros, also where x is inf or nan; nothing flows back."""
@@ -357,41 +246,31 @@ def zeros_like(x: Value) -> Value:
 
 
 @op("x.clone()", tex=r"x")
+@vjp("x", lambda g: g, tex=r"\bar z")
 def clone(x: Value) -> Value:
     """Copy, in the same order in memory; the gradient passes through."""
     return x.copy("K")  # of a number, too: changes in place are told by whose number it is
 
 
 @op("x.contiguous()", tex=r"x", node="CloneBackward0")
+@vjp("x", lambda g: g, tex=r"\bar z")
 def contiguous(x: Value) -> Value:
     """Copy in the order of reading, row by row; the gradient passes through."""
     return x.copy("C")
 
 
-for _copy in (clone, contiguous):
-
-    @_copy.vjp("x", tex=r"\bar z")
-    def _(g: Value) -> Value:
-        return g
-
-
 @op("x.to(dtype)", tex=r"x", dtypes="any")
+@vjp("x", lambda g, x_dtype: to_copy(g, dtype=x_dtype), tex=r"\bar z")
 def to_copy(x: Value, *, dtype: Any) -> Value:
     """Convert to another float type (a NumPy dtype here); the gradient is converted back."""
     return x.astype(dtype)
 
 
 @op("x.to(dtype)", tex=r"x", node="ToCopyBackward0", dtypes="any")
+@vjp("x", lambda g, x_dtype: to_copy(g, dtype=x_dtype), tex=r"\bar z")
 def promote(x: Value, *, dtype: Any) -> Value:
     """Convert because another operand has a wider dtype: type promotion made visible."""
     return x.astype(dtype)
-
-
-for _conversion in (to_copy, promote):
-
-    @_conversion.vjp("x", tex=r"\bar z")
-    def _(g: Value, x_dtype: Any) -> Value:
-        return to_copy(g, dtype=x_dtype)
 
 
 @op("x.to(dtype)", tex=r"x", dtypes="any")

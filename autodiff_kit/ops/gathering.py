@@ -15,16 +15,17 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import ARRAYS, tensors
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked, to_copy
 from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import slice_backward
-from autodiff_kit.ops.table import op
 
 __all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_tensor"]
 __all__ += ["masked_scatter", "masked_select", "scatter", "scatter_add", "scatter_value", "zeros"]
 
 
-def zeros(g: Value, shape: tuple[int, ...]) -> Value:
+def zeros(g: Value, shape: Ints) -> Value:
     """Return zeros of the dtype and kind (array or Tensor) of ``g``, to put it back into."""
     if isinstance(g, ARRAYS):
         return np.zeros(shape, g.dtype)[()]
@@ -79,7 +80,7 @@ def gather(x: Value, index: Value, *, dim: int) -> Value:
 
 
 @gather.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, index: Value, x_shape: tuple[int, ...], dim: int) -> Value:
+def _(g: Value, index: Value, x_shape: Ints, dim: int) -> Value:
     return scatter_add(zeros(g, x_shape), index, g, dim=dim)
 
 
@@ -89,16 +90,12 @@ def _check_source(x: Value, index: Value, source: Value, *, dim: int) -> None:
 
 
 @op("x.scatter_add(dim, index, source)", tex="x + y_I", dtypes="any", whole=_check_source)
+@vjp("x", lambda g: g, tex=r"\bar z")
 def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Add elements to those that ``index`` names along a dimension, as often as it does."""
     places, out = _places("scatter_add", x, index, dim, source), np.array(x, ndmin=1)
     np.add.at(out, places, _part(source, index))
     return out.reshape(x.shape)[()]
-
-
-@scatter_add.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
 
 
 @op("x.scatter(dim, index, source)", tex=r"x_{I \leftarrow y}", dtypes="any", whole=_check_source)
@@ -129,7 +126,7 @@ for _scattering in (scatter, scatter_value):
 for _scattering in (scatter, scatter_add):
 
     @_scattering.vjp("source", tex=r"\bar z_I")
-    def _(g: Value, index: Value, source_shape: tuple[int, ...], dim: int) -> Value:
+    def _(g: Value, index: Value, source_shape: Ints, dim: int) -> Value:
         part = gather(g, index, dim=dim)
         for d, n in enumerate(part.shape):  # what lies beyond the indices was not used
             if n < source_shape[d]:
@@ -162,7 +159,7 @@ def index_select(x: Value, index: Value, *, dim: int) -> Value:
 
 
 @index_select.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, index: Value, x_shape: tuple[int, ...], dim: int) -> Value:
+def _(g: Value, index: Value, x_shape: Ints, dim: int) -> Value:
     return index_add(zeros(g, x_shape), index, g, dim=dim)
 
 
@@ -188,6 +185,7 @@ def _check_added(x: Value, index: Value, source: Value, dim: int) -> None:
 
 
 @op("x.index_add(dim, index, source)", tex=r"x + \alpha y_I", dtypes="any")
+@vjp("x", lambda g: g, tex=r"\bar z")
 def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float = 1) -> Value:
     """Add entries to those that a vector of numbers names along a dimension."""
     _check_added(x, index, source, dim)
@@ -197,11 +195,6 @@ def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float =
     places: Any = (slice(None),) * dim + (np.atleast_1d(index),)
     np.add.at(out, places, source)
     return out.reshape(x.shape)[()]
-
-
-@index_add.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
 
 
 @index_add.vjp("source", tex=r"\alpha \bar z_I")
@@ -231,6 +224,7 @@ def _filled(x: Value, mask: Value, value: Value) -> Value:
     dtypes="any",
     on_error=_misfit("masked_fill"),
 )
+@vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     """Write a number over the elements where the mask is true."""
     return _filled(x, mask, value)
@@ -243,16 +237,10 @@ def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     dtypes="any",
     on_error=_misfit("masked_fill"),
 )
+@vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill_tensor(x: Value, mask: Value, value: Value) -> Value:
     """Write the number that a 0-d tensor holds over the elements where the mask is true."""
     return _filled(x, mask, value)
-
-
-for _filling in (masked_fill, masked_fill_tensor):
-
-    @_filling.vjp("x", tex=r"\bar z \odot [\lnot m]")
-    def _(g: Value, mask: Value) -> Value:
-        return masked(g, ~mask)
 
 
 @masked_fill_tensor.vjp("value", tex=r"\textstyle\sum \bar z \odot [m]")
@@ -271,18 +259,14 @@ def masked_select(x: Value, mask: Value) -> Value:
 
 
 @masked_select.vjp("x", tex=r"\bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], mask: Value) -> Value:
+def _(g: Value, x_shape: Ints, mask: Value) -> Value:
     return masked_scatter(g, mask, shape=np.broadcast_shapes(x_shape, mask.shape))
 
 
 @op("zeros with x at [mask]", tex=r"x \text{ put back}", dtypes="any")
-def masked_scatter(x: Value, mask: Value, *, shape: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, mask: masked_select(g, mask), tex=r"\bar z_m")
+def masked_scatter(x: Value, mask: Value, *, shape: Ints) -> Value:
     """Put selected elements back into zeros, where the mask is true."""
     out = np.zeros(shape, x.dtype)
     out[np.broadcast_to(mask, shape)] = x
     return out[()]
-
-
-@masked_scatter.vjp("x", tex=r"\bar z_m")
-def _(g: Value, mask: Value) -> Value:
-    return masked_select(g, mask)

@@ -14,9 +14,10 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
+from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
-from autodiff_kit.ops.table import op
 
 __all__ = ["copy_from", "fill", "getitem", "index", "index_backward", "index_put", "is_basic"]
 __all__ += ["pick", "put", "select", "select_backward", "unbind_item", "zero"]
@@ -29,7 +30,7 @@ def select(x: Value, *, dim: int, index: int) -> Value:
 
 
 @select.vjp("x", tex=r"\bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], dim: int, index: int) -> Value:
+def _(g: Value, x_shape: Ints, dim: int, index: int) -> Value:
     return select_backward(g, shape=x_shape, dim=dim, index=index)
 
 
@@ -40,21 +41,17 @@ def unbind_item(x: Value, *, dim: int, index: int) -> Value:
 
 
 @unbind_item.vjp("x", tex=r"\bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], dim: int, index: int) -> Value:
+def _(g: Value, x_shape: Ints, dim: int, index: int) -> Value:
     return select_backward(g, shape=x_shape, dim=dim, index=index)
 
 
 @op("zeros with x at [index]", tex=r"x \text{ put back}")
-def select_backward(x: Value, *, shape: tuple[int, ...], dim: int, index: int) -> Value:
+@vjp("x", lambda g, dim, index: select(g, dim=dim, index=index), tex=r"\bar z_i")
+def select_backward(x: Value, *, shape: Ints, dim: int, index: int) -> Value:
     """Put selected entries back into zeros of the shape they were taken from."""
     out = np.zeros(shape, x.dtype)
     out[(slice(None),) * dim + (index,)] = x
     return out
-
-
-@select_backward.vjp("x", tex=r"\bar z_i")
-def _(g: Value, dim: int, index: int) -> Value:
-    return select(g, dim=dim, index=index)
 
 
 @op("x[indices]", tex=r"x_I", node="IndexBackward0")
@@ -64,21 +61,17 @@ def index(x: Value, *, indices: tuple[Any, ...]) -> Value:
 
 
 @index.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], indices: tuple[Any, ...]) -> Value:
+def _(g: Value, x_shape: Ints, indices: tuple[Any, ...]) -> Value:
     return index_backward(g, shape=x_shape, indices=indices)
 
 
 @op("zeros with x added at [indices]", tex=r"\textstyle\sum x \text{ put back}")
-def index_backward(x: Value, *, shape: tuple[int, ...], indices: tuple[Any, ...]) -> Value:
+@vjp("x", lambda g, indices: index(g, indices=indices), tex=r"\bar z_I")
+def index_backward(x: Value, *, shape: Ints, indices: tuple[Any, ...]) -> Value:
     """Add elements into zeros at indices; what was taken twice is added twice."""
     out = np.zeros(shape, x.dtype)
     np.add.at(out, indices, x)
     return out
-
-
-@index_backward.vjp("x", tex=r"\bar z_I")
-def _(g: Value, indices: tuple[Any, ...]) -> Value:
-    return index(g, indices=indices)
 
 
 # -- what changes in place compute (inplace.py) ---------------------------------------------------
@@ -92,7 +85,7 @@ def pick(x: Value, *, positions: Any) -> Value:
 
 
 @pick.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], positions: Any) -> Value:
+def _(g: Value, x_shape: Ints, positions: Any) -> Value:
     count = int(np.prod(x_shape))
     flat = index_backward(g, shape=(count,), indices=(positions,))
     return reshape(flat, shape=x_shape)
@@ -115,12 +108,7 @@ def put(x: Value, y: Value, *, positions: Any) -> Value:
     return _overwritten(x, y, positions)
 
 
-@op(
-    "x with x[positions] = y",
-    tex=r"x_{I \leftarrow y}",
-    node="IndexPutBackward0",
-    dtypes="any",
-)
+@op("x with x[positions] = y", tex=r"x_{I \leftarrow y}", node="IndexPutBackward0", dtypes="any")
 def index_put(x: Value, y: Value, *, positions: Any) -> Value:
     """Overwrite elements at indices: what ``x[[0, 2]] = y`` and ``x[mask] = y`` do to x."""
     return _overwritten(x, y, positions)
@@ -138,6 +126,8 @@ for _putting in (put, index_put):
 
 
 @op("y", tex=r"y", node="torch::autograd::CopyBackwards", dtypes="any")
+@vjp("y", lambda g, y_dtype: to_copy(g, dtype=y_dtype), tex=r"\bar z")
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def copy_from(x: Value, y: Value) -> Value:
     """Return y in the shape and dtype of x: what ``x.copy_(y)`` computes."""
     out = np.empty(x.shape, x.dtype)
@@ -145,28 +135,18 @@ def copy_from(x: Value, y: Value) -> Value:
     return out if x.ndim else out[()]
 
 
-@copy_from.vjp("y", tex=r"\bar z")
-def _(g: Value, y_dtype: Any) -> Value:
-    return to_copy(g, dtype=y_dtype)
-
-
 @op("value", tex=r"a", node="FillBackward2")
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def fill(x: Value, *, value: float) -> Value:
     """Return one number in the shape of x: what ``x.fill_`` computes."""
     return np.full_like(x, value)[()]
 
 
 @op("0", tex=r"0")
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def zero(x: Value) -> Value:
     """Return zeros in the shape of x: what ``x.zero_()`` computes."""
     return np.zeros_like(x)[()]
-
-
-for _overwriting in (copy_from, fill, zero):
-
-    @_overwriting.vjp("x", tex=r"0")
-    def _(g: Value) -> Value:
-        return zeros_like(g)
 
 
 # -- reading an index as PyTorch does -------------------------------------------------------------
@@ -282,7 +262,7 @@ def _checked(k: int, dim: int, size: int) -> int:
     return k % size
 
 
-def _index_arrays(k: Any, dim: int, shape: tuple[int, ...], before: int) -> tuple[Any, ...]:
+def _index_arrays(k: Any, dim: int, shape: Ints, before: int) -> tuple[Any, ...]:
     """Return index arrays for dimension ``dim`` on: a mask becomes the places where it is True."""
     if k.dtype != bool:
         if k.size and shape[dim] == 0:

@@ -14,12 +14,13 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import rsqrt
 from autodiff_kit.ops.indexing import put
 from autodiff_kit.ops.linalg import mm
 from autodiff_kit.ops.reduction import mean_dim
+from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import reshape
-from autodiff_kit.ops.table import op
 
 __all__ = ["addmm", "batch_norm", "embedding", "embedding_backward", "layer_norm"]
 
@@ -61,26 +62,14 @@ def _check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
     on_error=_addmm_message,
     whole=_check_addmm,
 )
+@vjp("input", lambda g, beta: _times(g, beta), tex=r"\beta \bar z")
+@vjp("mat1", lambda g, mat2, alpha: _times(mm(g, mat2.T), alpha), tex=r"\alpha \bar z\,y^\top")
+@vjp("mat2", lambda g, mat1, alpha: _times(mm(mat1.T, g), alpha), tex=r"\alpha x^\top \bar z")
 def addmm(input: Value, mat1: Value, mat2: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply two matrices and add a third, which broadcasts: all of a linear layer."""
     out = _times(mat1.dot(mat2), alpha)
     out += _times(input, beta)
     return out
-
-
-@addmm.vjp("input", tex=r"\beta \bar z")
-def _(g: Value, beta: float) -> Value:
-    return _times(g, beta)
-
-
-@addmm.vjp("mat1", tex=r"\alpha \bar z\,y^\top")
-def _(g: Value, mat2: Value, alpha: float) -> Value:
-    return _times(mm(g, mat2.T), alpha)
-
-
-@addmm.vjp("mat2", tex=r"\alpha x^\top \bar z")
-def _(g: Value, mat1: Value, alpha: float) -> Value:
-    return _times(mm(mat1.T, g), alpha)
 
 
 def _times(x: Value, factor: float) -> Value:
@@ -90,21 +79,21 @@ def _times(x: Value, factor: float) -> Value:
 # -- normalisation --------------------------------------------------------------------------------
 
 
-def _standardised(x: Value, dim: tuple[int, ...], eps: float) -> tuple[Value, Value]:
+def _standardised(x: Value, dim: Ints, eps: float) -> tuple[Value, Value]:
     """Return x shifted and stretched to mean 0 and variance 1 along dimensions, and by what."""
     centred = x - mean_dim(x, dim=dim, keepdim=True)
     stretch = rsqrt(mean_dim(centred * centred, dim=dim, keepdim=True) + eps)
     return centred * stretch, stretch
 
 
-def _through(g: Value, x: Value, dim: tuple[int, ...], eps: float) -> Value:
+def _through(g: Value, x: Value, dim: Ints, eps: float) -> Value:
     """Carry a cotangent back through ``_standardised``."""
     out, stretch = _standardised(x, dim, eps)
     along = out * mean_dim(g * out, dim=dim, keepdim=True)
     return (g - mean_dim(g, dim=dim, keepdim=True) - along) * stretch
 
 
-def _last(x: Value, count: int) -> tuple[int, ...]:
+def _last(x: Value, count: int) -> Ints:
     return tuple(range(len(x.shape) - count, len(x.shape)))
 
 
@@ -116,6 +105,7 @@ def _last(x: Value, count: int) -> tuple[int, ...]:
     whole=floats_only("LayerNormKernelImpl"),
     saved_as={"x": "input"},
 )
+@vjp("bias", lambda g: g, tex=r"\bar z")
 def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) -> Value:
     """Standardise along the last ``count`` dimensions.
 
@@ -136,12 +126,7 @@ def _(g: Value, x: Value, count: int, eps: float) -> Value:
     return g * _standardised(x, _last(x, count), eps)[0]
 
 
-@layer_norm.vjp("bias", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
-def _others(x: Value) -> tuple[int, ...]:
+def _others(x: Value) -> Ints:
     return (0, *range(2, len(x.shape)))
 
 
@@ -166,6 +151,7 @@ def _normalised(x: Value, mean: Value, var: Value, training: bool, eps: float) -
     whole=floats_only("batch_norm"),
     saved_as={"x": "input", "mean": "running_mean", "var": "running_var"},
 )
+@vjp("bias", lambda g: _add_up(g), tex=r"\textstyle\sum \bar z")
 def batch_norm(
     x: Value, weight: Value, bias: Value, mean: Value, var: Value, *, training: bool, eps: float
 ) -> Value:
@@ -189,11 +175,6 @@ def _(g: Value, x: Value, mean: Value, var: Value, training: bool, eps: float) -
     return _add_up(g * _normalised(x, mean, var, training, eps))
 
 
-@batch_norm.vjp("bias", tex=r"\textstyle\sum \bar z")
-def _(g: Value) -> Value:
-    return _add_up(g)
-
-
 def _through_batch(g: Value, x: Value, var: Value, training: bool, eps: float) -> Value:
     if training:
         return _through(g, x, _others(x), eps)
@@ -214,14 +195,12 @@ def embedding(x: Value, *, indices: Any, padding_idx: int) -> Value:
 
 
 @embedding.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], indices: Any, padding_idx: int) -> Value:
+def _(g: Value, x_shape: Ints, indices: Any, padding_idx: int) -> Value:
     return embedding_backward(g, shape=x_shape, indices=indices, padding_idx=padding_idx)
 
 
 @op("zeros with x added at [indices]", tex=r"\textstyle\sum x \text{ put back}")
-def embedding_backward(
-    x: Value, *, shape: tuple[int, ...], indices: Any, padding_idx: int
-) -> Value:
+def embedding_backward(x: Value, *, shape: Ints, indices: Any, padding_idx: int) -> Value:
     """Add rows up where they were looked up."""
     flat = np.reshape(indices, -1)
     order = np.argsort(flat, kind="stable")  # equal indices side by side: one sum for each

@@ -19,8 +19,8 @@ from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.apply import tensors
+from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import drop_dim, transpose, unsafe_view, unsqueeze
-from autodiff_kit.ops.table import op
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -62,19 +62,11 @@ def _misfit(name: str) -> Callable[..., str]:
     saved_as={"y": "mat2"},
     whole=_check_types("mm", "addmm_impl_cpu_"),
 )
+@vjp("x", lambda g, y: mm(g, y.T), tex=r"\bar z\,y^\top")
+@vjp("y", lambda g, x: mm(x.T, g), tex=r"x^\top \bar z")
 def mm(x: Value, y: Value) -> Value:
     """Multiply two matrices: (n, k) with (k, m) to (n, m)."""
     return x.dot(y) if type(x) is np.ndarray else x @ y  # .dot costs half of @ on small arrays
-
-
-@mm.vjp("x", tex=r"\bar z\,y^\top")
-def _(g: Value, y: Value) -> Value:
-    return mm(g, y.T)
-
-
-@mm.vjp("y", tex=r"x^\top \bar z")
-def _(g: Value, x: Value) -> Value:
-    return mm(x.T, g)
 
 
 @op(
@@ -85,19 +77,11 @@ def _(g: Value, x: Value) -> Value:
     saved_as={"y": "vec"},
     whole=_check_types("mv", "addmv_impl_cpu"),
 )
+@vjp("x", lambda g, y: unsqueeze(g, dim=1) * y, tex=r"\bar z\,y^\top")
+@vjp("y", lambda g, x: mv(x.T, g), tex=r"x^\top \bar z")
 def mv(x: Value, y: Value) -> Value:
     """Multiply a matrix and a vector: (n, k) with (k,) to (n,)."""
     return x.dot(y) if type(x) is np.ndarray else x @ y
-
-
-@mv.vjp("x", tex=r"\bar z\,y^\top")
-def _(g: Value, y: Value) -> Value:
-    return unsqueeze(g, dim=1) * y
-
-
-@mv.vjp("y", tex=r"x^\top \bar z")
-def _(g: Value, x: Value) -> Value:
-    return mv(x.T, g)
 
 
 @op(
@@ -108,19 +92,11 @@ def _(g: Value, x: Value) -> Value:
     saved_as={"y": "tensor"},
     whole=_check_types("dot", "dot"),
 )
+@vjp("x", lambda g, y: g * y, tex=r"\bar z\,y")
+@vjp("y", lambda g, x: g * x, tex=r"\bar z\,x")
 def dot(x: Value, y: Value) -> Value:
     """Multiply two vectors and sum: (k,) with (k,) to ()."""
     return x.dot(y)
-
-
-@dot.vjp("x", tex=r"\bar z\,y")
-def _(g: Value, y: Value) -> Value:
-    return g * y
-
-
-@dot.vjp("y", tex=r"\bar z\,x")
-def _(g: Value, x: Value) -> Value:
-    return g * x
 
 
 @op(
@@ -131,21 +107,13 @@ def _(g: Value, x: Value) -> Value:
     saved_as={"y": "mat2"},
     whole=_check_types("bmm", "bmm"),
 )
+@vjp("x", lambda g, y: bmm(g, transpose(y, dim0=1, dim1=2)), tex=r"\bar z\,y^\top")
+@vjp("y", lambda g, x: bmm(transpose(x, dim0=1, dim1=2), g), tex=r"x^\top \bar z")
 def bmm(x: Value, y: Value) -> Value:
     """Multiply matrices pairwise: (b, n, k) with (b, k, m) to (b, n, m)."""
     if isinstance(x, np.ndarray) and x.shape[0] != y.shape[0]:
         raise ValueError  # NumPy would broadcast a batch of one; PyTorch does not
     return x @ y
-
-
-@bmm.vjp("x", tex=r"\bar z\,y^\top")
-def _(g: Value, y: Value) -> Value:
-    return bmm(g, transpose(y, dim0=1, dim1=2))
-
-
-@bmm.vjp("y", tex=r"x^\top \bar z")
-def _(g: Value, x: Value) -> Value:
-    return bmm(transpose(x, dim0=1, dim1=2), g)
 
 
 def matmul(x: Tensor, y: Tensor) -> Tensor:

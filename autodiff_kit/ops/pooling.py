@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.indexing import index_backward
 from autodiff_kit.ops.shape import reshape
 from autodiff_kit.ops.table import op
-from autodiff_kit.ops.windows import Grid, Ints, pad_array
+from autodiff_kit.ops.windows import Grid, pad_array
 
 __all__ = ["avg_pool2d", "avg_pool2d_backward", "constant_pad_nd", "max_pool2d"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import log, masked, zeros_like
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.rules import op, vjp
 
 __all__ = ["pow_from_number", "pow_tensor", "pow_to_number"]
 
@@ -80,14 +80,12 @@ def _(g: Value, out: Value, x: Value, base: float) -> Value:
     saved_as={"y": "exponent"},
     whole=checks.refuse_bool("dtypes.bool_kernel", kernel="pow"),
 )
+@vjp(
+    "x", lambda g, x, y: masked(g * (y * x ** (y - 1)), y != 0), tex=r"\bar z \odot y \odot x^{y-1}"
+)
 def pow_tensor(x: Value, y: Value) -> Value:
     """Raise elementwise to elementwise powers; shapes broadcast."""
     return _power(x, y)
-
-
-@pow_tensor.vjp("x", tex=r"\bar z \odot y \odot x^{y-1}")
-def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(g * (y * x ** (y - 1)), y != 0)
 
 
 @pow_tensor.vjp("y", tex=r"\bar z \odot z \odot \ln x")

@@ -14,9 +14,10 @@ import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.apply import ARRAYS
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked
+from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
-from autodiff_kit.ops.table import op
 
 __all__ = ["all_elements", "amax", "amin", "any_element", "argmax", "argmin", "cumsum", "mark"]
 __all__ += ["max_all", "max_dim", "mean_all", "mean_dim", "min_all", "min_dim", "prod_all"]
@@ -30,7 +31,7 @@ _maximum: Callable[..., Value] = np.maximum.reduce
 _minimum: Callable[..., Value] = np.minimum.reduce
 
 
-def spread(g: Value, shape: tuple[int, ...]) -> Value:
+def spread(g: Value, shape: Ints) -> Value:
     """Give every element its copy of a reduced gradient; arrays are filled, not viewed."""
     if isinstance(g, ARRAYS):
         out = np.empty(shape, g.dtype)  # half the time of np.broadcast_to on small arrays
@@ -39,7 +40,7 @@ def spread(g: Value, shape: tuple[int, ...]) -> Value:
     return expand(g, shape=shape)
 
 
-def keep(g: Value, shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -> Value:
+def keep(g: Value, shape: Ints, dim: Ints, keepdim: bool) -> Value:
     """Put the reduced dimensions back as dimensions of size 1."""
     if keepdim:
         return g
@@ -51,18 +52,14 @@ def _sum_type(x: Value) -> Any:
 
 
 @op("x.sum()", tex=r"\textstyle\sum_i x_i", node="SumBackward0")
+@vjp("x", lambda g, x_shape: spread(g, x_shape), tex=r"\bar z\,\mathbf 1")
 def sum_all(x: Value) -> Value:
     """Add up all elements."""
     return _add(x, None) if x.dtype.kind == "f" else _add(x, None, dtype="int64")
 
 
-@sum_all.vjp("x", tex=r"\bar z\,\mathbf 1")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return spread(g, x_shape)
-
-
 @op("x.sum(dim)", tex=r"\textstyle\sum_{dim} x", node="SumBackward1")
-def sum_dim(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
+def sum_dim(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Add up along dimensions."""
     if dim in ((1,), (-1,)) and x.ndim == 2 and x.dtype.kind == "f" and x.shape[1] <= 4096:
         out = x.dot(ones(x.shape[1], x.dtype))  # a quarter of the time where rows are short
@@ -71,7 +68,7 @@ def sum_dim(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
 
 
 @sum_dim.vjp("x", tex=r"\bar z\,\mathbf 1")
-def _(g: Value, x_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -> Value:
+def _(g: Value, x_shape: Ints, dim: Ints, keepdim: bool) -> Value:
     return spread(keep(g, x_shape, dim, keepdim), x_shape)
 
 
@@ -94,23 +91,23 @@ def mean_all(x: Value) -> Value:
 
 
 @mean_all.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
+def _(g: Value, x_shape: Ints) -> Value:
     return spread(g / max(1, math.prod(x_shape)), x_shape)
 
 
 @op("x.mean(dim)", tex=r"\tfrac1n \textstyle\sum_{dim} x", node="MeanBackward1")
-def mean_dim(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
+def mean_dim(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Average along dimensions."""
     count = x.dtype.type(_count(x.shape, dim))
     return _add(x, dim, keepdims=keepdim) / count
 
 
 @mean_dim.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
-def _(g: Value, x_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -> Value:
+def _(g: Value, x_shape: Ints, dim: Ints, keepdim: bool) -> Value:
     return spread(keep(g, x_shape, dim, keepdim) / max(1, _count(x_shape, dim)), x_shape)
 
 
-def _count(shape: tuple[int, ...], dim: tuple[int, ...]) -> int:
+def _count(shape: Ints, dim: Ints) -> int:
     return math.prod([shape[i] for i in dim]) if shape else 1
 
 
@@ -186,13 +183,13 @@ for _extreme in (max_all, min_all):
 
 
 @op("x.amax(dim)", tex=r"\max_{dim} x")
-def amax(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
+def amax(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Return the largest elements along dimensions; equal ones share the gradient evenly."""
     return _maximum(x, dim, keepdims=keepdim)
 
 
 @op("x.amin(dim)", tex=r"\min_{dim} x")
-def amin(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
+def amin(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Return the smallest elements along dimensions; equal ones share the gradient evenly."""
     return _minimum(x, dim, keepdims=keepdim)
 
@@ -200,20 +197,16 @@ def amin(x: Value, *, dim: tuple[int, ...], keepdim: bool = False) -> Value:
 for _extreme in (amax, amin):
 
     @_extreme.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
-    def _(g: Value, out: Value, x: Value, dim: tuple[int, ...], keepdim: bool) -> Value:
+    def _(g: Value, out: Value, x: Value, dim: Ints, keepdim: bool) -> Value:
         winners = x == keep(out, x.shape, dim, keepdim)
         return share(keep(g, x.shape, dim, keepdim), winners, dim=dim)
 
 
 @op("x / count(winners) * winners", tex=r"x\,w / \textstyle\sum w", dtypes="any")
-def share(x: Value, winners: Value, *, dim: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, winners, dim: share(g, winners, dim=dim), tex=r"\bar z\,w / \textstyle\sum w")
+def share(x: Value, winners: Value, *, dim: Ints) -> Value:
     """Divide x evenly among the winners along dimensions; the others get 0."""
     return x / _add(winners, dim, dtype=x.dtype, keepdims=True) * winners
-
-
-@share.vjp("x", tex=r"\bar z\,w / \textstyle\sum w")
-def _(g: Value, winners: Value, dim: tuple[int, ...]) -> Value:
-    return share(g, winners, dim=dim)
 
 
 @op("x.max(dim)", tex=r"\max_{dim} x", node="MaxBackward0", by_products=("indices",))
@@ -239,7 +232,7 @@ def _pick(x: Value, choose: Callable[..., Value], dim: int, keepdim: bool) -> tu
 for _extreme in (max_dim, min_dim):
 
     @_extreme.vjp("x", tex=r"\bar z\,[i = \arg z]")
-    def _(g: Value, indices: Value, x_shape: tuple[int, ...], dim: int, keepdim: bool) -> Value:
+    def _(g: Value, indices: Value, x_shape: Ints, dim: int, keepdim: bool) -> Value:
         if not x_shape:
             return g
         if not keepdim:

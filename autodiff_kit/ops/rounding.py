@@ -11,13 +11,11 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import zeros_like
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.rules import op, vjp
 
 __all__ = ["ceil", "div_rounded", "floor", "floor_divide", "floor_divide_by_number"]
 __all__ += ["floor_divide_number", "remainder", "remainder_by_number", "remainder_of_number"]
-__all__ += [
-    "round",
-]
+__all__ += ["round"]
 
 
 def _no_bool_rounding(name: str) -> checks.Check:
@@ -25,28 +23,24 @@ def _no_bool_rounding(name: str) -> checks.Check:
 
 
 @op("floor(x)", tex=r"\lfloor x \rfloor", whole=_no_bool_rounding("floor"))
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def floor(x: Value) -> Value:
     """Round down; flat almost everywhere, so its gradient is 0."""
     return np.floor(x)
 
 
 @op("ceil(x)", tex=r"\lceil x \rceil", whole=_no_bool_rounding("ceil"))
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def ceil(x: Value) -> Value:
     """Round up; flat almost everywhere, so its gradient is 0."""
     return np.ceil(x)
 
 
 @op("round(x)", tex=r"\operatorname{round}(x)", whole=_no_bool_rounding("round"))
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
 def round(x: Value) -> Value:
     """Round to the nearest whole number, halves to even; its gradient is 0."""
     return np.round(x)
-
-
-for _flat in (floor, ceil, round):
-
-    @_flat.vjp("x", tex=r"0")
-    def _(g: Value) -> Value:
-        return zeros_like(g)
 
 
 _check_remainder = checks.refuse_zero_divisor("remainder")
@@ -58,32 +52,18 @@ def _check_rounded(x: Value, y: Value, *, rounding_mode: str) -> None:
     (_check_floor if rounding_mode == "floor" else _check_trunc)(x, y)
 
 
-@op(
-    "x % y",
-    tex=r"x \bmod y",
-    node="RemainderBackward0",
-    operands=("y",),
-    whole=_check_remainder,
-)
+@op("x % y", tex=r"x \bmod y", node="RemainderBackward0", operands=("y",), whole=_check_remainder)
+@vjp("x", lambda g: g, tex=r"\bar z")
 def remainder_by_number(x: Value, *, y: float) -> Value:
     """Return what is left after whole divisions by a number: what ``x % 2`` calls."""
     return np.remainder(x, y)
 
 
-@remainder_by_number.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
 @op("x % y", tex=r"x \bmod y", node="RemainderBackward1", whole=_check_remainder)
+@vjp("x", lambda g: g, tex=r"\bar z")
 def remainder(x: Value, y: Value) -> Value:
     """Return what is left after whole divisions; the sign is that of ``y``."""
     return np.remainder(x, y)
-
-
-@remainder.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
 
 
 @remainder.vjp("y", tex=r"-\bar z \odot \lfloor x / y \rfloor")
@@ -133,6 +113,7 @@ def floor_divide_number(x: Value, *, y: float) -> Value:
     operands=("y",),
     whole=lambda x, y: _check_remainder(y, x),
 )
+@vjp("x", lambda g: checks.no_derivative("remainder"), tex=r"\text{none}")
 def remainder_of_number(x: Value, *, y: float) -> Value:
     """Return what is left of a number: what ``7 % x`` calls."""
     return np.remainder(y, x)
@@ -146,11 +127,6 @@ for _op, _wrt in (
     @_op.vjp(_wrt, tex=r"\text{none}")
     def _(g: Value) -> Value:
         return checks.no_derivative("floor_divide")
-
-
-@remainder_of_number.vjp("x", tex=r"\text{none}")
-def _(g: Value) -> Value:
-    return checks.no_derivative("remainder")
 
 
 @op(

@@ -16,8 +16,9 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import zeros_like
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.rules import op, vjp
 
 __all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
 __all__ += ["repeat", "reshape", "reshape_alias", "slice_backward", "slice_dim", "split_item"]
@@ -25,109 +26,81 @@ __all__ += ["split_with_sizes_item", "squeeze", "squeeze_dim", "stack", "sum_to"
 __all__ += ["t", "transpose", "unsafe_view", "unsqueeze"]
 
 
-def _reshape_message(x: Value, *, shape: tuple[int, ...]) -> str:
+def _reshape_message(x: Value, *, shape: Ints) -> str:
     known = int(np.prod([n for n in shape if n != -1]))
     key = "shapes.reshape_rest" if -1 in shape else "shapes.reshape"
     return str(error(key, shape=list(shape), size=x.size, known=known))
 
 
 @op("x.view(shape)", tex=r"x", node="ViewBackward0", view=True, on_error=_reshape_message)
-def reshape(x: Value, *, shape: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+def reshape(x: Value, *, shape: Ints) -> Value:
     """Read the same elements, row by row, in another shape."""
     return x.reshape(shape)
 
 
-@reshape.vjp("x", tex=r"\bar z")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return reshape(g, shape=x_shape)
-
-
 @op("x.reshape(shape)", tex=r"x", view=True)
-def reshape_alias(x: Value, *, shape: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+def reshape_alias(x: Value, *, shape: Ints) -> Value:
     """Reshape a tensor whose elements do not lie row by row, but well enough for a view."""
     return x.reshape(shape)
 
 
 @op("x.reshape(shape)", tex=r"x")
-def unsafe_view(x: Value, *, shape: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+def unsafe_view(x: Value, *, shape: Ints) -> Value:
     """Reshape a copy that nobody else holds: what ``reshape`` does after copying."""
     return x.reshape(shape)
 
 
-for _reshaping in (reshape_alias, unsafe_view):
-
-    @_reshaping.vjp("x", tex=r"\bar z")
-    def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-        return reshape(g, shape=x_shape)
-
-
 @op("x[...]", tex=r"x", view=True)
+@vjp("x", lambda g: g, tex=r"\bar z")
 def alias(x: Value) -> Value:
     """Look at everything: a view of the same shape."""
     return x[...]
 
 
-@alias.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
 @op("x.permute(dims)", tex=r"x^\pi", view=True)
-def permute(x: Value, *, dims: tuple[int, ...]) -> Value:
+def permute(x: Value, *, dims: Ints) -> Value:
     """Reorder the dimensions; ``x.T`` is the reversed order."""
     return x.transpose(dims)
 
 
 @permute.vjp("x", tex=r"\bar z^{\pi^{-1}}")
-def _(g: Value, dims: tuple[int, ...]) -> Value:
+def _(g: Value, dims: Ints) -> Value:
     return permute(g, dims=tuple(sorted(range(len(dims)), key=dims.__getitem__)))
 
 
 @op("x.transpose(dim0, dim1)", tex=r"x^\top", view=True)
+@vjp("x", lambda g, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1), tex=r"\bar z^\top")
 def transpose(x: Value, *, dim0: int, dim1: int) -> Value:
     """Swap two dimensions."""
     return np.swapaxes(x, dim0, dim1) if x.ndim else x[...]
 
 
-@transpose.vjp("x", tex=r"\bar z^\top")
-def _(g: Value, dim0: int, dim1: int) -> Value:
-    return transpose(g, dim0=dim0, dim1=dim1)
-
-
 @op("x.t()", tex=r"x^\top", node="TBackward0", view=True)
+@vjp("x", lambda g: t(g), tex=r"\bar z^\top")
 def t(x: Value) -> Value:
     """Transpose a matrix; vectors stay as they are."""
     return x.T
 
 
-@t.vjp("x", tex=r"\bar z^\top")
-def _(g: Value) -> Value:
-    return t(g)
-
-
 @op("x.unsqueeze(dim)", tex=r"x", view=True)
+@vjp("x", lambda g, dim: squeeze_dim(g, dim=dim), tex=r"\bar z")
 def unsqueeze(x: Value, *, dim: int) -> Value:
     """Insert a dimension of size 1."""
     return np.expand_dims(x, dim)
 
 
-@unsqueeze.vjp("x", tex=r"\bar z")
-def _(g: Value, dim: int) -> Value:
-    return squeeze_dim(g, dim=dim)
-
-
 @op("x.squeeze()", tex=r"x", view=True)
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
 def squeeze(x: Value) -> Value:
     """Remove all dimensions of size 1."""
     return np.reshape(x, tuple(n for n in x.shape if n != 1))
 
 
-@squeeze.vjp("x", tex=r"\bar z")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return reshape(g, shape=x_shape)
-
-
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward1", view=True)
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
 def squeeze_dim(x: Value, *, dim: int) -> Value:
     """Remove one dimension if its size is 1."""
     if x.shape[dim : dim + 1] != (1,):
@@ -136,19 +109,13 @@ def squeeze_dim(x: Value, *, dim: int) -> Value:
 
 
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward4")
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
 def drop_dim(x: Value, *, dim: int) -> Value:
     """Remove the dimension that a product got because one factor was a vector."""
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
-for _squeezing in (squeeze_dim, drop_dim):
-
-    @_squeezing.vjp("x", tex=r"\bar z")
-    def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-        return reshape(g, shape=x_shape)
-
-
-def check_expand(x: Value, shape: tuple[int, ...]) -> tuple[int, ...]:
+def check_expand(x: Value, shape: Ints) -> Ints:
     """Return the shape that ``x.expand(shape)`` has, where -1 keeps a size.
 
     Raises
@@ -176,20 +143,17 @@ def check_expand(x: Value, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @op("x.expand(shape)", tex=r"\mathbf 1\,x", view=True)
-def expand(x: Value, *, shape: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, x_shape: sum_to(g, shape=x_shape), tex=r"\textstyle\sum \bar z")
+def expand(x: Value, *, shape: Ints) -> Value:
     """Repeat along dimensions of size 1, and along new ones in front, without copying."""
     if x.size == 1 and isinstance(x, np.ndarray):  # what rules do: a sixth of the time
         return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
     return np.broadcast_to(x, shape)
 
 
-@expand.vjp("x", tex=r"\textstyle\sum \bar z")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return sum_to(g, shape=x_shape)
-
-
 @op("sum_to(x, shape)", tex=r"\textstyle\sum x", node="SumToSizeBackward0")
-def sum_to(x: Value, *, shape: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, x_shape: expand(g, shape=x_shape), tex=r"\mathbf 1\,\bar z")
+def sum_to(x: Value, *, shape: Ints) -> Value:
     """Sum over the dimensions along which ``shape`` was broadcast to the shape of ``x``."""
     if shape == ():
         return np.add.reduce(x, None)
@@ -206,11 +170,6 @@ def sum_to(x: Value, *, shape: tuple[int, ...]) -> Value:
 def ones(count: int, dtype: np.dtype[Any]) -> Value:
     """Return a vector whose product with a matrix adds up its rows or columns."""
     return np.ones(count, dtype)
-
-
-@sum_to.vjp("x", tex=r"\mathbf 1\,\bar z")
-def _(g: Value, x_shape: tuple[int, ...]) -> Value:
-    return expand(g, shape=x_shape)
 
 
 def _cat_message(*tensors: Value, dim: int) -> str:
@@ -233,7 +192,7 @@ def cat(*tensors: Value, dim: int) -> Value:
 
 
 @cat.vjp("tensors", tex=r"\bar z_{[k]}")
-def _(g: Value, index: int, dim: int, tensors_shape: tuple[tuple[int, ...], ...]) -> Value:
+def _(g: Value, index: int, dim: int, tensors_shape: tuple[Ints, ...]) -> Value:
     if tensors_shape[index] == (0,):
         return zeros_like(reshape(g, shape=(-1,))[:0])
     start = sum(shape[dim] for shape in tensors_shape[:index] if shape != (0,))
@@ -260,13 +219,13 @@ def _(g: Value, index: int, dim: int) -> Value:
 
 
 @op("x.repeat(repeats)", tex=r"\mathbf 1\,x")
-def repeat(x: Value, *, repeats: tuple[int, ...]) -> Value:
+def repeat(x: Value, *, repeats: Ints) -> Value:
     """Copy ``repeats[i]`` times along dimension i; further dimensions come in front."""
     return np.tile(x, repeats)
 
 
 @repeat.vjp("x", tex=r"\textstyle\sum \bar z")
-def _(g: Value, repeats: tuple[int, ...], x_shape: tuple[int, ...]) -> Value:
+def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
     shape = (1,) * (len(repeats) - len(x_shape)) + tuple(x_shape)
     split = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
     kept = tuple(n for m in shape for n in (1, m))
@@ -274,14 +233,10 @@ def _(g: Value, repeats: tuple[int, ...], x_shape: tuple[int, ...]) -> Value:
 
 
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")
-def flip(x: Value, *, dims: tuple[int, ...]) -> Value:
+@vjp("x", lambda g, dims: flip(g, dims=dims), tex=r"\bar z^{\leftarrow}")
+def flip(x: Value, *, dims: Ints) -> Value:
     """Reverse the order along dimensions."""
     return np.flip(x, dims).copy() if x.ndim else x.copy()
-
-
-@flip.vjp("x", tex=r"\bar z^{\leftarrow}")
-def _(g: Value, dims: tuple[int, ...]) -> Value:
-    return flip(g, dims=dims)
 
 
 @op("x[start:end:step]", tex=r"x_{[a:b]}", node="SliceBackward0", view=True)
@@ -291,14 +246,12 @@ def slice_dim(x: Value, *, dim: int, start: int, end: int, step: int) -> Value:
 
 
 @slice_dim.vjp("x", tex=r"\bar z \text{ put back}")
-def _(g: Value, x_shape: tuple[int, ...], dim: int, start: int, end: int, step: int) -> Value:
+def _(g: Value, x_shape: Ints, dim: int, start: int, end: int, step: int) -> Value:
     return slice_backward(g, shape=x_shape, dim=dim, start=start, end=end, step=step)
 
 
 @op("zeros with x at [start:end:step]", tex=r"x \text{ put back}")
-def slice_backward(
-    x: Value, *, shape: tuple[int, ...], dim: int, start: int, end: int, step: int
-) -> Value:
+def slice_backward(x: Value, *, shape: Ints, dim: int, start: int, end: int, step: int) -> Value:
     """Put a slice back into zeros of the shape it was taken from."""
     out = np.zeros(shape, x.dtype)
     out[(slice(None),) * dim + (slice(start, end, step),)] = x
@@ -355,5 +308,5 @@ def split_with_sizes_item(x: Value, *, dim: int, start: int, end: int) -> Value:
 for _splitting in (split_item, split_with_sizes_item):
 
     @_splitting.vjp("x", tex=r"\bar z \text{ put back}")
-    def _(g: Value, x_shape: tuple[int, ...], dim: int, start: int, end: int) -> Value:
+    def _(g: Value, x_shape: Ints, dim: int, start: int, end: int) -> Value:
         return slice_backward(g, shape=x_shape, dim=dim, start=start, end=end, step=1)

@@ -12,21 +12,21 @@ from collections.abc import Callable
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, isnan, masked, sign, zeros_like
 from autodiff_kit.ops.reduction import keep, mean_dim, share
 from autodiff_kit.ops.table import op
 
 __all__ = ["linalg_vector_norm", "std", "var"]
 
-Dims = tuple[int, ...]
 _add: Callable[..., Value] = np.add.reduce
 
 
-def _freedom(shape: Dims, dim: Dims, correction: float) -> float:
+def _freedom(shape: Ints, dim: Ints, correction: float) -> float:
     return math.prod([shape[i] for i in dim]) - correction
 
 
-def _variance(x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
+def _variance(x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
     wide = x.astype("float64")  # squares of what float32 can hold
     count = np.float64(_freedom(x.shape, dim, 0))
     squares = (wide - _add(wide, dim, keepdims=True) / count) ** 2
@@ -34,35 +34,35 @@ def _variance(x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
 
 
 @op("x.var(dim)", tex=r"\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2")
-def var(x: Value, *, dim: Dims, correction: float = 1, keepdim: bool = False) -> Value:
+def var(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
     """Average the squared distances from the mean; ``correction`` counts for fewer elements."""
     return _variance(x, dim, correction, keepdim).astype(x.dtype)
 
 
 @var.vjp("x", tex=r"\bar z \odot \tfrac{2}{n-c} (x - \bar x)")
-def _(g: Value, x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
+def _(g: Value, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
     return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
 
 
-def _of_variance(g: Value, x: Value, dim: Dims, correction: float) -> Value:
+def _of_variance(g: Value, x: Value, dim: Ints, correction: float) -> Value:
     free = _freedom(x.shape, dim, correction)
     return g * (2 / free if free else math.inf) * (x - mean_dim(x, dim=dim, keepdim=True))
 
 
 @op("x.std(dim)", tex=r"\sqrt{\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2}")
-def std(x: Value, *, dim: Dims, correction: float = 1, keepdim: bool = False) -> Value:
+def std(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
     """Return the root of the variance."""
     return np.sqrt(_variance(x, dim, correction, keepdim)).astype(x.dtype)
 
 
 @std.vjp("x", tex=r"\bar z \odot (x - \bar x) / ((n-c) z)")
-def _(g: Value, out: Value, x: Value, dim: Dims, correction: float, keepdim: bool) -> Value:
+def _(g: Value, out: Value, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
     g = masked(g / (out * 2), out != 0)
     return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
 
 
 @op("x.norm(ord, dim)", tex=r"(\textstyle\sum_i |x_i|^p)^{1/p}")
-def linalg_vector_norm(x: Value, *, ord: float, dim: Dims, keepdim: bool = False) -> Value:
+def linalg_vector_norm(x: Value, *, ord: float, dim: Ints, keepdim: bool = False) -> Value:
     """Return the length of x along dimensions; the largest element for p = inf.
 
     Source: school mathematics; ord = 0 counts the elements that are not 0.
@@ -80,7 +80,7 @@ def linalg_vector_norm(x: Value, *, ord: float, dim: Dims, keepdim: bool = False
 
 
 @linalg_vector_norm.vjp("x", tex=r"\bar z \odot \operatorname{sign}(x) (|x| / z)^{p-1}")
-def _(g: Value, out: Value, x: Value, ord: float, dim: Dims, keepdim: bool) -> Value:
+def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> Value:
     g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 0:
         return zeros_like(x)

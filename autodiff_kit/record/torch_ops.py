@@ -13,7 +13,7 @@ from typing import Any
 
 from autodiff_kit.ops import OPS
 
-__all__ = ["NO_OPERATION", "bind", "describe", "described", "flat", "name_of"]
+__all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "unknown"]
 
 # What the kit calls PyTorch's operations; all others have the same name, underscores aside.
 _NAMES = {
@@ -131,10 +131,10 @@ def bind(
 def describe(func: Any) -> Mapping[str, Any]:
     """Describe one of PyTorch's operations that the kit does not have; its rules stay unknown."""
     inputs = [a.name for a in func._schema.arguments if "Tensor" in str(a.type)]
-    return described(func._schema.name[6:].strip("_"), inputs)
+    return unknown(func._schema.name[6:].strip("_"), inputs)
 
 
-def described(name: str, inputs: list[str]) -> dict[str, Any]:
+def unknown(name: str, inputs: list[str]) -> dict[str, Any]:
     """Describe an op of which nothing but its inputs is known."""
     return {
         "text": f"{name}({', '.join(inputs)})",

@@ -20,6 +20,7 @@ Value = dict[str, Any]
 Array = Any  # numpy.ndarray or NumPy scalar
 _FLOATS = (float, np.floating)
 _SCALAR: list[int] = []  # the shape of every 0-d value
+_TENS = np.array([float(f"1e{i}") for i in range(23)])  # those that are exact
 
 
 def summary(array: Any) -> Value:
@@ -41,7 +42,7 @@ def summary(array: Any) -> Value:
     """
     value = _begun(array)
     raw = value["data"]
-    value["data"] = [_number(x) for x in ((raw,) if isinstance(raw, np.generic) else raw)]
+    value["data"] = [_number(x) for x in ((raw,) if isinstance(raw, np.generic) else raw.flat)]
     return value
 
 
@@ -79,10 +80,10 @@ class Values:
         for value in self._arrays:
             by_kind.setdefault(value["dtype"], []).append(value)
         for values in by_kind.values():
-            numbers = _numbers(np.concatenate([value["data"] for value in values]))
+            numbers = _numbers(np.concatenate([value["data"] for value in values], axis=None))
             at = 0
             for value in values:
-                end = at + len(value["data"])
+                end = at + value["data"].size
                 value["data"] = numbers[at:end]
                 at = end
         self._arrays.clear()
@@ -90,14 +91,14 @@ class Values:
 
 
 def _begun(array: Array) -> Value:
-    """Return the description of an array with a flat copy of its numbers as ``data``."""
+    """Return the description of an array with a copy of its numbers as ``data``."""
     if isinstance(array, np.generic):  # a 0-d value: the commonest in small graphs
         kind: Any = type(array)
         return {"shape": _SCALAR, "dtype": _name(kind), "data": array}
-    value: Value = {"shape": _shape(array.shape), "dtype": _name(array.dtype.type)}
+    value: Value = {"shape": _shape(array.shape), "dtype": _name(array.dtype.char)}
     if array.size > SMALL:
-        value["stats"] = _statistics(array)
-    value["data"] = array.flat[: HEAD if array.size > SMALL else SMALL]  # a copy
+        value["stats"], array = _statistics(array), array.flat[:HEAD]
+    value["data"] = array.copy()
     return value
 
 
@@ -175,13 +176,15 @@ def _numbers(array: Any) -> list[Any]:
         far = (size[left] < 1e-12) | (size[left] > 1e15)  # powers of ten that floats have not
         odd[left[far]] = True
         left = left[~far]
-        for digits in range(1, 10):
-            power = digits - 1 - np.floor(np.log10(size[left]))
-            up, down = 10.0 ** np.maximum(power, 0), 10.0 ** np.maximum(-power, 0)
+        exponent = np.floor(np.log10(size[left])).astype(np.int64)
+        # Six digits survive in float32: if fewer are enough, the others come out as zeros.
+        for digits in range(6 if array.dtype.itemsize == 4 else 1, 10):
+            power = digits - 1 - exponent
+            up, down = _TENS[np.maximum(power, 0)], _TENS[np.maximum(-power, 0)]
             rounded = np.rint(wide[left] * up / down) / up * down
             done = rounded.astype(array.dtype) == array[left]
             wide[left[done]] = rounded[done]
-            left = left[~done]
+            left, exponent = left[~done], exponent[~done]
         odd[left] = True
     numbers: list[Any] = wide.tolist()
     for i in np.flatnonzero(odd).tolist():

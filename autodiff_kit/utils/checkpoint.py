@@ -26,10 +26,7 @@ class CheckpointError(RuntimeError):
 
 
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
-    use_reentrant: bool | None = None,
-    **kwargs: Any,
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """Call ``function(*args, **kwargs)`` without keeping what its operations save for backward.
 

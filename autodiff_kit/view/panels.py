@@ -22,10 +22,15 @@ from autodiff_kit.view.svg import still_svg, text_width
 
 __all__ = ["Line", "Marked", "Panel", "graph", "listing", "page", "table", "words"]
 
-WIDE = 780.0  # px; panels that take more are set below each other
-MARGIN, GAP, HEAD, ROW = 14.0, 22.0, 26.0, 20.0
+WIDE = 960.0  # px; panels that take more are set below each other
+NARROW = 464.0  # px; what lines take, if they can, to fit on a narrow page
+LEAST_SCALE = 0.92  # with text of 12 px, a picture that shrinks so far is read well
+MARGIN, SLIM, GAP, HEAD, ROW = 14.0, 10.0, 22.0, 26.0, 20.0
 PROSE = 6.9  # px, a character of 13 px proportional font, generous
 LONGEST = 64  # characters of a source line that are shown
+
+
+Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,28 +159,37 @@ def graph(heading: str, picture: Marked, edges: Mapping[str, str] | None = None)
 
 def listing(heading: str, lines: Sequence[Line]) -> Panel:
     """Draw source lines with their numbers, signs, marks and notes."""
-    width, parts = 120.0, []
+    width, row, parts = 120.0, 0, []
     first = min((len(x.text) - len(x.text.lstrip()) for x in lines if x.text.strip()), default=0)
-    for row, line in enumerate(lines):
+    for line in lines:
         y = row * ROW + 15
         text = line.text[first:]
         lit = [(max(a - first, 0), max(b - first, 0)) for a, b in line.lit]
         if len(text) > LONGEST:
             text = text[: LONGEST - 1] + "…"
-        full = 50 + text_width(text) + (16 + text_width(line.note) if line.note else 0)
-        width = max(width, full + 8)
+        note, below = line.note, []
+        if note and 50 + text_width(text) + 16 + text_width(note) + 8 > NARROW:
+            note, below = "", wrap(note, int((NARROW - 66) / text_width("0")))
+        full = 50 + text_width(text) + (16 + text_width(note) if note else 0)
+        width = max(width, full + 8, *(66 + text_width(part) + 8 for part in below))
+        height = ROW * (1 + len(below))
+        row += 1 + len(below)
         parts.append(
             f'<g class="adk-line-of-source adk-is-{line.look or "plain"}">'
-            f'<rect class="adk-stripe" x="0" y="{y - 15:g}" width="WIDTH" height="{ROW:g}"/>'
+            f'<rect class="adk-stripe" x="0" y="{y - 15:g}" width="WIDTH" height="{height:g}"/>'
             f'<text class="adk-quiet" x="24" y="{y:g}" text-anchor="end">{line.number}</text>'
             f'<text class="adk-sign" x="38" y="{y:g}" text-anchor="middle">'
             f"{escape(line.sign)}</text>"
             f'<text class="adk-code" x="50" y="{y:g}">{_lit(text, lit)}'
-            + (f'<tspan class="adk-note" dx="16">{_kept(line.note)}</tspan>' if line.note else "")
+            + (f'<tspan class="adk-note" dx="16">{_kept(note)}</tspan>' if note else "")
+            + "".join(
+                f'<tspan class="adk-note" x="66" dy="{ROW:g}">{_kept(part)}</tspan>'
+                for part in below
+            )
             + "</text></g>"
         )
     body = "".join(parts).replace("WIDTH", f"{width:.0f}")
-    return Panel(heading, round(width), len(lines) * ROW + 4, body)
+    return Panel(heading, round(width), row * ROW + 4, body)
 
 
 def table(heading: str, rows: Sequence[Sequence[str]], looks: Sequence[str] = ()) -> Panel:
@@ -235,38 +249,53 @@ def page(columns: Iterable[Sequence[Panel]], *, title: str, said: str) -> str:
 
     Returns
     -------
-    str - the same for the same panels, character by character.
+    str - the same for the same panels, character by character. Each panel says in ``data-narrow``
+    where it stands if all are below each other, and the whole says its size then: ``canvas.js``
+    puts them there where the page is too narrow.
     """
     style, scope = _style()
     stacks = [list(column) for column in columns if column]
+    panels = [panel for stack in stacks for panel in stack]
+    narrow, (slim, tall) = _arranged([panels], SLIM)
     if sum(max(map(_width, stack)) + GAP for stack in stacks) + 2 * MARGIN - GAP > WIDE:
-        stacks = [[panel] for stack in stacks for panel in stack]
-    x = right = bottom = MARGIN
-    y = MARGIN
+        stacks = [[panel] for panel in panels]
+    places, (width, height) = _arranged(stacks)
     parts = []
-    for stack in stacks:
-        width = max(map(_width, stack))
-        if x > MARGIN and x + width + MARGIN > WIDE:
-            x, y = MARGIN, bottom + GAP
-        down = y
-        for panel in stack:
-            if panel.heading:
-                parts.append(
-                    f'<text class="adk-heading" x="{x:g}" y="{down + 13:g}">'
-                    f"{escape(panel.heading)}</text>"
-                )
-                down += HEAD
-            parts.append(_placed(panel.body, x, down))
-            down += panel.height + GAP
-        right, bottom = max(right, x + width), max(bottom, down - GAP)
-        x += width + GAP
-    width, height = round(right + MARGIN), round(bottom + MARGIN)
-    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    for panel, (x, y), (left, down) in zip(panels, places, narrow, strict=True):
+        body = panel.body
+        if panel.heading:
+            heading = f'<text class="adk-heading" y="13">{escape(panel.heading)}</text>'
+            body = f"{heading}{_placed(body, 0, HEAD)}"
+        parts.append(
+            f'<g class="adk-panel" transform="translate({x:g},{y:g})" '
+            f'data-narrow="translate({left:g},{down:g})">{body}</g>'
+        )
+    size = f'role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    less = f'data-least="{LEAST_SCALE}" data-narrow="{slim} {tall}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-page {scope}" role="img" {size}>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-page {scope}" {size} {less}>'
         f"<title>{escape(title)}</title><desc>{escape(said)}</desc><style>{style}</style>"
         f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>{"".join(parts)}</svg>'
     )
+
+
+def _arranged(
+    stacks: Sequence[Sequence[Panel]], margin: float = MARGIN
+) -> tuple[list[Place], tuple[int, int]]:
+    """Return where each panel begins, and the size of all: no wider than ``WIDE`` if it can be."""
+    x = y = right = bottom = margin
+    places = []
+    for stack in stacks:
+        width = max(map(_width, stack))
+        if x > margin and x + width + margin > WIDE:
+            x, y = margin, bottom + GAP
+        down = y
+        for panel in stack:
+            places.append((x, down))
+            down += panel.height + GAP + (HEAD if panel.heading else 0)
+        right, bottom = max(right, x + width), max(bottom, down - GAP)
+        x += width + GAP
+    return places, (round(right + margin), round(bottom + margin))
 
 
 def _width(panel: Panel) -> float:
@@ -318,6 +347,7 @@ text { font: 12.5px @mono; fill: @ink }
 .adk-edge.adk-is-came { stroke: @leaf-line; stroke-width: 2.2 }
 .adk-edge.adk-is-went { stroke: @backward; stroke-dasharray: 2 3 }
 .adk-tip.adk-is-went { stroke: @backward }
+svg .adk-arg { font-size: 12px }
 """
 
 

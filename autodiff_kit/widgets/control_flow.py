@@ -1,9 +1,9 @@
 """The control-flow lab: turn what goes in, and see how the graph becomes another one.
 
 After reading you know what happens at each turn of a control: the function runs under a recorder,
-the new graph is drawn over that of the run before, and a trace, frozen at the run at which it was
-switched on, answers the same question beside it. Read next: ``view/difference.py``, how two graphs
-are laid over each other.
+the new graph is drawn over that of the run before, and a trace, frozen at the arguments at which
+it was switched on, answers the same question beside it. Read next: ``view/difference.py``, how two
+graphs are laid over each other.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
 
 __all__ = ["ControlFlow", "Frozen", "same_answer"]
 
+_HEADING = "The trace, frozen when it was switched on"
+
 
 class ControlFlow(Lab):
     """A function with controls for its arguments, and its graph drawn over the one before.
@@ -38,7 +40,8 @@ class ControlFlow(Lab):
         ``Literal``, an ``Enum`` or a list of examples a choice; a tensor of one number a slider
         that makes tensors; other values are used as they are.
     frozen : bool, default False
-        Begin with the frozen trace shown.
+        Begin with the frozen trace shown. It is made of the arguments as they are when its switch
+        is turned on; to freeze others, turn it off and on again.
     then : dict from str to anything, optional
         Controls to turn after the first run, so that there is something to compare.
     **examples
@@ -98,6 +101,8 @@ class ControlFlow(Lab):
 
     def draw(self) -> None:
         """Run the function if its arguments have changed, and draw what it did."""
+        if not self.controls["frozen"].value:
+            self._frozen = None  # switched on again, it is made anew
         values = self._arguments.values()
         asked = tuple(control.value for control in self._arguments.controls.values())
         if not self._runs or asked != self._asked:
@@ -128,9 +133,7 @@ class ControlFlow(Lab):
             told, panel = self._frozen.beside(values, answer)
             said += " " + sentence(told)
             width = max(left[0].width, 300.0)
-            left.append(
-                words("The frozen trace", told, width, "" if ", the same" in told else "wrong")
-            )
+            left.append(words(_HEADING, told, width, "" if ", the same" in told else "wrong"))
             left.append(panel)
         svg = page([left, right], title=f"Graph of {name_of(self._function)}", said=said)
         self.recording, self.answer, self.difference = recording, answer, found

@@ -8,10 +8,12 @@ last good picture stays. Read next: ``running.py``, then a lab such as ``compare
 from __future__ import annotations
 
 import linecache
+import os
 import textwrap
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -21,7 +23,7 @@ import traitlets
 from IPython.display import display
 
 from autodiff_kit.record.source import is_foreign
-from autodiff_kit.view.page import static
+from autodiff_kit.view.page import _write_whole, static
 from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import Refused
@@ -29,6 +31,30 @@ from autodiff_kit.widgets.running import Refused
 __all__ = ["Lab"]
 
 SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are let go
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; background: light-dark(#ffffff, #14181d);
+  color: light-dark(#1d2530, #e7ebf0); }}
+body {{ max-width: 1100px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }}
+h1 {{ font-size: 18px; }} p {{ white-space: pre-line; }} svg {{ max-width: 100%; height: auto; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{still}
+{words}
+</body>
+</html>
+"""
 
 
 class _Words(anywidget.AnyWidget):
@@ -74,6 +100,13 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
     >>> lab.controls["side"].value = 4
     >>> lab
     Square(A square of side 4.)
+
+    A control is a trait like any other: two labs follow each other.
+
+    >>> other = Square({"side": ipywidgets.IntSlider(1)})
+    >>> link = ipywidgets.link((lab.controls["side"], "value"), (other.controls["side"], "value"))
+    >>> other
+    Square(A square of side 4.)
     """
 
     def __init__(
@@ -84,6 +117,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         extra: Sequence[ipywidgets.Widget] = (),
     ) -> None:
         self.controls = dict(controls)
+        self._heading = title
         self.canvas = Canvas()
         self.message = ""
         self._turn = threading.RLock()
@@ -173,6 +207,35 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
     def still(self) -> str:
         """Return the picture, as SVG text, that stands for the lab where no widget can run."""
         return str(self.canvas.svg)
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page with the picture and its words; it needs a browser and nothing else.
+
+        To step through the run of a lab that has a ``recording``: ``lab.recording.to_html(path)``.
+
+        Parameters
+        ----------
+        path : path
+            File to write. It is replaced as a whole or not at all.
+
+        Returns
+        -------
+        Path - the file written.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no picture; the message says why.
+        OSError
+            If the file cannot be written.
+        """
+        still = self.still()
+        if not still:
+            raise RuntimeError(f"There is no picture yet.\n{self.message}")
+        words = "".join(f"<p>{escape(w)}</p>" for w in (self.canvas.caption, self.message) if w)
+        title = escape(self._heading or type(self).__name__)
+        _write_whole(Path(path), _PAGE.format(title=title, still=still, words=words))
+        return Path(path)
 
     def __repr__(self) -> str:
         """Say what is shown: the same words for the same picture, without address or time."""

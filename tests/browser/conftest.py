@@ -34,14 +34,6 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Try a journey a second time if it fails: a busy machine may be too slow for a browser."""
-    if config.pluginmanager.hasplugin("rerunfailures"):
-        for item in items:
-            if item.path.is_relative_to(Path(__file__).parent):
-                item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 # Resolves when the kernel of the open notebook answers; toolbars say "idle" too early for that.
 READY = """async () => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));

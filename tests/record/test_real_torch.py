@@ -337,12 +337,12 @@ def test_a_recording_changes_nothing_of_what_is_computed() -> None:
 def test_what_fails_in_the_recorder_ends_the_recording_and_not_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from autodiff_kit.record import real_torch
+    from autodiff_kit.record import torch_forward
 
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(real_torch, "bind", broken)
+    monkeypatch.setattr(torch_forward, "bind", broken)
     with ak.record(torch) as rec:
         x = torch.tensor(3.0, requires_grad=True)
         y = x * x

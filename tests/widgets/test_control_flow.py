@@ -67,6 +67,32 @@ def test_the_frozen_trace_answers_wrongly_beside_it():
     )
 
 
+def test_switched_off_and_on_the_trace_is_made_anew_of_the_arguments_of_now():
+    seen = lab(frozen=True)
+    seen.controls["x"].value = 3.0
+    assert "made at x = 2., rounds = 2," in seen.canvas.caption
+
+    seen.controls["frozen"].value = False
+    assert "trace" not in seen.canvas.caption
+    seen.controls["x"].value = 4.0
+    seen.controls["frozen"].value = True
+
+    # 4 ** 3 is more than 10, so the trace and the function both take 10 away.
+    assert "made at x = 4., rounds = 2, answers 54., the same." in seen.canvas.caption
+    assert "The trace, frozen when it was switched on" in seen.canvas.svg
+
+
+def test_below_each_other_the_panels_take_no_more_than_a_narrow_page():
+    seen = lab(frozen=True)
+    seen.controls["x"].value = 3.0
+
+    width = int(re.search(r'data-narrow="(\d+) \d+"', seen.canvas.svg)[1])
+
+    # A cell of JupyterLab in a window of 900 px, its file browser open: 468 px, and 14 around.
+    assert width <= 454 / 0.92
+    assert seen.canvas.svg.count('<g class="adk-panel"') == 4
+
+
 def test_a_trace_that_cannot_be_replayed_says_why():
     seen = ControlFlow(lambda x: x.sum(), frozen=True, x=[torch.ones(2), torch.ones(3)])
 

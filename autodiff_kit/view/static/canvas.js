@@ -89,12 +89,23 @@ export function neighbour(places, id, key) {
   return found ? (found() ?? here).id : null;
 }
 
-// ---- 2. Drawing ----------------------------------------------------------------------------------------------
-
 // A picture shrinks so far on a narrow page, where text of 12.5 px is still 11 px, and then it scrolls; charts
 // grow so far on a wide one.
 const LEAST_SCALE = 0.88;
 const MOST_SCALE = 1.2;
+
+/**
+ * How a picture of panels is laid out in so much room: side by side, `data-narrow` null, or below each other. `size`
+ * is its width and height then, `least` how far it may shrink. Once below each other, they stay so at this width.
+ */
+export function layoutOf(width, data, room, wasNarrow) {
+  const least = Number(data.least) || LEAST_SCALE;
+  const narrow = data.narrow?.split(" ").map(Number) ?? [];
+  const fits = !(room > 0) || room >= width * least;
+  return { least, narrow: narrow.length === 2 && narrow[0] < width && (wasNarrow || !fits) ? narrow : null };
+}
+
+// ---- 2. Drawing ----------------------------------------------------------------------------------------------
 
 function make(tag, attributes = {}, ...content) {
   const element = document.createElement(tag);
@@ -135,6 +146,8 @@ function render({ model, el }) {
   el.append(root);
 
   let svg = null;
+  let size = [0, 0]; // as Python drew it
+  let narrow = false; // whether its panels stand below each other
   let axes = null;
   let scale = null;
   let handle = null;
@@ -163,9 +176,8 @@ function render({ model, el }) {
       return;
     }
     const title = titleOf(svg);
-    const width = parseFloat(svg.getAttribute("width"));
-    if (width) svg.style.minWidth = `${Math.ceil(width * LEAST_SCALE)}px`;
-    if (svg.classList.contains("adk-chart")) svg.style.width = `${width * MOST_SCALE}px`;
+    size = ["width", "height"].map((name) => parseFloat(svg.getAttribute(name)));
+    if (svg.classList.contains("adk-chart")) svg.style.width = `${size[0] * MOST_SCALE}px`;
     axes = svg.querySelector(".adk-axes");
     scale = axes && scaleOf(axes.dataset);
     handle = scale && svg.querySelector(".adk-handle");
@@ -190,10 +202,29 @@ function render({ model, el }) {
       });
     }
     picture.replaceChildren(svg);
+    fit();
     mark();
     place();
     const again = held ? handle : heldId === undefined ? null : all.find((item) => item.dataset.id === heldId);
     again?.focus({ preventScroll: true });
+  }
+
+  /** Lay the panels out in the room that there is; a picture that is wider still is scrolled, also by keyboard. */
+  function fit() {
+    if (!svg) return;
+    const { paddingLeft, paddingRight } = getComputedStyle(picture);
+    const room = picture.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const layout = layoutOf(size[0], svg.dataset, room, narrow);
+    for (const panel of svg.querySelectorAll(":scope > .adk-panel")) {
+      panel.dataset.wide ??= panel.getAttribute("transform");
+      set(panel, { transform: layout.narrow ? panel.dataset.narrow : panel.dataset.wide });
+    }
+    narrow ||= Boolean(layout.narrow);
+    const [width, height] = layout.narrow ?? size;
+    if (svg.hasAttribute("data-narrow")) set(svg, { width, height, viewBox: `0 0 ${width} ${height}` });
+    if (width) svg.style.minWidth = `${Math.ceil(width * layout.least)}px`;
+    const wide = picture.scrollWidth > picture.clientWidth + 1;
+    set(picture, { tabindex: wide ? 0 : null, role: wide ? "region" : null, "aria-label": wide ? "Picture" : null });
   }
 
   /** Show which element is picked, and leave one of all in the tab order. */
@@ -326,8 +357,8 @@ function render({ model, el }) {
     width = root.clientWidth;
     caption.style.minHeight = "";
     say();
-    const wide = picture.scrollWidth > picture.clientWidth + 1; // reached by keyboard only where there is need
-    set(picture, { tabindex: wide ? 0 : null, role: wide ? "region" : null, "aria-label": wide ? "Picture" : null });
+    narrow = false;
+    fit();
   });
   sizes.observe(root);
 

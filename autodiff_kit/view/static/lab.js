@@ -9,18 +9,12 @@ const FOCUSABLE = "input, select, textarea, button, [role=slider], [contentedita
 export const labelOf = (element) =>
   element.closest(".jupyter-widgets.widget-inline-hbox")?.querySelector(".widget-label")?.textContent.trim() ?? "";
 
-/** Give every control of a lab its keys, each slider its name, and a picture that is too wide to the keyboard. */
+/** Give every control of a lab its keys, and each slider its name. */
 export function equip(lab) {
   for (const element of lab.querySelectorAll(FOCUSABLE)) {
     if (!element.dataset.lmSuppressShortcuts) element.dataset.lmSuppressShortcuts = "true";
     const nameless = element.matches("[role=slider]") && !element.hasAttribute("aria-label");
     if (nameless && labelOf(element)) element.setAttribute("aria-label", labelOf(element));
-  }
-  for (const picture of lab.querySelectorAll(".adk-board-picture")) {
-    if (picture.scrollWidth <= picture.clientWidth + 1 || picture.hasAttribute("tabindex")) continue;
-    for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Picture"]]) {
-      picture.setAttribute(name, value);
-    }
   }
 }
 
