@@ -19,6 +19,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from autodiff_kit.lessons.library import write_atomically
@@ -193,7 +194,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             notebook = read(path)
             if options.execute:
+                start = perf_counter()
                 execute(notebook, path)
+                print(f"ran: {path} in {perf_counter() - start:.1f} s")
         except NotebookError as error:
             print(error, file=sys.stderr)
             broken += 1
