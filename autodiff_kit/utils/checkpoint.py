@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 from autodiff_kit.autograd.grad_mode import enable_grad, local
@@ -70,7 +71,7 @@ def checkpoint(
         )
     if not local.mode.grad_enabled:
         return function(*args, **kwargs)
-    run = _Run(lambda: function(*args, **kwargs))
+    run = SecondRun(function, args, kwargs)
     with saved_tensors_hooks(run.pack, run.unpack):
         return function(*args, **kwargs)
 
@@ -79,13 +80,25 @@ class _Enough(BaseException):
     """Ends the second run as soon as everything is there."""
 
 
-class _Run:
-    """The second run of a function, and what is left of it."""
+class SecondRun:
+    """The second run of a function, and what is left of it; ``record/memory.py`` looks at it.
 
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self._call, self._state = call, deepcopy(vars(default_generator))
+    Attributes
+    ----------
+    arguments : list of Tensor
+        What the function is given again, and is kept for that.
+    computed : dict from int to Tensor
+        What was computed again and backward has not asked for yet, by its place in the order.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self._call = partial(function, *args, **kwargs)
+        self._state = deepcopy(vars(default_generator))
         self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
-        self._values: dict[int, Tensor] = {}  # what backward has not asked for yet
+        self.arguments = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        self.computed: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> int:
         """Note a tensor's form; return its place in the order."""
@@ -94,9 +107,9 @@ class _Run:
 
     def unpack(self, place: int) -> Tensor:
         """Return the tensor, which another run has to compute if it is not there."""
-        if place not in self._values:
-            self._values = dict(enumerate(self._saved_again()))
-        return self._values.pop(place)
+        if place not in self.computed:
+            self.computed = dict(enumerate(self._saved_again()))
+        return self.computed.pop(place)
 
     def _saved_again(self) -> list[Tensor]:
         saved: list[Tensor] = []
