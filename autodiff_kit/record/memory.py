@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.table import Op
+from autodiff_kit.record.notes import nothing
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Memory", "watch_memory"]
@@ -85,6 +86,14 @@ class watch_memory:
         del self._watch, self._outer
 
 
+@runtime_checkable
+class _SecondRun(Protocol):
+    """A checkpoint's (``utils/checkpoint.py``): it stands beside this layer, and is known so."""
+
+    arguments: list[Tensor]
+    computed: dict[int, Tensor]
+
+
 class _Again(NamedTuple):
     """A value that a checkpoint did not keep, and its place in the second run."""
 
@@ -116,7 +125,7 @@ class _Watch(Observer):
         """Return the number of the memory that an array looks into."""
         while isinstance(getattr(array, "base", None), np.ndarray):
             array = array.base
-        reference, number = self._known.get(id(array), (_nothing, -1))
+        reference, number = self._known.get(id(array), (nothing, -1))
         if reference() is array:
             return number
         number = len(self._arrays)
@@ -211,17 +220,17 @@ class _Watch(Observer):
             run = getattr(packed.unpack, "__self__", None)
             if isinstance(packed.packed, Tensor):
                 self._begin({**hold, "array": self._number(packed.packed._array, "value")})
-            elif hasattr(run, "_values"):  # a checkpoint's (utils/checkpoint.py)
+            elif isinstance(run, _SecondRun):  # of a checkpoint
                 again = _Again(self._reference(run, hold), packed.packed, dict(hold))
                 self._again.setdefault(hold["op"], []).append(again)
 
-    def _reference(self, run: Any, hold: dict[str, Any]) -> Callable[[], Any]:
+    def _reference(self, run: _SecondRun, hold: dict[str, Any]) -> Callable[[], Any]:
         """Return a weak reference to the second run of a checkpoint, which keeps its arguments."""
-        known = self._runs.get(id(run), _nothing)
+        known = self._runs.get(id(run), nothing)
         if known() is run:
             return known
         arguments: list[dict[str, Any]] = []
-        for array in {self._number(tensor._array, "value") for tensor in _arguments(run)}:
+        for array in {self._number(tensor._array, "value") for tensor in run.arguments}:
             arguments.append({**hold, "array": array, "slot": "", "for": []})
             self._begin(arguments[-1])
 
@@ -271,12 +280,12 @@ class _Watch(Observer):
             if part is not None:
                 self._number(getattr(part, "_array", part), "gradient")
 
-    def _see_again(self, run: Any, at_work: int) -> None:
+    def _see_again(self, run: _SecondRun, at_work: int) -> None:
         """See what a checkpoint has computed again, what is in use now, and what is used up."""
         for op, entries in self._again.items():
             for entry in (entry for entry in entries if entry.run() is run):
                 key = op, entry.hold["slot"]
-                is_there = entry.place in run._values or op == at_work
+                is_there = entry.place in run.computed or op == at_work
                 if is_there and key not in self._there_again:
                     # An argument, or a weight, was there all the time.
                     again = entry.hold["array"] not in self._living
@@ -318,15 +327,3 @@ def _kept(node: Node) -> Iterator[tuple[str, Any]]:
         if name not in known:
             parts = value if isinstance(value, tuple) else (value,)
             yield from ((name, part) for part in parts if isinstance(part, np.ndarray))
-
-
-def _arguments(run: Any) -> list[Tensor]:
-    """Return the tensors that a checkpoint was given, which it keeps for its second run."""
-    cells = zip(run._call.__code__.co_freevars, run._call.__closure__ or (), strict=False)
-    held = {name: cell.cell_contents for name, cell in cells}
-    values = (*held.get("args", ()), *held.get("kwargs", {}).values())
-    return [value for value in values if isinstance(value, Tensor)]
-
-
-def _nothing() -> None:
-    """Return what a weak reference returns when its object is gone."""

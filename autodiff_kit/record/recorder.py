@@ -34,6 +34,8 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["record"]
 
+_NOTHING_SAVED: list[dict[str, Any]] = []
+
 
 class record:
     """Record everything that tensors do inside a ``with`` block.
@@ -117,6 +119,8 @@ class _Draft:
 
     def saved(self, node: Node) -> list[dict[str, Any]]:
         """Return what a node saves; equal answers are one object, as loops give thousands."""
+        if not self._kept:
+            return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
         kept = [getattr(node, slot) if slot else node.saved()[n] for n, _, slot in self._kept]
         sizes = tuple([0 if type(x) is float else getattr(x, "nbytes", 0) for x in kept])
@@ -147,7 +151,7 @@ class _Recorder(Notes, Observer):
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
-        place, scope, frame = self._where()
+        place, scope, frame = self._where(is_one_op=True)
         numbers, names = self._numbers, self._names
         key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
         draft = place.drafts.get(key)
@@ -174,8 +178,7 @@ class _Recorder(Notes, Observer):
                 sources.append({"arg": args[i], "value": parameter(value)})
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
         if nameless and is_own and place.operands:
-            known = [self._known(x) if isinstance(x, Tensor) else None for x in inputs]
-            names.name_operands(place, inputs, known, frame)
+            names.name_operands(place, inputs, self._known, frame)
         number = self._last_op = len(self._nodes)
         if op.name == "promote":  # what comes next names its input still as it was before
             self._promoted[sources[0]["node"]] = number

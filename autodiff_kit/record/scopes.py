@@ -166,7 +166,7 @@ class Scopes:
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
         if call.backward is not None and call.backward[0] != frame.f_lasti:
             call.backward = None  # an exception has ended it
-        if (place.loops or call.loops) and not self._has_counted(call, place):
+        if (place.loops or call.loops) and not self._is_told(call, place, entry):
             self._turn(call, place, entry)
         return place, call.now()
 
@@ -248,7 +248,7 @@ class Scopes:
         if self._calls:
             user = self._calls[-1]
             place = self._sources.place(user.frame)
-            if (place.loops or user.loops) and not self._has_counted(user, place):
+            if (place.loops or user.loops) and not self._is_told(user, place, None):
                 self._turn(user, place, None)
             outer, where = user.now(), place.where
             known = user.suspended.pop(id(frame.f_code), None)
@@ -268,25 +268,39 @@ class Scopes:
                 running.outer = running.scope = -1
         return call
 
-    def _has_counted(self, call: _Call, place: Place) -> bool:
-        """Do at once what is quickly done: the commonest case, loops whose counters tell all."""
-        if not place.counters or place.loops is not call.nest or call.outside:
+    def _is_told(self, call: _Call, place: Place, entry: FrameType | None) -> bool:
+        """Do at once what is quickly told: no loop has turned, or the innermost by its variables.
+
+        Return False if it is not that, which is left to ``_turn``.
+        """
+        is_same = place.loops and place.loops is call.nest and not call.outside
+        if not is_same or place.begins_round:
             return False
-        frame, loops = call.frame, call.loops
-        names = frame.f_locals
-        for depth, counter in enumerate(place.counters):
-            now, count = loops[depth], names.get(counter)
-            if now.values is None or count is None:
-                break
-            if count is not now.values[0]:
-                if len(now.values) > 1 or depth + 1 < len(loops):
-                    break
-                self._begin_round(call, depth)
-                now.values = [count]
-        else:
-            _let_go(frame, names)
-            return True
-        return False  # _turn will look at the same names
+        frame, running = call.frame, call.loops
+        names, at, innermost = frame.f_locals, frame.f_lasti, running[-1]
+        by_place: list[_Running] = []
+        for now in running:
+            loop, before = now.loop, now.values
+            if before is None:
+                return False
+            values = list(map(names.get, loop.targets))
+            counts = loop.counts and values[0] is not None
+            if not counts:
+                if place.calls_back or (now is innermost and (place.is_test or now.tested)):
+                    return False
+                by_place.append(now)
+            if any(map(is_not, before, values)):
+                if now is not innermost or now.restarts(values):
+                    return False
+                self._begin_round(call, len(running) - 1)
+                now.values = values
+            elif not counts and now is innermost and (not now.key or (place.order, at) <= now.key):
+                return False
+        for now in by_place:
+            now.key = (place.order, at)
+            now.call = _mark(entry) if now is innermost else None
+        _let_go(frame, names)
+        return True
 
     def _turn(self, call: _Call, place: Place, entry: FrameType | None) -> None:
         """Compare the loops around ``place`` with those that were running in this call."""

@@ -130,8 +130,6 @@ class Place:
         Whether it may do the same thing several times before it is over, as ``sum(x)`` does.
     returned : bool
         Whether the function of it returns the result.
-    counters : tuple of str
-        If all of its loops count, and none begins a round here: their counters.
     scope, number : int
         The recorder's note to itself: where this place last gave its name, and to which node.
     drafts : dict
@@ -141,7 +139,6 @@ class Place:
     __slots__ = (
         "begins_round",
         "calls_back",
-        "counters",
         "drafts",
         "is_test",
         "loops",
@@ -163,7 +160,6 @@ class Place:
         self.loops: tuple[Loop, ...] = ()
         self.begins_round = self.is_test = self.calls_back = self.returned = False
         self.order = 0
-        self.counters: tuple[str, ...] = ()
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
 
@@ -406,8 +402,6 @@ class Sources:
         place.operands = source.operands.get(span, ())
         place.calls_back = span in source.calls_back
         place.returned = span in source.returned
-        if all(loop.counts for loop in place.loops):
-            place.counters = tuple(loop.targets[0] for loop in place.loops)
         place.where = source.where(span)
         place.text = "" if opcode in _UNPACK else source.text(place.where)  # `a, b = x`
         return place

@@ -15,8 +15,9 @@ from autodiff_kit.view import svg, text
 from autodiff_kit.view.conditions import find_steps
 from autodiff_kit.view.fold import Box, Outline, outline
 from autodiff_kit.view.formula import Names, decided, label, parameter, shape_text, short
-from autodiff_kit.view.frames import box_value, tell
+from autodiff_kit.view.frames import tell
 from autodiff_kit.view.layout import Layout, layout
+from autodiff_kit.view.words import box_value
 
 __all__ = ["Picture", "build"]
 

@@ -21,7 +21,7 @@ from autodiff_kit.view.formula import (
     show,
     word,
 )
-from autodiff_kit.view.frames import memory
+from autodiff_kit.view.words import memory
 
 if TYPE_CHECKING:
     from autodiff_kit.view.fold import Box, Outline

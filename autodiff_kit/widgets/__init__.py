@@ -29,11 +29,12 @@ from autodiff_kit.widgets.beside import BesidePyTorch
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.compare import Compare
 from autodiff_kit.widgets.control_flow import ControlFlow
+from autodiff_kit.widgets.descent import Descent
 from autodiff_kit.widgets.grad_mode import GradMode
-from autodiff_kit.widgets.gradients import Descent, Slope
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.magic import load_ipython_extension
 from autodiff_kit.widgets.memory import MemoryTimeline
+from autodiff_kit.widgets.slope import Slope
 from autodiff_kit.widgets.stepper import Stepper
 from autodiff_kit.widgets.stories import ErrorStory
 from autodiff_kit.widgets.training import GradientFlow, GradientHistogram

@@ -1,6 +1,7 @@
 """Each argument of a learner's function gets the control that fits it."""
 
 import enum
+import functools
 from typing import Literal
 
 import ipywidgets
@@ -127,3 +128,26 @@ def test_the_source_is_that_of_the_function_or_of_what_a_module_runs():
     assert lines[0].strip() == "def forward(self, x):"
     assert first > 1
     assert source_of_function(len) == ([], 1)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_where_no_slider_can_stand_the_value_stays_what_it_is(value):
+    arguments = Arguments(lambda x, w: x, {"x": torch.tensor(value), "w": value})
+
+    assert arguments.controls == {}
+    assert arguments.tensors == ["x"]
+    assert str(arguments.values()["x"].item()) == str(value)
+
+
+def test_a_range_of_nothing_is_an_argument_as_it_is():
+    assert Arguments(lambda n: n, {"n": range(0)}).values() == {"n": range(0)}
+
+
+def test_a_partial_takes_what_is_still_open():
+    def scaled(x, times):
+        return x * times
+
+    arguments = Arguments(functools.partial(scaled, times=3), {"x": torch.tensor(2.0)})
+
+    assert list(arguments.controls) == ["x", "times"]
+    assert source_of_function(functools.partial(scaled, times=3)) == source_of_function(scaled)

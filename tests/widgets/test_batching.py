@@ -159,3 +159,15 @@ def test_what_is_wrong_with_a_step_is_said_in_the_lab(step: Any, words: str) -> 
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(TypeError, match="Batching takes one step of a network"):
         Batching([3, 1])  # type: ignore[arg-type]
+
+
+def test_lengths_that_are_no_list_are_refused_with_an_example():
+    with pytest.raises(TypeError, match=r"this is 3\.\n-> For example: Batching\(lengths="):
+        Batching(lengths=3)
+
+
+def test_no_line_of_the_kit_is_taken_for_the_learners():
+    message = Batching(lambda x: x).message
+
+    assert "takes 1 positional argument but 2 were given" in message
+    assert "of your code" not in message

@@ -122,3 +122,19 @@ def test_errors_at_other_values_leave_the_rest_of_the_table():
 
 def test_the_same_values_give_the_same_picture():
     assert lab().still() == lab().still()
+
+
+def test_a_function_that_gives_nothing_back_is_told_so_before_it_is_traced():
+    assert lab(lambda x: None).message.startswith("the lambda gave nothing back")
+
+
+def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsys):
+    def told(x):
+        print("here")
+        return x * 2
+
+    seen = lab(told)
+
+    assert seen.times_as_fast == 0
+    assert "this function prints" in seen._time.value
+    assert capsys.readouterr().out.count("here") < 20

@@ -148,3 +148,25 @@ def test_no_tensor_returned_is_said_in_the_lab():
 
 def test_the_same_switches_give_the_same_picture():
     assert lab(switches={S: "no_grad"}).still() == lab(switches={S: "no_grad"}).still()
+
+
+def fails_at_once(x):
+    raise KeyError("k")
+
+
+def test_what_fails_before_any_operation_is_told_as_it_is():
+    message = GradMode(fails_at_once, x=torch.tensor(2.0)).message
+
+    assert message.startswith("KeyError: 'k'\nIt came from line")
+
+
+def told(x):
+    print("here")
+    return x * 2
+
+
+def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsys):
+    seen = GradMode(told, x=torch.tensor(2.0, requires_grad=True))
+
+    assert "this function prints" in seen._time.value
+    assert capsys.readouterr().out == "here\n" * 2

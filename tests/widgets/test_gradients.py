@@ -10,9 +10,12 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope
-from autodiff_kit.widgets.gradients import OPTIMIZERS, _descend, _touch, bounded
+from autodiff_kit.widgets.descent import OPTIMIZERS, _descend
+from autodiff_kit.widgets.gradients import bounded
 from autodiff_kit.widgets.running import Refused
+from autodiff_kit.widgets.slope import _touch
 from autodiff_kit.widgets.training import gradient_sizes
+from tests.widgets.clock import the_clock_strikes
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -140,7 +143,7 @@ def test_a_constant_that_is_in_the_graph_has_slope_nought() -> None:
         (lambda x: None, "gave nothing back"),
         (lambda x: x.item(), "gave back a float"),
         (lambda x: x * torch.ones(3), "gave back a tensor of shape [3], and a plot needs one"),
-        (lambda x, y: x * y, "missing 1 required positional argument"),
+        (lambda x, y: x * y, "calls the lambda with x, and it takes something else"),
         (lambda x: x.add_(1), "a leaf Variable that requires grad is being used in an in-place"),
     ],
 )
@@ -152,6 +155,7 @@ def test_a_function_that_cannot_be_drawn_is_answered_in_the_lab(function: Any, t
     assert repr(lab).startswith("Slope(")
 
 
+@the_clock_strikes
 def test_a_loop_without_an_end_is_stopped() -> None:
     def forever(x: torch.Tensor) -> torch.Tensor:
         while True:
@@ -298,6 +302,10 @@ def test_a_surface_that_cannot_be_drawn_is_answered_in_the_lab(function: Any) ->
 
     assert lab.message
     assert lab.canvas.svg == ""
+
+
+def test_a_function_of_one_number_is_told_that_a_surface_takes_two() -> None:
+    assert "-> Write def f(x, y): ... around it." in Descent(lambda x: x).message
 
 
 # -- networks -----------------------------------------------------------------------------------
@@ -536,3 +544,10 @@ def test_no_thread_stays_behind(labs: list[Any]) -> None:
     for clock in clocks:
         clock.join(2)
     assert not any(clock.is_alive() for clock in clocks)
+
+
+def test_where_the_value_is_nan_no_path_begins_and_none_diverges():
+    lab = Descent(lambda x, y: (x * y).log(), start=(-1.0, 1.0))
+
+    assert "no path begins at (\N{MINUS SIGN}1, 1), where the value is nan" in lab.canvas.caption
+    assert "diverges" not in lab.canvas.svg

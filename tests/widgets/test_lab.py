@@ -145,3 +145,43 @@ def test_controls_can_be_turned_from_python_and_unknown_ones_are_named():
     assert lab.canvas.caption == "7 bars."
     with pytest.raises(TypeError, match=r"no control 'size' to turn.\n-> There are: count"):
         lab.turn({"size": 1})
+
+
+def test_a_page_shows_the_picture_and_its_words(tmp_path):
+    lab = Bars(13)
+    with pytest.raises(RuntimeError, match="no picture yet"):
+        lab.to_html(tmp_path / "none.html")
+    lab.controls["count"].value = 4
+    lab.controls["count"].value = 13
+
+    page = lab.to_html(tmp_path / "bars.html").read_text("utf-8")
+
+    assert page.count("Bars &lt; &amp; &gt;") == 2  # as its title and as its heading
+    assert lab.still() in page
+    assert "<p>4 bars.</p>" in page
+    assert "<p>RuntimeError: thirteen" in page
+    assert [file.name for file in tmp_path.iterdir()] == ["bars.html"]
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
+
+
+def test_the_labs_of_two_linked_controls_show_the_same():
+    one, other = Bars(3), Bars(7)
+
+    link = ipywidgets.link((one.controls["count"], "value"), (other.controls["count"], "value"))
+    assert other.canvas.caption == "3 bars."
+    other.controls["count"].value = 9
+    assert one.canvas.caption == "9 bars."
+
+    link.unlink()
+    one.controls["count"].value = 1
+    assert other.canvas.caption == "9 bars."
+
+
+def test_a_picture_follows_what_is_picked_in_another_lab_without_python():
+    """`jslink` joins traits in the browser: both must be there, and of one type."""
+    one, other = Bars(), Bars()
+
+    link = ipywidgets.jslink((one.canvas, "picked"), (other.canvas, "picked"))
+
+    assert link.source == (one.canvas, "picked")
+    assert link.target == (other.canvas, "picked")

@@ -9,6 +9,7 @@ import autodiff_kit as torch
 from autodiff_kit.record import record
 from autodiff_kit.utils.checkpoint import checkpoint
 from autodiff_kit.widgets import MemoryTimeline
+from tests.widgets.clock import the_clock_strikes
 
 ROWS, WIDTH = 16, 4
 SIZE = ROWS * WIDTH * 4  # bytes of a layer's result
@@ -211,6 +212,7 @@ def test_what_is_wrong_with_a_function_is_said_in_the_lab(function: Any, words: 
     assert words in MemoryTimeline(function).message
 
 
+@the_clock_strikes
 def test_a_loop_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     from autodiff_kit.widgets import memory
 

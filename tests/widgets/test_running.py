@@ -9,6 +9,7 @@ import pytest
 import autodiff_kit as torch
 from autodiff_kit.record import record
 from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+from tests.widgets.clock import the_clock_strikes
 
 
 def square(x):
@@ -28,6 +29,7 @@ def test_keywords_reach_the_function():
     assert value.item() == 8
 
 
+@the_clock_strikes
 def test_a_bare_endless_loop_ends_when_time_is_up():
     def forever(x):
         while True:
@@ -39,6 +41,7 @@ def test_a_bare_endless_loop_ends_when_time_is_up():
     assert time.perf_counter() - start < 2
 
 
+@the_clock_strikes
 def test_an_endless_loop_that_catches_everything_ends_too():
     def stubborn(x):
         while True:
@@ -88,6 +91,7 @@ def test_a_recorder_outside_is_not_told():
     assert [event["kind"] for event in outer.events] == ["leaf"]
 
 
+@the_clock_strikes
 def test_after_a_run_nothing_comes_late():
     def just_in_time(x):
         time.sleep(0.05)

@@ -8,6 +8,7 @@ import pytest
 import autodiff_kit as torch
 from autodiff_kit.record import record
 from autodiff_kit.widgets import ErrorStory
+from tests.widgets.clock import the_clock_strikes
 
 
 def twice() -> None:
@@ -107,6 +108,7 @@ def test_a_leaf_that_is_not_there_is_named() -> None:
     assert lab.message.startswith("In fine, no leaf q was left without a gradient.")
 
 
+@the_clock_strikes
 def test_a_function_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     from autodiff_kit.widgets import running, stories
 

@@ -1,0 +1,161 @@
+"""What values are called: by the names that the learner has given them.
+
+After reading this file you know where a name in a picture comes from: an assignment, what stands
+for an operand in the source, a variable of a running frame, or the module that owns a parameter.
+It serves the kit's tensors and PyTorch's alike. Read next: ``owners.py``, then ``notes.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from inspect import CO_OPTIMIZED
+from operator import and_
+from types import FrameType, ModuleType
+from typing import Any
+
+from autodiff_kit.record.owners import Owners
+from autodiff_kit.record.scopes import Scopes, look, look_up
+from autodiff_kit.record.source import Place
+
+__all__ = ["Names"]
+
+Find = Callable[[Any], int | None]  # the number of a tensor
+_WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
+
+
+class Names(dict[int, str]):
+    """The names so far, by the numbers of their nodes.
+
+    Parameters
+    ----------
+    nodes : list of dict
+        The nodes of the recording.
+    scopes : Scopes
+    kind : type
+        The class of the tensors that are recorded: the kit's, or PyTorch's.
+    """
+
+    def __init__(self, nodes: list[dict[str, Any]], scopes: Scopes, kind: type) -> None:
+        super().__init__()
+        self._nodes, self._scopes, self._kind = nodes, scopes, kind
+        self._owners = Owners()
+
+    def name_result(self, number: int, place: Place, scope: int) -> None:
+        """Give a result the name it is assigned to; of several ops there, the last one has it."""
+        if place.name is None:
+            found = self._scopes.returns_to()
+            if found is None:
+                return
+            place, scope = found
+        name = place.name
+        if place.scope == scope and self.get(place.number) == name:
+            del self[place.number]
+        place.scope, place.number = scope, number
+        self[number] = name or ""
+
+    def name_operands(
+        self, place: Place, inputs: Sequence[Any], find: Find, frame: FrameType | None
+    ) -> None:
+        """Name what has no name yet by what the learner writes for it here: ``params[0]``."""
+        if frame is None:
+            return
+        texts = place.operands
+        numbers = [find(x) if isinstance(x, self._kind) else None for x in inputs]
+        nameless = [n is not None and n not in self for n in numbers]
+        if not any(map(and_, map(bool, texts), nameless)):
+            return  # such as the inner product of x * 2 + b: nothing is written for it
+        words = [word for text in texts for word in _WORD.findall(text)]
+        known = {
+            word: frame.f_globals.get(word) if value is None else value
+            for word, value in zip(words, look_up(frame, words), strict=True)
+        }
+        if isinstance(known.get(texts[0]), ModuleType):
+            texts = texts[1:]  # torch.exp(x)
+            place.operands = texts if any(texts) else ()
+        for text, tensor, number in zip(texts, inputs, numbers, strict=False):
+            if not text or number is None or number in self:
+                continue
+            node = self._nodes[number]
+            is_leaf = node["kind"] == "leaf"
+            if text.isidentifier():
+                if known[text] is tensor and (is_leaf or self._scopes.has_seen(node["scope"])):
+                    self[number] = text
+            elif is_leaf:  # params[i] is called params[0]
+                self[number] = _INDEX.sub(
+                    lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text
+                )
+
+    def name_leaf(self, number: int, tensor: Any) -> None:
+        """Name a leaf that is older than the recording by what holds it now."""
+        # A parameter, which is no plain tensor, is looked for in modules first.
+        is_parameter = type(tensor) is not self._kind
+        if is_parameter and self._is_owned(number, tensor):
+            return
+        name = self._held_as(tensor)
+        if name:
+            self[number] = name
+        elif not is_parameter:
+            self._is_owned(number, tensor)
+
+    def name_rest(self, tensors: Iterable[tuple[weakref.ref[Any], int]], find: Find) -> None:
+        """Name what a call has returned, ``z = f(x)``, by the variable that holds it now.
+
+        And what has become a part of a module since it was made, by that.
+
+        Parameters
+        ----------
+        tensors : iterable of (weak reference, int)
+            Those that are known, with their numbers.
+        find : callable
+            Returns the number of a tensor; None if it has none.
+        """
+        frames = self._scopes.frames()
+        for reference, at in tensors:
+            tensor = reference()
+            if tensor is None or type(tensor) is self._kind or at >= len(self._nodes):
+                continue
+            if self._nodes[at]["kind"] == "leaf":
+                self._is_owned(at, tensor)
+        for frame in frames:
+            if frame is frames[0] or not frame.f_code.co_flags & CO_OPTIMIZED:
+                for name, value in look(frame).items():
+                    if isinstance(value, self._kind) and not name.startswith("_"):
+                        number = find(value)
+                        if number is not None:
+                            self.setdefault(number, name)
+
+    def write(self) -> None:
+        """Tell the nodes their names; those given several times get numbers: ``h1``, ``h2``."""
+        by_name: dict[str, list[int]] = {}
+        for number, name in sorted(self.items()):
+            if number < len(self._nodes):
+                by_name.setdefault(name, []).append(number)
+        for name, numbers in by_name.items():
+            if len(numbers) == 1:
+                self._nodes[numbers[0]]["name"] = name
+                continue
+            count = 0
+            for number in numbers:
+                numbered = name
+                while numbered in by_name:
+                    count += 1  # a number that makes a name the learner has is left out
+                    numbered = f"{name}{count}"
+                self._nodes[number]["name"] = numbered
+
+    def _held_as(self, tensor: Any) -> str:
+        """Return the variable of the learner's that holds a tensor, or ""."""
+        for frame in self._scopes.frames():
+            for space in (look(frame), frame.f_globals):
+                for name, value in list(space.items()):
+                    if value is tensor and not name.startswith("_"):
+                        return name
+        return ""
+
+    def _is_owned(self, number: int, tensor: Any) -> bool:
+        """Call a leaf by the module that owns it, if one does: ``model.0.weight``."""
+        found = self._owners.find(tensor, self._scopes.frames())
+        if found is not None:
+            self[number], self._nodes[number]["part"] = found
+        return found is not None

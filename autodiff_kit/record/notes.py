@@ -1,0 +1,270 @@
+"""Taking notes of a run: what the kit's recorder and that of real PyTorch have in common.
+
+After reading this file you know what a note is made of - a numbered node or an event, at a place in
+the learner's source, in a scope - and why what goes wrong here never reaches the learner's code.
+Tensors are known weakly, so that no graph is kept alive. Read next: ``recorder.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from functools import cache, wraps
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.ops.table import Op
+from autodiff_kit.ops.words import expression_of, source_of
+from autodiff_kit.record.names import Names
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.record.scopes import Scopes
+from autodiff_kit.record.source import Place, Sources, is_foreign
+from autodiff_kit.record.values import Values
+
+__all__ = ["OVERWRITING", "Notes", "described", "entry_of", "guarded", "learners_frame", "nothing"]
+
+OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
+
+
+def learners_frame(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame from ``frame`` outwards that can be the learner's."""
+    while frame is not None and is_foreign(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def guarded(method: Callable[..., None]) -> Callable[..., None]:
+    """Let nothing that goes wrong in the recorder reach the learner's code; keep to the limit.
+
+    The recording then ends there and says so; the run goes on as without it.
+    """
+
+    @wraps(method)
+    def guarded(self: Notes, *what: Any) -> None:
+        if self.recording.note is not None:
+            return
+        try:
+            method(self, *what)
+        except BaseException as error:  # one more event could be half of one: so none
+            self.recording.note = _failure(error)
+            if not isinstance(error, Exception):
+                raise  # the learner pressed Ctrl-C
+        if len(self._events) > self._limit:
+            del self._events[self._limit :]
+            events = f"{self._limit:,} event{'s' * (self._limit != 1)}"
+            self.recording.note = (
+                f"Recording stopped after {events}; the run itself went on. "
+                "Record less of it, or give record(limit=...) a larger number."
+            )
+
+    return guarded
+
+
+class Notes:
+    """The notes of one run. Whoever watches it says how tensors are told apart, and their values.
+
+    Parameters
+    ----------
+    limit : int
+        So many events at the most.
+    base : frame or None
+        The learner's, whose ``with`` block is recorded.
+    kind : type
+        The class of the tensors.
+
+    Attributes
+    ----------
+    recording : Recording
+        Complete after ``finish``.
+    """
+
+    def __init__(self, limit: int, base: FrameType | None, kind: type) -> None:
+        self.recording = Recording()
+        self._limit = limit
+        self._nodes, self._events = self.recording.nodes, self.recording.events
+        self._values = Values()
+        self._sources = Sources()
+        self._is_learners = self._sources.is_learners
+        self._scopes = Scopes(self._sources, base)
+        self._names = Names(self._nodes, self._scopes, kind)
+        self._passes: set[int] = set()  # scopes of backward passes
+        self._tensors: dict[int, tuple[weakref.ref[Any], int]] = {}  # those without a node: by id
+        self._last_op = -1
+        self._grads: dict[int, Any] = {}  # what is known of a leaf's .grad until it accumulates
+
+    def _known(self, tensor: Any) -> int | None:
+        """Return our number of a tensor, if it has one."""
+        raise NotImplementedError
+
+    def _number(self, tensor: Any, scope: int) -> int:
+        """Return our number of a tensor; one that is older than the recording becomes a leaf."""
+        raise NotImplementedError
+
+    def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
+        """Note a tensor that no recorded op has made."""
+        raise NotImplementedError
+
+    def _value(self, tensor: Any) -> dict[str, Any]:
+        """Describe what a tensor, or an array, holds now."""
+        raise NotImplementedError
+
+    def _is_leaf(self, number: int) -> bool:
+        return bool(self._nodes[number]["kind"] == "leaf")
+
+    def _adopt(self, tensor: Any, scope: int) -> int:
+        """Note a tensor that is older than the recording, by the name that it has now."""
+        number = self._add_leaf(tensor, scope, None)
+        self._names.name_leaf(number, tensor)
+        return number
+
+    def _create(self, tensor: Any, scope: int, place: Place) -> None:
+        """Note a tensor that a factory has made here."""
+        number = self._add_leaf(tensor, scope, place)
+        if scope not in self._passes and (place.name is not None or place.returned):
+            self._names.name_result(number, place, scope)
+
+    def _put_leaf(self, grad_fn: str | None, value: Any, scope: int, place: Place | None) -> int:
+        number = len(self._nodes)
+        text, where = ("", None) if place is None else (place.text, place.where)
+        entry = entry_of("leaf", text, grad_fn, where)
+        entry["id"], entry["value"], entry["scope"] = number, value, scope
+        self._nodes.append(entry)
+        self._events.append({"kind": "leaf", "node": number})
+        return number
+
+    def _tell(self, kind: str, **fields: Any) -> None:
+        self._events.append({"kind": kind, **fields})
+
+    def _tell_change(self, number: int, how: str, tensor: Any, place: Place) -> None:
+        value = self._value(tensor)
+        self._tell("modified", node=number, how=how, value=value, where=place.where)
+
+    def _begin_backward(self) -> tuple[Place, FrameType | None]:
+        """Open the scope of a backward pass; return where it is called."""
+        place, _, frame = self._where()
+        if frame is not None:
+            self._passes.add(self._scopes.begin_backward(frame, place))
+        return place, frame
+
+    # -- where -----------------------------------------------------------------------------------
+
+    def _where(self, is_one_op: bool = False) -> tuple[Place, int, FrameType | None]:
+        """Return the learner's present place, its scope and its frame.
+
+        Parameters
+        ----------
+        is_one_op : bool
+            Whether what runs now, if the learner has called it directly, tells this and no more.
+        """
+        frame: FrameType | None = sys._getframe(3)  # below are this, the method and its guard
+        innermost, entry = frame, None
+        is_learners = self._is_learners
+        while frame is not None and not is_learners[frame.f_code.co_filename]:
+            entry, frame = frame, frame.f_back
+        if frame is None:
+            return self._sources.nowhere, 0, None
+        if is_one_op and entry is innermost:
+            entry = None  # to watch how long a call goes on costs more than all the rest of this
+        place, scope = self._scopes.enter(frame, entry)
+        return place, scope, frame
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def failed(self, error: BaseException) -> None:
+        """Note the exception that ended the run, with the learner's line that raised it."""
+        self.recording.error = {"type": type(error).__name__, "message": str(error), "where": None}
+        try:
+            self.recording.error["where"] = self._line_of(error)
+        except Exception as own:
+            self.recording.note = _failure(own)
+
+    def _line_of(self, error: BaseException) -> Any:
+        traceback = error.__traceback__
+        where = None
+        while traceback is not None:  # the learner's innermost line
+            code = traceback.tb_frame.f_code
+            if self._is_learners[code.co_filename]:
+                where = code, traceback.tb_lasti, traceback.tb_lineno
+            traceback = traceback.tb_next
+        return None if where is None else self._sources.at(*where).where
+
+    def finish(self) -> None:
+        """Complete the recording; if that fails, nothing of it can be shown."""
+        try:
+            self._complete()
+        except Exception as error:
+            self.recording.note = _failure(error)
+            for part in (self._nodes, self._events, self.recording.scopes):
+                part.clear()
+            if self.recording.error is not None:
+                self.recording.error["where"] = None
+
+    def _complete(self) -> None:
+        """Add the names, the scopes and the sources."""
+        self._values.finish()
+        recording = self.recording
+        told = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
+        del self._nodes[told[-1] + 1 if told else 0 :]  # what the limit has cut off
+        self._names.name_rest(list(self._tensors.values()), self._known)
+        self._names.write()
+        if recording.error is not None:
+            self._tell("error")
+        recording.scopes = self._scopes.plain
+        recording.sources = self._sources.plain()
+
+
+def entry_of(kind: str, text: str, grad_fn: str | None, where: Any) -> dict[str, Any]:
+    """Return the entry of a node, to be completed."""
+    return {
+        "id": -1,
+        "kind": kind,
+        "op": None,
+        "grad_fn": grad_fn,
+        "recorded": False,
+        "name": None,
+        "text": text,
+        "inputs": [],
+        "params": {},
+        "value": None,
+        "requires_grad": False,
+        "scope": 0,
+        "where": where,
+        "saved": [],
+    }
+
+
+@cache
+def described(op: Op) -> dict[str, Any]:
+    """Return what pictures need to know of an op."""
+    return {
+        "text": op.text,
+        "tex": op.tex,
+        "doc": op.doc,
+        "node_name": op.node_name,
+        "inputs": list(op.inputs),
+        "rules": {
+            name: {
+                "text": expression_of(rule),
+                "tex": rule.tex,
+                "reads": list(rule.reads),
+                "source": source_of(rule),
+            }
+            for name, rule in op.rules.items()
+        },
+    }
+
+
+def nothing() -> None:
+    """Return what a weak reference returns when its object is gone."""
+
+
+def _failure(error: BaseException) -> str:
+    """Say that recording ended early because of an error of the recorder, or an interrupt."""
+    if not isinstance(error, Exception):
+        return f"The recording ends here: it was interrupted ({type(error).__name__})."
+    what = str(error).split("\n")[0][:100]
+    return (
+        f"The recording ends here because the recorder itself failed ({type(error).__name__}: "
+        f"{what}). Your code is not to blame, and it ran on; what is shown so far is right."
+    )

@@ -1,0 +1,240 @@
+"""PyTorch's backward pass, by hooks: of every node when it is reached and left, and of every leaf.
+
+After reading this file you know how each contribution of PyTorch's engine can be told from outside,
+which adds them up out of sight: what a node has sent is asked of its hook and added up once more.
+All hooks are gone when the recording ends. Read next: ``torch_forward.py``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.record.notes import guarded
+from autodiff_kit.record.torch_notes import TorchNotes
+from autodiff_kit.record.torch_ops import flat
+
+__all__ = ["TorchBackward"]
+
+_NO_BROADCAST = ("expand", "sum_to", "repeat")  # their rules sum: nothing was broadcast
+
+
+class _Pass:
+    """A backward pass that is running.
+
+    Attributes
+    ----------
+    frame : frame or None
+        The learner's, that called it.
+    has_begun : bool
+        Whether it was told; the first node visited tells it.
+    inputs : list of int
+        The leaves whose gradients are returned instead of accumulated.
+    waiting : dict from int to tensor
+        What has come to a node so far.
+    """
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        self.told = told
+        self.frame: FrameType | None = None
+        self.has_begun = False
+        self.inputs: list[int] = []
+        self.waiting: dict[int, Any] = {}
+        create_graph = bool(told.get("create_graph"))
+        retain = told.get("retain_graph")
+        self.retains = create_graph if retain is None else bool(retain)
+
+
+class TorchBackward(TorchNotes):
+    """Notes of PyTorch's backward passes."""
+
+    def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
+        super().__init__(torch, limit, base)
+        self._handles: list[Any] = []
+        self._leaves: dict[int, weakref.ref[Any]] = {}
+        self._args: dict[int, list[tuple[int, str]]] = {}  # op -> its inputs: node, argument
+        self._running: list[_Pass] = []
+        self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
+
+    @contextmanager
+    def backward(self, told: Mapping[str, Any]) -> Iterator[None]:
+        """Be there during a backward pass."""
+        now = _Pass(told)
+        self._running.append(now)
+        self._prepare(now)
+        try:
+            yield
+            self._finished(now)
+        finally:
+            self._running.pop()
+            self._sums.clear()
+
+    # -- hooks -----------------------------------------------------------------------------------
+
+    def _hook(self, node: Any) -> None:
+        """Be told when backward comes to a node, and when it leaves; likewise at its leaves."""
+        numbers = node.metadata[self._key]
+        edges = []
+        for following, index in node.next_functions:
+            if following is not None and hasattr(following, "variable"):
+                self._watch(following)
+            edges.append(None if following is None else self._numbers_of(following, index))
+        self._handles.append(node.register_prehook(partial(self._visited, numbers)))
+        self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
+
+    def _watch(self, node: Any) -> None:
+        """Be told when a gradient comes to a leaf."""
+        if self._key in node.metadata:
+            return
+        leaf = node.variable
+        number = self._number(leaf, 0)
+        node.metadata[self._key] = {0: number}
+        self._handles.append(node.register_prehook(partial(self._arrived, number)))
+        if number not in self._leaves:
+            self._leaves[number] = weakref.ref(leaf)
+            hook = partial(self._accumulated, number)
+            self._handles.append(leaf.register_post_accumulate_grad_hook(hook))
+
+    # -- what happens ----------------------------------------------------------------------------
+
+    @guarded
+    def _prepare(self, now: _Pass) -> None:
+        """Watch the roots that are leaves, and number the inputs, before anything runs."""
+        told = now.told
+        roots = told.get("self", told.get("tensors", told.get("outputs")))
+        now.told = {**told, "roots": [t for t in flat((roots,)) if hasattr(t, "grad_fn")]}
+        edges = self._torch.autograd.graph
+        with self._at_work():
+            tensors = now.told["roots"]
+            now.told["edges"] = [  # held, so that their hooks stay
+                edges.get_gradient_edge(t) for t in tensors if t.is_leaf and t.requires_grad
+            ]
+            for edge in now.told["edges"]:
+                self._watch(edge.node)
+        is_grad = "outputs" in told
+        for tensor in flat((told.get("inputs"),)) if is_grad else ():
+            if isinstance(tensor, self._torch.Tensor) and tensor.requires_grad:
+                _, scope, _ = self._where()
+                now.inputs.append(self._number(tensor, scope))
+
+    def _begin(self, now: _Pass) -> None:
+        now.has_begun = True
+        place, now.frame = self._begin_backward()
+        told = now.told
+        names = ("gradient", "grad_tensors", "grad_outputs")
+        given = next((told[n] for n in names if told.get(n) is not None), None)
+        roots = told["roots"]
+        seeds = [*flat((given,))] if given is not None else []
+        seeds += [None] * (len(roots) - len(seeds))
+        numbers = [self._number(t, 0) for t in roots]
+        with self._at_work():
+            ones = self._torch.ones_like
+            seed = [
+                self._value(ones(t.detach()) if g is None else g)
+                for t, g in zip(roots, seeds, strict=False)
+            ]
+        self._tell("backward", roots=numbers, seed=seed, where=place.where)
+
+    def _present(self) -> _Pass | None:
+        """Return the running backward pass; the first to ask tells that it has begun."""
+        now = self._running[-1] if self._running else None
+        if now is not None and not now.has_begun:
+            self._begin(now)
+        return now
+
+    @guarded
+    def _visited(self, numbers: dict[int, int], gradients: Sequence[Any]) -> None:
+        now = self._present()
+        self._sums.clear()
+        for index, g in enumerate(gradients):
+            if g is not None and index in numbers:
+                if now is not None:
+                    now.waiting.pop(numbers[index], None)
+                self._tell("visit", node=numbers[index], g=self._value(g))
+
+    @guarded
+    def _left(
+        self,
+        numbers: dict[int, int],
+        edges: Sequence[tuple[dict[int, int], int] | None],
+        sent: Sequence[Any],
+        gradients: Sequence[Any],
+    ) -> None:
+        """Note what a node has sent, and that it has let go of what it had saved."""
+        now = self._present()
+        came = [i for i, g in enumerate(gradients) if g is not None and i in numbers]
+        number = numbers[came[-1] if came else min(numbers)]
+        entry = self._nodes[number]
+        args = list(self._args.get(number, ()))
+        for edge, g in zip(edges, sent, strict=False):
+            if edge is None or g is None:
+                continue
+            to = edge[0].get(edge[1], next(iter(edge[0].values())))
+            place = next((i for i, (node, _) in enumerate(args) if node == to), None)
+            arg = "" if place is None else args.pop(place)[1]
+            self._contribute(now, entry, arg, to, g)
+        if now is not None and not now.retains:
+            for saved in dict.fromkeys(numbers.values()):
+                kept = self._nodes[saved]["saved"]
+                if kept:
+                    self._tell("release", node=saved, bytes=sum(s["bytes"] for s in kept))
+        self._sums.clear()
+
+    def _contribute(self, now: _Pass | None, entry: Any, arg: str, to: int, g: Any) -> None:
+        before = None
+        wide = entry["value"]["shape"]
+        if list(g.shape) != wide and entry["op"] not in _NO_BROADCAST:
+            for i, (what, out) in enumerate(self._sums):
+                if list(what.shape) == wide and out.numel() == g.numel():
+                    before = self._value(what)
+                    del self._sums[i]
+                    break
+        total = None
+        if now is not None:
+            waiting = now.waiting.get(to)
+            with self._at_work():
+                g = g.detach()
+                now.waiting[to] = g if waiting is None else waiting + g
+            total = None if waiting is None else self._value(now.waiting[to])
+        after = self._value(g)
+        self._tell(
+            "contribution",
+            node=entry["id"],
+            arg=arg,
+            to=to,
+            before=before,
+            after=after,
+            total=total,
+        )
+
+    @guarded
+    def _arrived(self, number: int, gradients: Sequence[Any]) -> None:
+        """Note that the whole gradient of a leaf is there."""
+        now = self._present()
+        if now is not None:
+            now.waiting.pop(number, None)
+        leaf = self._leaves[number]()
+        grad = None if leaf is None else leaf.grad
+        self._grads[number] = None if grad is None else self._value(grad), self._value(gradients[0])
+        self._tell("visit", node=number, g=self._grads[number][1])
+
+    @guarded
+    def _accumulated(self, number: int, leaf: Any) -> None:
+        self._present()
+        grad = self._value(leaf.grad)
+        before, g = self._grads.pop(number, (None, grad))
+        self._tell("accumulate", node=number, g=g, before=before, grad=grad)
+
+    @guarded
+    def _finished(self, now: _Pass) -> None:
+        if not now.has_begun:
+            return
+        for number in now.inputs:  # torch.autograd.grad ends where a leaf would be visited
+            if number in now.waiting:
+                self._tell("visit", node=number, g=self._value(now.waiting.pop(number)))
+        self._scopes.end_backward()
+        self._tell("finish")

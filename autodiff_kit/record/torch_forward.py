@@ -1,0 +1,380 @@
+"""PyTorch's forward pass: the learner's calls, and the operations that they are made of.
+
+After reading this file you know what a function mode and a dispatch mode show: which call is
+running, each operation with its operands and its result, changes in place, and a Function of the
+learner's. The node of an op comes only after it: it is looked at before the next. Read next:
+``torch_ops.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.ops import OPS, load_all
+from autodiff_kit.record.notes import OVERWRITING, described, entry_of, guarded
+from autodiff_kit.record.scopes import look_up
+from autodiff_kit.record.source import Place
+from autodiff_kit.record.torch_backward import TorchBackward
+from autodiff_kit.record.torch_ops import NO_OPERATION, bind, describe, flat, name_of, unknown
+from autodiff_kit.record.values import parameter
+
+__all__ = ["TorchRecorder"]
+
+
+class TorchRecorder(TorchBackward):
+    """Notes of all that PyTorch does; its methods are called by the modes of ``real_torch.py``."""
+
+    def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
+        super().__init__(torch, limit, base)
+        load_all()
+        self._operands: list[tuple[Any, int | None]] | None = None  # of the op that runs
+        self._call = ""  # the name of the function that the learner has called
+        self._is_inside = False  # an optimizer's step, or an initialiser
+        self._applied: list[tuple[FrameType, str, Place, int]] = []  # Function.apply
+        self._apply = torch.autograd.Function.apply.__func__.__code__
+        self._undo = torch.autograd.function.BackwardCFunction.apply.__code__
+
+    # -- the learner's calls ---------------------------------------------------------------------
+
+    @contextmanager
+    def call(self, func: Any, args: Any, direct: bool) -> Iterator[None]:
+        """Note which function is running, and whether the learner has called it."""
+        name = getattr(func, "__name__", "")
+        initialises = getattr(func, "__module__", "") == "torch.nn.init"
+        first = args[0] if args else None
+        in_place = name.endswith("_") and not name.endswith("__")
+        if in_place and not direct and isinstance(first, self._torch.Tensor):
+            initialises = self._known(first) is None  # a layer that is being made
+        outer = self._call, self._is_inside
+        self._call, self._is_inside = name, self._is_inside or initialises
+        self.settle()
+        before = self._number_here(first) if name == "__setitem__" else None
+        self._is_inside = self._is_inside or before is not None
+        try:
+            yield
+            if before is not None:
+                self.set_item(args, before)
+        finally:
+            self._call, self._is_inside = outer
+            self.settle()
+
+    def _number_here(self, tensor: Any) -> int | None:
+        """Return our number of a tensor that is about to be changed, if all is well so far."""
+        found: list[int] = []
+        self._ask(found, tensor)
+        return found[0] if found else None
+
+    @guarded
+    def _ask(self, found: list[int], tensor: Any) -> None:
+        if not self._is_inside:
+            _, scope, _ = self._where()
+            found.append(self._number(tensor, scope))
+
+    @guarded
+    def called(self, func: Any, args: Any, out: Any, direct: bool) -> None:
+        """Note what a call that is over was: a new tensor, a branch, an item that was set."""
+        if self._is_inside or not direct:
+            return
+        name = getattr(func, "__name__", "")
+        if name == "__bool__":
+            place, scope, _ = self._where()
+            number = self._number(args[0], scope)
+            self._tell("branch", node=number, taken=bool(out), where=place.where)
+        elif isinstance(out, self._torch.Tensor) and out.grad_fn is None:
+            if self._known(out) is not None:
+                return
+            makes = not any(isinstance(arg, self._torch.Tensor) for arg in flat(args))
+            if makes or name.endswith("_like") or name.startswith("new_"):
+                place, scope, _ = self._where()
+                self._create(out, scope, place)
+
+    @contextmanager
+    def optimizers(self) -> Iterator[None]:
+        """Be told of every optimizer's step."""
+        module = sys.modules["torch.optim.optimizer"]
+        handles = (
+            module.register_optimizer_step_pre_hook(self._steps),
+            module.register_optimizer_step_post_hook(self._stepped),
+        )
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _steps(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self.settle()
+        # With a closure the step runs the learner's code; then all of it is recorded.
+        self._is_inside = not any(map(callable, (*args[1:], *kwargs.values())))
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._is_inside = False
+        self._tell_step(optimizer)
+
+    @guarded
+    def _tell_step(self, optimizer: Any) -> None:
+        place, scope, _ = self._where()
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                if tensor.grad is not None:
+                    how = f"{type(optimizer).__name__}.step"
+                    self._tell_change(self._number(tensor, scope), how, tensor, place)
+
+    def leave(self) -> None:
+        """Take all hooks away again."""
+        self.settle()
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def _is_told(self, func: Any) -> bool:
+        """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
+        name = func._schema.name
+        if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
+            return False
+        frame: FrameType | None = sys._getframe(3)
+        now = self._running[-1] if self._running else None
+        is_grad_enabled = self._torch.is_grad_enabled()
+        if is_grad_enabled:
+            return True  # in a backward pass, too: create_graph records that
+        is_hook = False
+        while frame is not None and (now is None or frame is not now.frame):
+            if frame.f_code is self._apply:
+                self._note_function(frame)
+            if frame.f_code in (self._apply, self._undo):
+                return False  # what a Function of the learner's does inside is its own business
+            is_hook = is_hook or self._is_learners[frame.f_code.co_filename]
+            if now is None and frame is self._scopes._base:
+                break
+            frame = frame.f_back
+        return now is None or is_hook
+
+    @guarded
+    def announced(self, func: Any, args: Any, kwargs: Any) -> None:
+        """Look at the operands, before an operation may change them."""
+        self._operands = None
+        if not self._is_told(func):
+            return
+        self.settle()
+        _, scope, _ = self._where()
+        name = name_of(func, self._call)
+        overwrites = name in OVERWRITING
+        self._operands = []
+        for i, value in enumerate(flat(args)):
+            if not isinstance(value, self._torch.Tensor):
+                continue
+            if i == 0 and overwrites and self._known(value) is None:
+                self._operands.append((value, None))
+            else:
+                self._operands.append((value, self._number(value, scope)))
+
+    @guarded
+    def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+        """Note an operation."""
+        operands, self._operands = self._operands, None
+        if operands is None:
+            if self._running and func._schema.name == "aten::sum":
+                self._sums.append((args[0], out))
+            return
+        place, scope, frame = self._where()
+        numbers = {id(tensor): number for tensor, number in operands}
+        outs = [o for o in flat((out,)) if isinstance(o, self._torch.Tensor)]
+        if not isinstance(out, list):
+            outs = outs[:1]  # of a tuple, only the first is the result
+        for i, result in enumerate(outs):
+            number = self._add_op(func, args, kwargs, numbers, (place, scope, frame), result, i)
+        if outs and func._schema.is_mutable:
+            self._change_in_place(func, args[0], number, (place, scope), numbers)
+
+    def _add_op(
+        self, func: Any, args: Any, kwargs: Any, numbers: Any, at: Any, out: Any, index: int
+    ) -> int:
+        place, scope, frame = at
+        name = name_of(func, self._call)
+        op = described(OPS[name]) if name in OPS else describe(func)
+        self.recording.ops.setdefault(name, dict(op))
+        inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
+        sources: list[dict[str, Any]] = []
+        tensors: list[Any] = []
+        for arg, value in inputs:
+            tensors.append(value)
+            if not isinstance(value, self._torch.Tensor):
+                sources.append({"arg": arg, "value": parameter(value)})
+            elif numbers.get(id(value)) is not None:
+                sources.append({"arg": arg, "node": numbers[id(value)]})
+        is_own = scope not in self._passes
+        if is_own and place.operands:
+            self._names.name_operands(place, tensors, self._known, frame)
+        given = {key: self._parameter(value) for key, value in params.items()}
+        number = self._put(name, sources, given, out, (place, scope))
+        if is_own and (place.name is not None or place.returned):
+            self._names.name_result(number, place, scope)
+        if func._schema.is_mutable and out.is_leaf and out.requires_grad:
+            return number  # a leaf that is changed under no_grad stays what it was
+        self._tensors[id(out)] = (weakref.ref(out), number)
+        self._pending.append((number, out, func))
+        return number
+
+    def _put(self, op: str, inputs: list[dict[str, Any]], params: Any, out: Any, at: Any) -> int:
+        """Add an op; its node shows up later."""
+        place, scope = at
+        if op not in self.recording.ops:
+            self.recording.ops[op] = dict(described(OPS[op]))
+        number = self._last_op = len(self._nodes)
+        text = place.text if scope not in self._passes else ""
+        entry = entry_of("op", text, None, place.where)
+        entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
+        entry["value"] = self._value(out)
+        self._nodes.append(entry)
+        self._events.append({"kind": "op", "node": number})
+        self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
+        return number
+
+    @guarded
+    def settle(self) -> None:
+        """Look at the nodes of the ops that have just run: now they are there."""
+        pending, self._pending = self._pending, []
+        with self._at_work():
+            for number, tensor, func in pending:
+                node = tensor.grad_fn
+                if node is not None:
+                    self._meet(node, tensor.output_nr, number, func)
+
+    def _meet(self, node: Any, index: int, number: int, func: Any) -> None:
+        """Get to know the node that made output ``index`` of an op."""
+        entry = self._nodes[number]
+        entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+        numbers = node.metadata.get(self._key)
+        if numbers is not None:  # another result of the same node
+            numbers[index] = number
+            return
+        node.metadata[self._key] = {index: number}
+        entry["saved"] = self._saved(node, entry, func)
+        self._hook(node)
+
+    # -- changes in place ------------------------------------------------------------------------
+
+    def _change_in_place(self, func: Any, tensor: Any, number: int, at: Any, numbers: Any) -> None:
+        """Note that an operation has changed a tensor, and with a view its base."""
+        place, scope = at
+        how = func._schema.name[6:]
+        if self._call not in (how, f"__i{how.rstrip('_')}__", ""):
+            return  # within a call, on what that call has made
+        if tensor.is_leaf and tensor.requires_grad:
+            self._names.pop(number, None)
+            number = self._number(tensor, scope)
+        elif (before := numbers.get(id(tensor))) in self._names:
+            self._names[number] = self._names[before]
+        if scope in self._passes:
+            return
+        base = tensor._base
+        if base is None or not base.requires_grad or base.is_leaf:
+            self._tell_change(number, how, tensor, place)
+            if base is not None:
+                self._tell_change(self._number(base, scope), how, base, place)
+            return
+        # To PyTorch that is one node, of the base, and after it a new one of the view.
+        self._pending.pop()
+        self._nodes[number]["op"] = "copy_slices"
+        self._nodes[number]["value"] = self._value(base)
+        old = self._tensors[id(base)][1] if id(base) in self._tensors else self._number(base, scope)
+        inputs = [{"arg": "x", "node": old}, *self._nodes[number]["inputs"][1:]]
+        self._nodes[number]["inputs"] = inputs
+        self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
+        self.recording.ops["copy_slices"] = unknown("copy_slices", ["x", "y"])
+        self._become(base, old, number, how, place)
+        self._become(tensor, numbers[id(tensor)], self._pick(number, tensor, at), how, place)
+
+    def _become(self, tensor: Any, before: int, number: int, how: str, place: Place) -> None:
+        """Note that a tensor is the result of another op now."""
+        if before in self._names:
+            self._names[number] = self._names[before]
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        self._pending.append((number, tensor, None))
+        self._tell_change(number, how, tensor, place)
+
+    @guarded
+    def set_item(self, args: Any, before: int) -> None:
+        """Note that the learner has set an item of a tensor."""
+        tensor, positions, value = args
+        place, scope, _ = self._where()
+        source: dict[str, Any] = {"arg": "y", "value": parameter(value)}
+        if isinstance(value, self._torch.Tensor):
+            source = {"arg": "y", "node": self._number(value, scope)}
+        inputs = [{"arg": "x", "node": before}, source]
+        params = {"positions": self._parameter(positions)}
+        number = self._put("put", inputs, params, tensor, (place, scope))
+        if tensor.is_leaf and tensor.requires_grad:
+            self._tell_change(before, "__setitem__", tensor, place)
+        else:
+            self._become(tensor, before, number, "__setitem__", place)
+            self.settle()
+
+    def _pick(self, base: int, view: Any, at: Any) -> int:
+        source = [{"arg": "x", "node": base}]
+        return self._put("pick", source, {}, view, at)
+
+    # -- a Function of the learner's -------------------------------------------------------------
+
+    def _adopt(self, tensor: Any, scope: int) -> int:
+        with self._at_work():
+            node = tensor.grad_fn
+        if isinstance(node, self._torch.autograd.function.BackwardCFunction):
+            return self._add_function(tensor, node, scope)
+        return super()._adopt(tensor, scope)
+
+    def _note_function(self, frame: FrameType) -> None:
+        """Note where a Function of the learner's is applied; its node shows up later."""
+        if any(known is frame for known, _, _, _ in self._applied):
+            return
+        entry, caller = frame, frame.f_back
+        while caller is not None and not self._is_learners[caller.f_code.co_filename]:
+            entry, caller = caller, caller.f_back
+        if caller is not None:
+            place, scope = self._scopes.enter(caller, entry)
+            name = look_up(frame, ("cls",))[0].__name__
+            self._applied.append((frame, name, place, scope))
+
+    def _add_function(self, tensor: Any, node: Any, scope: int) -> int:
+        """Note the op of a Function of the learner's, when its result is first used."""
+        name = node.name().removesuffix("Backward")
+        noted = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]
+        place, at = (self._sources.nowhere, scope)
+        if noted:
+            _, _, place, at = self._applied.pop(noted[0])
+        inputs: list[dict[str, Any]] = []
+        for following, index in node.next_functions:
+            if following is not None:
+                if hasattr(following, "variable"):
+                    self._watch(following)
+                numbers, index = self._numbers_of(following, index)
+                source = numbers.get(index, next(iter(numbers.values())))
+                inputs.append({"arg": f"inputs[{len(inputs)}]", "node": source})
+        self.recording.ops.setdefault(name, unknown(name, ["inputs"]))
+        number = self._put(name, inputs, {}, tensor, (place, at))
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        if place.name is not None or place.returned:
+            self._names.name_result(number, place, at)
+        entry = self._nodes[number]
+        with self._at_work():
+            entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+            node.metadata[self._key] = {tensor.output_nr: number}
+            try:
+                kept = node.saved_tensors
+            except RuntimeError:
+                kept = ()
+            readers = [i["arg"].split("[")[0] for i in inputs][:1]
+            entry["saved"] = [
+                {"name": f"saved_tensors[{i}]", "for": readers, "bytes": t.nbytes}
+                for i, t in enumerate(kept)
+                if t is not None and readers
+            ]
+            self._hook(node)
+        return number

@@ -1,0 +1,152 @@
+"""Which of PyTorch's tensors is which, and what its nodes keep.
+
+After reading this file you know how a tensor of PyTorch's is recognised - by its node, which can
+carry a note, or else by its address while it lives - and how its values and what is saved for
+backward are read without leaving a trace. Read next: ``torch_backward.py``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.record.notes import Notes, nothing
+from autodiff_kit.record.source import Place
+from autodiff_kit.record.torch_ops import flat
+from autodiff_kit.record.values import parameter
+
+__all__ = ["TorchNotes"]
+
+
+class TorchNotes(Notes):
+    """Notes of what PyTorch does."""
+
+    def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
+        super().__init__(limit, base, torch.Tensor)
+        self._torch = torch
+        self._key = object()  # under which a node's metadata has our numbers of its outputs
+        self._pending: list[tuple[int, Any, Any]] = []  # ops whose node is still to come
+        self.is_busy = False  # what PyTorch is asked for taking notes is not noted
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        before, self.is_busy = self.is_busy, True
+        try:
+            yield
+        finally:
+            self.is_busy = before
+
+    def _known(self, tensor: Any) -> int | None:
+        """Return our number of a tensor, if it has one."""
+        with self._at_work():
+            node = tensor.grad_fn
+            numbers = None if node is None else node.metadata.get(self._key)
+            if numbers is not None:
+                return int(numbers.get(tensor.output_nr, next(iter(numbers.values()))))
+        reference, number = self._tensors.get(id(tensor), (nothing, -1))
+        return number if reference() is tensor else None
+
+    def _number(self, tensor: Any, scope: int) -> int:
+        number = self._known(tensor)
+        with self._at_work():
+            node, requires = tensor.grad_fn, tensor.requires_grad
+        if number is not None:
+            entry = self._nodes[number]
+            if node is not None or entry["recorded"] or not requires:
+                return number
+            if entry["kind"] == "leaf":  # requires_grad_() came after it was made
+                entry["recorded"] = entry["requires_grad"] = True
+                return number
+            if any(number == waiting for waiting, _, _ in self._pending):
+                return number
+            self._names.pop(number, None)  # a result was made a leaf: that has the name now
+        return self._adopt(tensor, scope)
+
+    def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
+        with self._at_work():
+            node, requires = tensor.grad_fn, tensor.requires_grad
+            name = None if node is None else node.name()
+        number = self._put_leaf(name, self._value(tensor), scope, place)
+        self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = bool(requires)
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        if node is not None:
+            node.metadata[self._key] = {tensor.output_nr: number}
+        return number
+
+    def _numbers_of(self, node: Any, index: int) -> tuple[dict[int, int], int]:
+        """Return the numbers of a node's outputs; of one older than the recording, a leaf's."""
+        numbers = node.metadata.get(self._key)
+        if numbers is None:
+            value = {"shape": [], "dtype": "", "data": []}
+            number = self._put_leaf(node.name(), value, 0, None)
+            self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
+            numbers = node.metadata[self._key] = {index: number}
+        return numbers, index
+
+    def _saved(self, node: Any, entry: Mapping[str, Any], func: Any) -> list[dict[str, Any]]:
+        """Return what PyTorch's node says that it keeps."""
+        private = self._torch._C._autograd
+        hooks = getattr(private, "_top_saved_tensors_default_hooks", None)
+        if hooks is None or hooks(True) is not None:
+            return []  # asking would call the learner's own hooks
+        args = [i["arg"] for i in entry["inputs"]]
+        names = [] if func is None else [a.name for a in func._schema.arguments]
+        numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
+        wanted = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
+        rules = self.recording.ops[entry["op"]]["rules"]
+        found = []
+        for attribute in _saved_names(node.__class__):
+            try:
+                value = getattr(node, attribute)
+            except RuntimeError:
+                continue  # changed already, which is for backward to complain of
+            size = sum(t.nbytes for t in flat((value,)) if isinstance(t, self._torch.Tensor))
+            if not size:
+                continue
+            name = attribute.removeprefix("_saved_")
+            if name in ("result", "out", "values"):
+                name = "out"
+            elif name in names and names.index(name) < len(args):
+                name = args[names.index(name)]
+            readers = [w for w in wanted if name in rules.get(w.split("[")[0], {}).get("reads", ())]
+            size = 0 if name in numbers else size
+            found.append({"name": name, "for": readers or wanted or [name], "bytes": size})
+        order = ["out", *args]
+        found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
+        return found
+
+    def _is_wanted(self, source: Mapping[str, Any]) -> bool:
+        return "node" in source and bool(self._nodes[source["node"]]["recorded"])
+
+    def _value(self, tensor: Any) -> dict[str, Any]:
+        if tensor.is_complex():  # a recording holds real numbers
+            return {"shape": list(tensor.shape), "dtype": "", "data": []}
+        with self._at_work():
+            return self._values.of(_array(tensor))
+
+    def _parameter(self, value: Any) -> Any:
+        if isinstance(value, self._torch.Tensor):
+            with self._at_work():
+                return parameter(_array(value))
+        if isinstance(value, self._torch.dtype):
+            return str(value).removeprefix("torch.")
+        return parameter(value)
+
+
+def _array(tensor: Any) -> Any:
+    """Return the numbers of one of PyTorch's tensors."""
+    tensor = tensor.detach().cpu()
+    if str(tensor.dtype) == "torch.bfloat16":  # NumPy has none
+        tensor = tensor.float()
+    return np.asarray(tensor.resolve_conj().resolve_neg().numpy())
+
+
+@cache
+def _saved_names(node: type) -> tuple[str, ...]:
+    return tuple(n for n in sorted(vars(node)) if n.startswith("_saved_") and "_sym_" not in n)

@@ -1,0 +1,127 @@
+"""A step of a recording, and all that must be remembered from one step to the next.
+
+After reading you know what a frame holds - words, a place, the fields of boxes that change - and
+what is known while the events are told: values that have changed, gradients that wait, what is in
+every ``.grad``. Read next: ``steps_forward.py``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autodiff_kit.view.fold import Outline
+from autodiff_kit.view.formula import Names
+from autodiff_kit.view.words import sentence
+
+__all__ = ["Event", "Frame", "Steps", "Subject", "Value"]
+
+Frame = dict[str, Any]
+Event = Mapping[str, Any]
+Value = Mapping[str, Any]
+
+# What a step is about, for conditions: kind, node, its value, its gradient, what a rule sends.
+Subject = tuple[str, int, Value, Value | None, Value | None]
+
+
+class Steps:
+    """The steps so far, and what they have left behind."""
+
+    def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
+        self.nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
+        self.ops: Mapping[str, Mapping[str, Any]] = recording["ops"]
+        self.events: Sequence[Event] = recording["events"]
+        self.scopes = {scope["id"]: scope for scope in recording["scopes"]}
+        self.lines = [str(source["text"]).splitlines() for source in recording["sources"]]
+        self.error: Mapping[str, Any] | None = recording["error"]
+        self.note: str = recording.get("note") or ""  # why the recording is not complete
+        self.drawn = drawn
+        self.names = names
+        self.frames: list[Frame] = []
+        self.subjects: list[list[Subject]] = []
+        self.moments: list[int] = []
+        self.inner: list[Subject] = []  # what has happened in a fold that is still to be told
+        self.phase = "forward"
+        self.at = 0  # the event being told
+        self.telling: int | None = None  # the node whose rules are being told
+        self.told_rounds: set[int] = set()
+        self.values: dict[int, Value] = {}  # tensors that were changed in place
+        self.operands: dict[int, dict[int, Value]] = {}  # op -> its inputs that were changed before
+        self.pass_where: Any = None  # the line that called backward
+        self.roots: dict[int, Value] = {}
+        self.waiting: dict[int, Value] = {}  # node -> its gradient so far
+        self.whole: dict[int, list[Any]] = {}  # gradients as the inspector has them
+        self.sent: Counter[tuple[int, str, int]] = Counter()
+        self.arrivals: Counter[int] = Counter()  # node -> contributions so far
+        self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
+        self.grads: dict[int, Value] = {}  # leaf -> its .grad
+        self.accumulated: list[int] = []
+
+    def add(
+        self,
+        kind: str,
+        node: int | None,
+        caption: str,
+        *,
+        where: Any = None,
+        edge: str | None = None,
+        changes: Mapping[int, Mapping[str, Any]] | None = None,
+        g: Value | None = None,
+        sent: Value | None = None,
+    ) -> Frame:
+        """Add a step; ``changes`` are the fields that change, by node.
+
+        ``g`` and ``sent`` are what it says of the node's gradient and of a contribution.
+        """
+        self.moments.append(self.at)
+        if kind == "fold":
+            self.subjects.append(self.inner)
+            self.inner = []
+        else:
+            self.subjects.append([] if node is None else [(kind, node, self.value(node), g, sent)])
+        fields: dict[str, dict[str, Any]] = {}
+        for changed, values in (changes or {}).items():
+            box = self.drawn.box_of[changed].id
+            fields.setdefault(box, {}).update(values)
+            if self.phase == "backward":
+                self.touched[box] = changed
+        frame: Frame = {
+            "phase": self.phase,
+            "kind": kind,
+            "node": None if node is None else self.drawn.box_of[node].id,
+            "edge": edge,
+            "where": where,
+            "caption": sentence(caption),
+            "set": fields,
+        }
+        self.frames.append(frame)
+        return frame
+
+    def value(self, node: int) -> Value:
+        """Return the value a tensor has at this step."""
+        changed = self.values.get(node)
+        found: Value = self.nodes[node]["value"] if changed is None else changed
+        return found
+
+    def _operand(self, node: int, source: int) -> Value:
+        """Return the value an input had when the op ran; it may have changed in place since."""
+        before = self.operands.get(node, {}).get(source)
+        found: Value = self.nodes[source]["value"] if before is None else before
+        return found
+
+    def hide(self, event: Event) -> None:
+        """Note what happens inside a fold, which is told as one step."""
+        kind, node = event["kind"], event.get("node")
+        if node is not None and kind in ("leaf", "op", "modified", "visit", "accumulate"):
+            g = event.get("grad", event.get("g"))
+            self.inner.append((kind, node, self.value(node), g, None))
+        elif kind == "contribution":
+            sent = event["before"] or event["after"]
+            self.inner.append((kind, event["node"], self.value(event["node"]), None, sent))
+
+    def _called(self, node: int) -> str:
+        """Return a node's name; that of the box for one without a name in a folded box."""
+        box = self.drawn.box_of[node]
+        folded = box.kind == "fold" and not self.nodes[node]["name"]
+        return box.heading if folded else self.names.name(node)

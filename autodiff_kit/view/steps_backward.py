@@ -1,0 +1,279 @@
+"""The backward steps: one contribution at a time, until the leaves have their gradient.
+
+After reading you can say when a gradient is complete, how a rule is shown in three forms, what
+undoes broadcasting, and what adds up. What is released is said in the last step of its node. Read
+next: ``frames.py``, where folded boxes come in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_kit.view.formula import (
+    bar,
+    decided,
+    grid,
+    parameter,
+    rule_forms,
+    shape_text,
+    short,
+    show,
+    symbol,
+    word,
+    worked_out,
+)
+from autodiff_kit.view.steps import Event, Steps, Value
+from autodiff_kit.view.words import (
+    IN_A_BOX,
+    a_value,
+    box_value,
+    capital,
+    dimensions,
+    listed,
+    memory,
+    sum_of,
+)
+
+__all__ = ["NAMED", "BackwardSteps"]
+
+NAMED = 3  # more names than this are counted instead
+WAITING = " waiting"  # what has come to a leaf but is not in its .grad yet
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
+
+
+class BackwardSteps(Steps):
+    """Tells what the engine does."""
+
+    def backward(self, event: Event) -> None:
+        """Tell where a backward pass starts; clear what the one before has left."""
+        self.phase, self.pass_where = "backward", event["where"]
+        self.roots = dict(zip(event["roots"], event["seed"], strict=True))
+        self.waiting = dict(self.roots)
+        self.sent.clear()
+        self.arrivals.clear()
+        self.accumulated = []
+        for later in self.events[self.at + 1 :]:
+            if later["kind"] in ("finish", "backward"):
+                break
+            if later["kind"] == "accumulate" and later["before"] is None:
+                self.grads.pop(later["node"], None)  # was reset, which no event tells
+        changes: dict[int, dict[str, Any]] = {}
+        for node in self.touched.values():  # what the pass before has left in the boxes
+            changes[node] = {"g": None, "rule": None, "visited": False}
+            if node in self.grads:
+                changes[node] |= self._shown(node, "grad", self.grads[node])
+        self.touched = {}
+        for root, seed in self.roots.items():
+            changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
+        starts = listed(
+            f"{self.names.name(root)} with gradient {show(seed)}"
+            for root, seed in self.roots.items()
+        )
+        caption = f"Backward starts at {starts}"
+        first = next(iter(self.roots), None)
+        g = None if first is None else self.roots[first]
+        self.add("backward", first, caption, where=self.pass_where, changes=changes, g=g)
+
+    def _shown(
+        self, node: int, field: str, value: Value, text: str | None = None
+    ) -> dict[str, Any]:
+        """Return the fields that show a gradient: short for the box, whole for the inspector."""
+        fits = text is not None and len(text) <= IN_A_BOX
+        fields: dict[str, Any] = {field: text if fits else box_value(value)}
+        if value["shape"] and self.drawn.box_of[node].kind != "fold":
+            if self.whole.get(node) != value["data"]:  # else it is still there
+                fields["gradient"] = grid(value)
+            self.whole[node] = value["data"]
+        return fields
+
+    def _arrived(self, node: int, text: str | None = None) -> dict[str, Any]:
+        """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
+        value = self.waiting[node]
+        record = self.nodes[node]
+        inner = record["kind"] == "op" or record["grad_fn"]
+        if inner or self.drawn.box_of[node].kind == "fold":
+            return self._shown(node, "g", value, text)
+        if node in self.grads:
+            text = f"{box_value(self.grads[node])}, {box_value(value)}"
+            return self._shown(node, "grad", value, text + WAITING)
+        return self._shown(node, "g", value, text or box_value(value) + WAITING)
+
+    def visit(self, event: Event) -> None:
+        """Tell that the gradient of a node is complete, or that a hook has changed it."""
+        node, g = event["node"], event["g"]
+        self.telling = node
+        waited = self.waiting.get(node)
+        self.waiting[node] = g
+        following = self.events[self.at + 1] if self.at + 1 < len(self.events) else {}
+        if following.get("kind") == "accumulate" and following.get("node") == node:
+            return  # told there
+        name = self.names.name(node)
+        if waited is not None and waited["data"] != g["data"]:
+            caption = f"A hook changes the gradient of {name}: {show(waited)} becomes {show(g)}"
+        elif node in self.roots and self.frames[-1]["kind"] == "backward":
+            self.frames[-1]["set"][self.drawn.box_of[node].id]["visited"] = True
+            return  # just told
+        else:
+            count = self.arrivals[node]
+            several = "both" if count == 2 else f"all {count}"
+            all_in = f" with {several} contributions" if count > 1 else ""
+            caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
+        changes = {node: {**self._shown(node, "g", g), "visited": True}}
+        self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
+
+    def contribution(self, event: Event) -> None:
+        """Tell what a rule sends: in up to three steps, one idea each."""
+        node, to = event["node"], event["to"]
+        after, total = event["after"], event["total"]
+        sent = event["before"] or after
+        spread = sent["shape"] != after["shape"]
+        self.arrivals[to] += 1
+        waited = self.waiting.get(to)
+        forms, given = self._rule(node, event["arg"], to, sent)
+        changes: dict[int, dict[str, Any]] = {node: {"rule": forms}}
+        edge = self._edge(node, event["arg"], to)
+        about = {"where": self.nodes[node]["where"], "edge": edge}
+        if total is None:
+            self.waiting[to] = after
+        if total is None and not spread:
+            changes[to] = self._arrived(to)
+        self.add("contribution", node, given, changes=changes, sent=sent, **about)
+        name = self._called(to)
+        if spread:
+            caption = (
+                f"{name} was broadcast from {shape_text(after['shape'])} to "
+                f"{shape_text(sent['shape'])}, so what its copies send back is summed over "
+                f"{dimensions(sent['shape'], after['shape'])}: {a_value(after)}"
+            )
+            changes = {} if total is not None else {to: self._arrived(to)}
+            self.add("unbroadcast", to, caption, changes=changes, sent=after, **about)
+        if total is not None:
+            self.waiting[to] = total
+            added = None if waited is None else sum_of(waited, after, total)
+            caption = f"{name} is used more than once, so what comes back adds up"
+            caption += f": {added}" if added else f" to {a_value(total)}"
+            changes = {to: self._arrived(to, added)}
+            self.add("add", to, caption, changes=changes, **about)
+
+    def _edge(self, node: int, arg: str, to: int) -> str | None:
+        """Return the arrow that a contribution goes back along."""
+        key = (node, arg, to)
+        inputs = enumerate(self.nodes[node]["inputs"])
+        places = [p for p, i in inputs if i["arg"] == arg and i.get("node") == to]
+        self.sent[key] += 1
+        if not places:
+            return None
+        edge = self.drawn.edge_at.get((node, places[(self.sent[key] - 1) % len(places)]))
+        return edge.id if edge else None
+
+    def _rule(self, node: int, arg: str, to: int, result: Value) -> tuple[list[str] | None, str]:
+        """Return the rule in its three forms, and the sentence that says what it does here."""
+        record = self.nodes[node]
+        target = self._called(to)
+        if record["op"] is None:
+            return None, f"{record['grad_fn']} sends {target} {a_value(result)}"
+        places = [i for i, source in enumerate(record["inputs"]) if source.get("node") == to]
+        if len(places) > 1:
+            place = next(i for i in places if record["inputs"][i]["arg"] == arg)
+            owner = f"{target}, its {_ORDINALS[min(place, len(_ORDINALS) - 1)]} input,"
+        else:
+            owner = target
+        what = f"The rule of {word(record['op'])} for {owner}"
+        rule = self.ops[record["op"]]["rules"].get(arg.split("[")[0])
+        if rule is None:
+            return None, f"{what} gives {a_value(result)}"
+        names, numbers = self._reads(node, rule["reads"])
+        given = symbol(result)
+        parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
+        text = decided(rule["text"], tuple(parameters))
+        forms = rule_forms(
+            text, arg, names=names, numbers=numbers, target=self.names.name(to), result=given
+        )
+        if text == "g":
+            return forms, f"{what} hands the gradient on as it is: {a_value(result)}"
+        if short(result) is None:  # no numbers to be seen, so say it with names
+            formula = forms[1].partition(" = ")[2]
+            return forms, f"{what} gives {formula}, {a_value(result)}"
+        return forms, f"{what} gives {worked_out(text, numbers, given)}"
+
+    def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what stands for the names that a rule reads: names, and numbers."""
+        record = self.nodes[node]
+        names = {"g": bar(self.names.name(node))}
+        numbers = {"g": symbol(self.waiting[node])}
+        sources = {source["arg"]: source for source in record["inputs"]}
+        for read in reads:
+            source = sources.get(read.removesuffix("_shape"))
+            if read == "out":
+                names[read] = self.names.name(node)
+                numbers[read] = symbol(record["value"])
+            elif source is not None and "node" in source:
+                name, value = self.names.name(source["node"]), self._operand(node, source["node"])
+                if read.endswith("_shape"):
+                    names[read] = f"{name}.shape" if name.isidentifier() else f"({name}).shape"
+                    numbers[read] = shape_text(value["shape"])
+                else:
+                    names[read], numbers[read] = name, symbol(value)
+            elif source is not None:
+                names[read] = numbers[read] = parameter(source["value"])
+            elif read in record["params"]:
+                names[read] = numbers[read] = parameter(record["params"][read])
+        return names, numbers
+
+    def accumulate(self, event: Event) -> None:
+        """Tell what a leaf's .grad becomes."""
+        node, before, grad = event["node"], event["before"], event["grad"]
+        name = f"{self.names.name(node)}.grad"
+        text = None
+        if before is None:
+            caption = f"{name}: nothing before, now {a_value(grad)}"
+        else:
+            text = sum_of(before, event["g"], grad)
+            caption = f"{name} holds {a_value(before)} from before, and gradients add up"
+            caption += f": {text}" if text else f" to {a_value(grad)}"
+        self.grads[node] = grad
+        self.accumulated.append(node)
+        changes = {node: {**self._shown(node, "grad", grad, text), "visited": True}}
+        where = self.nodes[node]["where"]
+        self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
+
+    def release(self, event: Event) -> None:
+        """Tell what an op lets go of."""
+        node = event["node"]
+        record = self.nodes[node]
+        if not record["saved"] or not event["bytes"]:
+            return  # only numbers: nothing to speak of
+        things = {
+            s["name"]: "its own result" if s["name"] == "out" else self._argument(node, s["name"])
+            for s in record["saved"]
+        }
+        what = listed(dict.fromkeys(things.values()))
+        caption = (
+            f"{capital(word(record['op']))} lets go of {what}: {memory(event['bytes'])} freed."
+        )
+        if self.telling != node or not self.frames:
+            where = record["where"]
+            self.add("release", node, caption, where=where, changes={node: {"released": True}})
+            return
+        frame = self.frames[-1]  # one idea less: said with the last thing the node did
+        frame["caption"] += f" {caption}"
+        frame["set"].setdefault(self.drawn.box_of[node].id, {})["released"] = True
+
+    def _argument(self, node: int, arg: str) -> str:
+        return self.names.operands(node).get(arg, arg)
+
+    def finish(self, event: Event) -> None:
+        """Tell what the leaves have gained."""
+        named = [n for n in self.accumulated if self.drawn.box_of[n].kind != "fold"]
+        if not self.accumulated:
+            caption = "Backward is done."
+        elif len(self.accumulated) > NAMED or len(named) < len(self.accumulated):
+            caption = f"Backward is done: {len(self.accumulated):,} leaves have their gradient."
+        else:
+            gained = (
+                f"{self.names.name(n)}.grad is {a_value(self.grads[n])}" for n in self.accumulated
+            )
+            caption = f"Backward is done: {listed(gained)}"
+        self.add("finish", None, caption, where=self.pass_where)
+        self.phase = "forward"

@@ -1,0 +1,165 @@
+"""Stories of a way back that is not there: no graph, a leaf that was not used, a gradient lost.
+
+After reading you know how the places are found at which the path from a result to a leaf is cut.
+Read next: ``story_refused.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from autodiff_kit.view.story_facts import Chapter, Facts, Told, Where, base_of
+
+__all__ = ["lost", "no_graph", "not_wanted", "unused"]
+
+
+def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell why nothing leads back from a result."""
+    node = facts.subject
+    if node is None or facts.nodes[node]["recorded"]:
+        return None
+    chapters: list[Chapter] = []
+    mends: dict[str, None] = {}
+    for cut in facts.cuts(node)[:2]:
+        told, mend = facts.cut(cut)
+        chapters += [c for c in told if c not in chapters]
+        mends[mend] = None
+    text = facts.text(facts.error["where"])
+    needs = {
+        "retain_grad": "would keep a gradient, but none will ever come",
+        "register_hook": "would wait for a gradient, but none will ever come",
+    }
+    why = next((words for key, words in needs.items() if key in text), "")
+    name = facts.name(node)
+    last = f"`{text}` {why or 'looks for the node that made `' + name + '`, and there is none'}."
+    chapters.append(Chapter(last, node, facts.error["where"]))
+    return f"No graph leads back from `{name}`", chapters, "; ".join(mends)
+
+
+def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell why a tensor whose gradient is asked for wants none."""
+    found = [facts.find(one) for one in _asked(_call(facts))]
+    node = next((n for n in found if n is not None and not facts.nodes[n]["recorded"]), None)
+    if node is None:
+        return None
+    chapters, mend = facts.cut(node)
+    name = facts.name(node)
+    words = f"The gradient with respect to `{name}` is asked for: no edge was ever made for it."
+    chapters.append(Chapter(words, node, facts.error["where"]))
+    return f"`{name}` wants no gradient", chapters, mend
+
+
+def unused(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that a tensor whose gradient is asked for was not used on the way."""
+    call = _call(facts)
+    asked = _asked(call)
+    index = int(match[1])
+    node = facts.find(asked[index]) if index < len(asked) else None
+    root = facts.find(call.args[0]) if call and call.args else None
+    if node is None or root is None:
+        return None
+    name, of = facts.name(node), facts.name(root)
+    return (
+        f"`{name}` was not used on the way to `{of}`",
+        [
+            Chapter(f"`{name}` is made here.", node, facts.nodes[node]["where"]),
+            Chapter(
+                f"`{facts.titled(root)}` is made without it: no arrow leads from `{name}` to "
+                f"`{of}`.",
+                root,
+                facts.nodes[root]["where"],
+            ),
+            Chapter(
+                f"The gradient of `{of}` with respect to `{name}` is asked for, and no path leads "
+                "there.",
+                None,
+                facts.error["where"],
+            ),
+        ],
+        f"use `{name}` on the way to `{of}`; or allow for it: `allow_unused=True` gives None, "
+        "`materialize_grads=True` gives zeros",
+    )
+
+
+def lost(facts: Facts, leaf: str | None) -> Told | None:
+    """Tell why leaves got no gradient although backward ran."""
+    passes = [e for e in facts.events if e["kind"] == "backward"]
+    got = {e["node"] for e in facts.events if e["kind"] == "accumulate"}
+    lost = [
+        n["id"]
+        for n in facts.nodes
+        if n["kind"] == "leaf" and n["requires_grad"] and n["id"] not in got and not n["grad_fn"]
+    ]
+    if leaf is not None:
+        lost = [n for n in lost if facts.nodes[n]["name"] == leaf]
+    if not passes or not lost or not any(e["kind"] == "finish" for e in facts.events):
+        return None
+    node = lost[0]
+    name = facts.name(node)
+    reached = {node}
+    for record in facts.nodes:
+        if record["recorded"] and any(i.get("node") in reached for i in record["inputs"]):
+            reached.add(record["id"])
+    users = [n for n in facts.nodes if any(i.get("node") in reached for i in n["inputs"])]
+    ghosts = [n["id"] for n in users if not n["recorded"]]
+    away = [
+        n["id"]
+        for n in facts.nodes
+        if n["kind"] == "leaf" and (left := facts.left(n["id"])) and _mentions(facts, left, reached)
+    ]
+    chapters = [
+        Chapter(f"`{name}` is a leaf that wants a gradient.", node, facts.nodes[node]["where"])
+    ]
+    if ghosts or away:
+        told, mend = facts.cut((away or ghosts)[0])
+        chapters += told
+    elif len(reached) > 1:
+        end = max(reached)
+        words = f"`{facts.titled(end)}` is made of it, and backward never starts there."
+        chapters.append(Chapter(words, end, facts.nodes[end]["where"]))
+        mend = f"let what you call `backward` on depend on `{facts.name(end)}`"
+    else:
+        chapters[0] = Chapter(
+            f"`{name}` is a leaf that wants a gradient, and no operation uses it.",
+            node,
+            facts.nodes[node]["where"],
+        )
+        mend = (
+            f"use `{name}` on the way to the result; perhaps its name was given to another tensor"
+        )
+    last = passes[-1]
+    roots = " and ".join(f"`{facts.name(n)}`" for n in last["roots"])
+    chapters.append(
+        Chapter(
+            f"Backward starts at {roots}. No way leads from there to `{name}`: `{name}.grad` stays "
+            "None.",
+            last["roots"][0],
+            last["where"],
+        )
+    )
+    return f"No gradient comes to `{name}`", chapters, mend
+
+
+def _call(facts: Facts) -> ast.Call | None:
+    try:
+        (line,) = ast.parse(facts.text(facts.error["where"])).body
+    except (SyntaxError, ValueError):
+        return None
+    call = line.value if isinstance(line, ast.Expr) else None
+    return call if isinstance(call, ast.Call) else None
+
+
+def _asked(call: ast.Call | None) -> list[ast.expr]:
+    """Return the second argument of a call, or its parts."""
+    given = call.args[1:2] if call else []
+    given += [k.value for k in call.keywords if k.arg == "inputs"] if call else []
+    if given and isinstance(given[0], ast.List | ast.Tuple):
+        return given[0].elts
+    return given
+
+
+def _mentions(facts: Facts, left: tuple[Where | None, str], nodes: set[int]) -> bool:
+    """Return whether what was taken out of the graph is one of these nodes."""
+    words = set(re.findall(r"[^\W\d]\w*", facts.text(left[0])))
+    return any(base_of(facts.nodes[n]["name"] or "") in words for n in nodes)

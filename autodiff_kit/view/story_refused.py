@@ -1,0 +1,260 @@
+"""Stories of what cannot be done with this tensor: it is a leaf, a result, or of a wrong kind.
+
+After reading you know what autograd refuses at once, and what a learner would write instead. Read
+next: ``story.py``, whose table says which message leads to which story.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+from autodiff_kit.view.formula import shape_text, show
+from autodiff_kit.view.story_facts import Chapter, Facts, Told, base_of
+
+__all__ = [
+    "function",
+    "inference",
+    "leaf_in_place",
+    "nan",
+    "no_float",
+    "no_scalar",
+    "of_a_result",
+    "wrong_shape",
+]
+
+
+def no_scalar(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that backward has to know what flows into many numbers."""
+    node = facts.subject
+    if node is None:
+        return None
+    value = facts.nodes[node]["value"]
+    count = prod(value["shape"])
+    name = base_of(facts.name(node))
+    text = facts.text(facts.error["where"])
+    start = name if name.isidentifier() else f"({name})"
+    return (
+        f"Backward begins with one 1, and `{name}` has {count} numbers",
+        [
+            Chapter(
+                f"`{facts.titled(node)}` has shape {shape_text(value['shape'])}: {count} numbers.",
+                node,
+                facts.nodes[node]["where"],
+            ),
+            Chapter(
+                f"`{text}` needs a number to begin with at each of them. For a single number "
+                "that is 1; for many, only you can say.",
+                node,
+                facts.error["where"],
+            ),
+        ],
+        f"make one number of them: `{start}.sum().backward()` or `{start}.mean().backward()`; or "
+        f"say what flows in: `{start}.backward(torch.ones_like({name}))`",
+    )
+
+
+def leaf_in_place(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that a leaf is changed in place while that is recorded."""
+    node = facts.subject
+    if node is None:
+        return None
+    chapters = []
+    leaf = node
+    while facts.nodes[leaf]["kind"] == "op":
+        leaf = next(i["node"] for i in facts.nodes[leaf]["inputs"] if "node" in i)
+    name = facts.name(leaf)
+    chapters.append(
+        Chapter(
+            f"`{name}` is a leaf, and you asked for the gradient with respect to its value.",
+            leaf,
+            facts.nodes[leaf]["where"],
+        )
+    )
+    if leaf != node:
+        words = f"`{facts.titled(node)}` is a view: it looks into the memory of `{name}`."
+        chapters.append(Chapter(words, node, facts.nodes[node]["where"]))
+    text = facts.line(facts.error["where"])
+    chapters.append(
+        Chapter(
+            f"`{text}` would put other numbers into `{name}`. Then `{name}` would not be what "
+            "you made any more, and its gradient would belong to numbers that are gone.",
+            node,
+            facts.error["where"],
+        )
+    )
+    return (
+        f"A change in place of the leaf `{name}`, while it is being recorded",
+        chapters,
+        f"if it is an update: put `with torch.no_grad():` around `{text}`; otherwise make a new "
+        "tensor",
+    )
+
+
+def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell what is done to a result, and only a leaf can bear."""
+    node = facts.subject
+    if node is None or facts.nodes[node]["kind"] != "op":
+        return None
+    name = facts.name(node)
+    text = facts.text(facts.error["where"])
+    message = facts.error["message"]
+    if "numpy()" in message:
+        title = f"`{name}` would leave the graph unnoticed"
+        last = f"`{text}` would go on in NumPy, where nothing is recorded."
+        mend = f"say that you know: `{text.replace('.numpy', '.detach().numpy')}`"
+    elif "optimize" in message:
+        title = f"An optimizer was given `{name}`, which is a result"
+        last = (
+            f"An update of `{name}` would be lost: it is computed anew from its inputs each time."
+        )
+        mend = f"give it the leaves that `{name}` is made of; or make it a leaf: "
+        mend += f"`{name}.detach().requires_grad_()`"
+    elif "deepcopy" in message:
+        title = f"`{name}` cannot be copied with its graph"
+        last = f"A copy of `{name}` would need a copy of the node that made it."
+        mend = f"copy the numbers alone: `{name}.detach().clone()`"
+    elif "hook" in message:
+        title = f"`{name}` accumulates nothing"
+        last = "This hook waits until `.grad` was accumulated, and only leaves have that."
+        mend = f"use `{name}.register_hook(...)`, which is called with the gradient as it passes"
+    else:
+        title = f"`{name}` requires a gradient because of what it is made of"
+        last = f"`{text}` would cut the graph behind its back."
+        mend = f"take the numbers out of the graph: `{name} = {name}.detach()`"
+    made = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
+    chapters = [
+        Chapter(made, node, facts.nodes[node]["where"]),
+        Chapter(last, node, facts.error["where"]),
+    ]
+    return title, chapters, mend
+
+
+def no_float(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that whole numbers have no gradient."""
+    node = facts.subject
+    text = facts.text(facts.error["where"])
+    chapters = []
+    if node is not None and facts.nodes[node]["where"] is not None:
+        record = facts.nodes[node]
+        words = f"`{facts.name(node)}` holds whole numbers: {record['value']['dtype']}."
+        chapters.append(Chapter(words, node, record["where"]))
+    words = f"`{text}` asks for a gradient: how much changes if this changes a little? Whole "
+    chapters.append(Chapter(words + "numbers cannot change a little.", node, facts.error["where"]))
+    mend = "write the numbers with a point, `1.` instead of `1`, or use `.float()`"
+    return "Whole numbers have no gradient", chapters, mend
+
+
+def wrong_shape(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that a gradient must have the shape of its tensor."""
+    node = facts.subject
+    if node is None:
+        return None
+    shape = shape_text(facts.nodes[node]["value"]["shape"])
+    name = facts.name(node)
+    given = shape_text([int(n) for n in re.findall(r"\d+", match[1])])
+    return (
+        f"The gradient that flows into `{name}` has another shape than `{name}`",
+        [
+            Chapter(f"`{facts.titled(node)}` has shape {shape}.", node, facts.nodes[node]["where"]),
+            Chapter(
+                f"The gradient given here has shape {given}: it must say one number for each "
+                f"number of `{name}`.",
+                node,
+                facts.error["where"],
+            ),
+        ],
+        f"give a gradient of shape {shape}, such as `torch.ones_like({name})`",
+    )
+
+
+def inference(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell where a tensor was made in inference mode."""
+    inside = [
+        (node["id"], switch)
+        for node in facts.nodes
+        if (switch := facts.switch(node["where"])) and "inference" in facts.text(switch)
+    ]
+    if not inside:
+        return None
+    node, switch = inside[-1]
+    name = facts.name(node)
+    return (
+        f"`{name}` was made in inference mode, and cannot come back into a graph",
+        [
+            Chapter(f"`{facts.text(switch)}`: from here on nothing is recorded.", None, switch),
+            Chapter(
+                f"`{facts.titled(node)}` has no version counter: nobody would notice a change.",
+                node,
+                facts.nodes[node]["where"],
+            ),
+            Chapter(
+                f"`{facts.text(facts.error['where'])}` would have to rely on `{name}`.",
+                node,
+                facts.error["where"],
+            ),
+        ],
+        f"use `torch.no_grad()` there instead of inference mode, or go on with `{name}.clone()`",
+    )
+
+
+def function(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell what is wrong with the backward of the learner's own Function."""
+    node = facts.stopped_at
+    if node is None:
+        return None
+    record = facts.nodes[node]
+    op = record["op"]
+    count = len(record["inputs"])
+    message = facts.error["message"].splitlines()[0]
+    if "number of gradients" in message:
+        expected, got = re.findall(r"\d+", message.rpartition("(")[2])
+        title = f"{op} took {expected} arguments, and its backward answers for {got}"
+        last = f"The backward of {op} gave back {got}: each of the {expected} needs its own."
+        mend = f"return {expected} values from `backward`, None for those without a gradient"
+    elif "invalid gradient" in message:
+        got, wanted = re.findall(r"\[.*?\]", message)
+        title = f"The backward of {op} gives a gradient of another shape than its input"
+        last = f"What came back has shape {got}, and that input has shape {wanted}."
+        mend = "give each input a gradient of its own shape; sum over what was broadcast"
+    else:
+        title = f"{op} cannot go back"
+        last = f"Backward comes to {op}: {message}"
+        mend = f"write a `backward` for {op} that is made of differentiable operations"
+    words = f"`{facts.titled(node)}` is applied to {count} tensor{'s' * (count != 1)} of the graph."
+    chapters = [
+        Chapter(words, node, record["where"]),
+        Chapter(last, node, facts.error["where"]),
+    ]
+    return title, chapters, mend
+
+
+def nan(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell at which value the rule of an op gives nan."""
+    node = facts.stopped_at
+    if node is None:
+        return None
+    record = facts.nodes[node]
+    visit = next(e for e in reversed(facts.events) if e["kind"] == "visit")
+    source = next(i["node"] for i in record["inputs"] if "node" in i)
+    value = show(facts.nodes[source]["value"])
+    op = facts.op(node)
+    return (
+        f"The rule of {op} gives nan",
+        [
+            Chapter(
+                f"`{facts.titled(node)}` is computed at {value}. The value is fine; its slope "
+                "there need not be.",
+                node,
+                record["where"],
+            ),
+            Chapter(
+                f"Backward comes to {op} with gradient {show(visit['g'])}, and its rule makes nan "
+                "of it: infinite slopes times 0, or a slope where there is none.",
+                node,
+                facts.error["where"],
+            ),
+        ],
+        f"keep what goes into {op} away from there: add a small number, clamp it, or choose with "
+        f"`torch.where` what goes into {op}, not what comes out",
+    )

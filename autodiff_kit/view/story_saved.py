@@ -1,0 +1,166 @@
+"""Stories of what backward had saved: somebody changed it, or an earlier backward has freed it.
+
+After reading you know how the two commonest surprises of autograd are traced to a line. Each
+function here takes the facts and what the pattern of its message has found. Read next:
+``story_paths.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autodiff_kit.view.story_facts import Chapter, Facts, Told
+from autodiff_kit.view.words import memory
+
+__all__ = ["changed", "twice"]
+
+SHARING = {  # their results look into the memory of their first input
+    *("reshape", "view", "select", "slice_dim", "transpose", "t", "permute", "expand", "unsqueeze"),
+    *("squeeze", "squeeze_dim", "squeeze_dims", "drop_dim", "alias", "pick", "split_item"),
+    *("unbind_item", "split_with_sizes_item", "reshape_alias"),
+}
+CHANGES = 3  # more changes of one value are not told one by one
+
+
+def changed(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell who changed a value after an op had saved it."""
+    node = facts.stopped_at
+    if node is None:
+        return None
+    now, expected = int(match[1]), int(match[2])
+    made = facts.made(node)
+    sharing: dict[int, int] = {}  # node -> whose memory it looks into
+
+    def root(n: int) -> int:
+        return root(sharing[n]) if n in sharing else n
+
+    changes: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}  # by line: of a view, two at once
+    for i, event in enumerate(facts.events):
+        n = event.get("node", -1)
+        inputs = facts.nodes[n]["inputs"] if n >= 0 else []
+        first = next((s["node"] for s in inputs if "node" in s), None)
+        if event["kind"] == "op" and facts.nodes[n]["op"] in SHARING and first is not None:
+            sharing[n] = first
+        elif event["kind"] == "modified":
+            if facts.nodes[n]["kind"] == "op" and first is not None and root(first) != n:
+                sharing[n] = first
+            if i > made:
+                changes.setdefault(f"{event['where']} {event['how']}", []).append((root(n), event))
+    operands = {i["arg"]: i["node"] for i in facts.nodes[node]["inputs"] if "node" in i}
+    for kept in facts.nodes[node]["saved"]:
+        arg = kept["name"]
+        value = operands.get(arg, node)
+        mine = [e[0][1] for e in changes.values() if any(g == root(value) for g, _ in e)]
+        if mine:
+            break
+    else:
+        return None
+    what = "its own result" if arg == "out" else f"`{facts.name(value)}`"
+    title = f"A value that backward needs was changed after {facts.op(node)} had saved it"
+    chapters = [
+        Chapter(
+            f"`{facts.titled(node)}` saves {what} for its rule: version {expected}.",
+            node,
+            facts.nodes[node]["where"],
+        )
+    ]
+    told = mine if len(mine) <= CHANGES else [mine[0], mine[-1]]
+    for k, event in enumerate(told):
+        version = now if event is mine[-1] else expected + 1 + k
+        line = facts.line(event["where"])
+        how = f"`{line}` writes into the same memory" if line else "The same memory is written"
+        if event["how"].endswith(".step"):
+            how = f"{event['how'].split('.')[0]} updates `{facts.name(event['node'])}` in place"
+        chapters.append(Chapter(f"{how}: version {version}.", event["node"], event["where"]))
+    chapters.append(
+        Chapter(
+            f"Backward comes to {facts.op(node)} and wants version {expected}. There is "
+            f"only version {now}: the old numbers are gone.",
+            node,
+            facts.error["where"],
+        )
+    )
+    event = mine[-1]
+    if event["how"].endswith(".step"):
+        mend = "call backward before the optimizer's step, and run the forward code again after it"
+    else:
+        mend = f"make a new tensor instead of writing into the old one: {_instead(facts, mine)}"
+    return title, chapters, mend
+
+
+def _instead(facts: Facts, changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return how a line in place is written without: ``y = y + 1``; several, by a copy before."""
+    text = facts.line(changes[0]["where"])
+    try:
+        (line,) = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return "`y = y + 1` instead of `y += 1`"
+    if len(changes) > 1:
+        first = re.match(r"[^\W\d]\w*", text)
+        copy = f"`{first[0]} = {first[0]}.clone()`" if first else "a clone"
+        return f"{copy} on a line before `{text}`"
+    if isinstance(line, ast.AugAssign) and isinstance(line.target, ast.Name):
+        name = line.target.id
+        return f"`{name} = {ast.unparse(ast.BinOp(line.target, line.op, line.value))}`"
+    call = line.value if isinstance(line, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        owner = ast.unparse(call.func.value)
+        without = ast.Call(
+            ast.Attribute(call.func.value, call.func.attr.rstrip("_")), call.args, call.keywords
+        )
+        if owner.isidentifier():
+            return f"`{owner} = {ast.unparse(without)}`"
+    if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
+        owner = ast.unparse(line.targets[0].value)
+        return f"`{owner} = {owner}.clone()` on the line before `{ast.unparse(line)}`"
+    return "change a clone(), and keep the old one as it is"
+
+
+def twice(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell which backward pass has freed what a second one wants."""
+    node = facts.stopped_at
+    if node is None:
+        return None
+    passes = [e for e in facts.events if e["kind"] == "backward"]
+    freed = next(
+        (i for i, e in enumerate(facts.events) if e["kind"] == "release" and e["node"] == node),
+        None,
+    )
+    if freed is None:
+        return None
+    first = next(e for e in reversed(facts.events[:freed]) if e["kind"] == "backward")
+    op = facts.op(node)
+    same_line = first["where"] == passes[-1]["where"]
+    chapters = [
+        Chapter(
+            f"`{facts.titled(node)}` saves {facts.saved(node)} for its rules.",
+            node,
+            facts.nodes[node]["where"],
+        ),
+        Chapter(
+            f"The first backward uses what {op} had saved, and frees it: "
+            f"{memory(facts.events[freed]['bytes'])}.",
+            node,
+            first["where"],
+        ),
+        Chapter(
+            f"The second backward comes to {op} again and finds nothing there.",
+            node,
+            facts.error["where"],
+        ),
+    ]
+    keep = facts.text(first["where"]).replace("()", "(retain_graph=True)")
+    ways = f"run the forward code again; or let the first backward keep what was saved: `{keep}`"
+    title = "The graph was freed by the first backward, and wanted by a second"
+    if same_line:
+        title = "A round of the loop reaches back into the graph of the round before"
+        ways = "cut the graph between the rounds with `.detach()`, or go back once, at the end"
+    elif first["roots"] != passes[-1]["roots"]:
+        a, b = (facts.name(p["roots"][0]) for p in (first, passes[-1]))
+        shared = f"`{a}` and `{b}` share `{facts.name(node)}`."
+        chapters[0] = Chapter(f"{chapters[0].words} {shared}", chapters[0].node, chapters[0].where)
+        ways = f"go back once for both: `({a} + {b}).backward()`"
+    return title, chapters, ways

@@ -1,0 +1,105 @@
+"""Small phrases of which every sentence about a step is made.
+
+After reading you know how a value, a sum, a size in bytes and a list read in a sentence. Read next:
+``steps.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from autodiff_kit.view.formula import SHORT, shape_text, short, show
+
+__all__ = [
+    "IN_A_BOX",
+    "a_value",
+    "box_value",
+    "capital",
+    "dimensions",
+    "equation",
+    "listed",
+    "memory",
+    "sentence",
+    "sum_of",
+]
+
+Value = Mapping[str, Any]
+
+IN_A_BOX = 26  # characters a gradient may take in a box
+
+
+def sentence(text: str) -> str:
+    """End a sentence with a period, unless the point of a number already ends it.
+
+    Examples
+    --------
+    >>> sentence("x.grad is 8."), sentence("x.grad is 8.5")
+    ('x.grad is 8.', 'x.grad is 8.5.')
+    """
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def memory(size: int) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> memory(8), memory(1), memory(1536)
+    ('8 bytes', '1 byte', '1.5 kB')
+    """
+    if size < 1000:
+        return f"{size} byte{'s' * (size != 1)}"
+    units = ("kB", "MB", "GB", "TB")
+    power = 0
+    amount = size / 1024
+    while amount >= 1000 and power < len(units) - 1:
+        amount /= 1024
+        power += 1
+    return f"{amount:.1f} {units[power]}"
+
+
+def box_value(value: Value) -> str:
+    """Return a value as it stands in a box: all of it, or its shape alone."""
+    return short(value, IN_A_BOX - 6) or shape_text(value["shape"])
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Return ``a``, ``a and b``, ``a, b and c``."""
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def capital(text: str) -> str:
+    """Begin a sentence with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def equation(name: str, value: Value) -> str:
+    """Return ``w = 2.``, or ``w, a (2, 3) tensor``."""
+    text = short(value)
+    if text is None:
+        return f"{name}, {a_value(value)}"
+    return f"{name} = {text}"
+
+
+def a_value(value: Value) -> str:
+    """Return ``3.5`` or ``a (2, 3) tensor``."""
+    return short(value) or f"a {show(value)}"
+
+
+def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) -> str | None:
+    """Return ``2. + 3. = 5.``, or None if that would be too long."""
+    first, second, third = short(before), short(added), short(total)
+    if first is None or second is None or third is None:
+        return None
+    second = f"({second})" if second.startswith("-") else second
+    text = f"{first} + {second} = {third}"
+    return text if len(text) <= limit else None
+
+
+def dimensions(wide: Sequence[int], narrow: Sequence[int]) -> str:
+    """Return "dimension 0" or "dimensions 0 and 2": those over which broadcasting has copied."""
+    added = len(wide) - len(narrow)
+    dims = [*range(added), *(d + added for d, n in enumerate(narrow) if n == 1 != wide[d + added])]
+    return f"dimension{'s' * (len(dims) != 1)} {listed(map(str, dims))}"

@@ -1,0 +1,367 @@
+"""The way down a surface: choose an optimizer and a step size, and drag the start.
+
+After reading you know how a map of a function of two numbers, the arrows of its gradient and the
+path of the kit's own optimizer come together. Read next: ``training.py``, gradients of whole
+networks.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ipywidgets
+import numpy as np
+
+import autodiff_kit as ak
+from autodiff_kit.creation import tensor
+from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range
+from autodiff_kit.view.contours import levels, rings
+from autodiff_kit.widgets.gradients import (
+    LEFT,
+    RIGHT,
+    SECONDS,
+    WIDTH,
+    Function,
+    Pair,
+    Plotted,
+    bounded,
+    check_takes,
+    ends_of,
+    everywhere,
+    function_of,
+    gaps,
+    leaf_at,
+    one_number,
+    slopes_of,
+)
+from autodiff_kit.widgets.running import name_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["OPTIMIZERS", "Descent"]
+
+FIELD = (12, 8)  # arrows
+
+# What the lab calls them -> the class in optim, and its options besides the step size.
+OPTIMIZERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "SGD": ("SGD", {}),
+    "SGD, momentum 0.9": ("SGD", {"momentum": 0.9}),
+    "RMSprop": ("RMSprop", {}),
+    "Adagrad": ("Adagrad", {}),
+    "Adam": ("Adam", {}),
+    "AdamW": ("AdamW", {}),
+}
+# A slider that stops at round numbers.
+RATES = [float(f"{digit}e{power}") for power in range(-4, 1) for digit in (1, 1.5, 2, 3, 4, 5, 7)]
+RATES.append(10.0)
+
+
+class Path2d(NamedTuple):
+    """Where an optimizer went: points, the value at each, and why it ended early, if it did."""
+
+    points: list[Pair]
+    values: list[float]
+    reason: str
+
+
+def _descend(function: Function, start: Pair, optimizer: str, lr: float, steps: int) -> Path2d:
+    inputs = [leaf_at(value) for value in start]
+    kind, options = OPTIMIZERS[optimizer]
+    way = getattr(ak.optim, kind)(inputs, lr=lr, **options)
+    points, values, reason = [], [], ""
+    for step in range(steps + 1):
+        out = one_number(function, *inputs)
+        points.append((float(inputs[0].item()), float(inputs[1].item())))
+        values.append(float(out.item()))
+        if not math.isfinite(values[-1] + sum(points[-1])):
+            reason = f"at step {step} the value is {values[-1]:g}"
+            break
+        if not out.requires_grad:
+            reason = "the value has no grad_fn: the graph knows no way back to x and y"
+            break
+        if step < steps:
+            way.zero_grad()
+            out.backward()
+            way.step()
+    return Path2d(points, values, reason)
+
+
+class Descent(Plotted):
+    """Go down a surface: choose an optimizer and its step size, and drag the start.
+
+    The map shows the surface (more blue is higher) and minus its gradient as arrows; the
+    path is that of the kit's own optimizer; below, the value at each step.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two tensors of one number each, gives one number.
+    x, y : (float, float)
+        From where to where the map goes.
+    start : (float, float), optional
+        A point near the upper left corner by default.
+    optimizer : str
+        One of ``"SGD"``, ``"SGD, momentum 0.9"``, ``"RMSprop"``, ``"Adagrad"``, ``"Adam"``,
+        ``"AdamW"``.
+    lr : float
+        Step size, 0.0001 to 10; the slider stops at 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1 ...
+    steps : int
+        1 to 300.
+    detail : int
+        The map is computed at so many points from left to right, 5 to 81, and at four fifths as
+        many from bottom to top: choose fewer for a function that takes long.
+    names : (str, str)
+        What stands at the axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If this is no function, or the map, the optimizer or a number cannot be. What the function
+        itself does wrong is said in the lab.
+
+    Examples
+    --------
+    >>> lab = Descent(lambda x, y: x * x + 4 * y * y, start=(2.0, 1.0), lr=0.1, steps=20)
+    >>> lab
+    Descent(SGD, step size 0.1: after 20 steps from (2, 1) the value has gone from 8 to ...)
+    >>> lab.controls["lr"].value = 0.3
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        x: Pair = (-3.0, 3.0),
+        y: Pair = (-2.0, 2.0),
+        *,
+        start: Pair | None = None,
+        optimizer: str = "SGD",
+        lr: float = 0.1,
+        steps: int = 40,
+        detail: int = 41,
+        names: tuple[str, str] = ("x", "y"),
+        title: str = "",
+    ) -> None:
+        self.function = function_of(function, "Descent", "Descent(f) with def f(x, y): ...")
+        xs, ys = ends_of("x", x), ends_of("y", y)
+        if optimizer not in OPTIMIZERS:
+            known = ", ".join(repr(name) for name in OPTIMIZERS)
+            raise ValueError(
+                f"There is no optimizer {optimizer!r} here.\n-> Choose one of {known}."
+            )
+        if not 1e-4 <= lr <= 10:
+            raise ValueError(f"lr is the step size, from 0.0001 to 10, and not {lr}.")
+        if not 1 <= steps <= 300:
+            raise ValueError(f"steps is a number from 1 to 300, and not {steps}.")
+        if not 5 <= detail <= 81:
+            raise ValueError(f"detail is a number from 5 to 81, and not {detail}.")
+        self._detail = detail, max(5, round(detail * 0.8))
+        high = 280.0 * min(max((ys[1] - ys[0]) / (xs[1] - xs[0]) * 1.6, 0.8), 1.3)
+        self._across = Scale(*xs, LEFT, RIGHT)
+        self._up = Scale(*ys, 46.0 + high, 46.0)
+        self._names = names
+        self._map: list[str] | None = None
+        self._path: Path2d | None = None
+        first = (xs[0] + 0.15 * (xs[1] - xs[0]), ys[0] + 0.85 * (ys[1] - ys[0]))
+        given = first if start is None else start
+        self._start = (min(max(given[0], xs[0]), xs[1]), min(max(given[1], ys[0]), ys[1]))
+        controls = {
+            "optimizer": ipywidgets.Dropdown(
+                options=list(OPTIMIZERS), value=optimizer, description="optimizer"
+            ),
+            "lr": ipywidgets.SelectionSlider(
+                options=[(f"{rate:g}", rate) for rate in sorted({*RATES, float(lr)})],
+                value=float(lr),
+                description="step size",
+            ),
+            "steps": ipywidgets.IntSlider(steps, min=1, max=300, description="steps"),
+        }
+        super().__init__(controls, title=title)
+
+    @property
+    def start(self) -> Pair:
+        """Where the path begins; can be set, and dragged."""
+        return self._start
+
+    @start.setter
+    def start(self, point: Pair) -> None:
+        self._start = (float(point[0]), float(point[1]))
+        self.refresh()
+
+    def dragged(self, *point: float) -> None:
+        """Begin where the point was dragged to."""
+        if point and tuple(point) != self._start:
+            self.start = (point[0], point[1])
+
+    def draw(self) -> None:
+        """Compute the map once, and the path each time."""
+        if self._map is None:
+            check_takes(self.function, "x", "y")
+            bounded(SECONDS, self._survey)
+        optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
+        path = bounded(SECONDS, _descend, self.function, self._start, optimizer, lr, steps)
+        self._path = path
+        words = self._words(path) + self._note
+        self.show(self._picture(path, words), words, self._start)
+
+    def _survey(self) -> None:
+        """Compute heights and gradients at the points of two grids."""
+
+        def grid(columns: int, rows: int, room: float) -> tuple[list[float], list[float]]:
+            places = []
+            for scale, count in ((self._across, columns), (self._up, rows)):
+                wide = scale.high - scale.low
+                inner = [room + (1 - 2 * room) * i / (count - 1) for i in range(count)]
+                places.append([scale.low + wide * part for part in inner])
+            return places[0], places[1]
+
+        def height(x: float, y: float) -> float:
+            return float(one_number(self.function, tensor(x), tensor(y)).item())
+
+        def downhill(x: float, y: float) -> Pair:
+            inputs = leaf_at(x), leaf_at(y)
+            slopes = slopes_of(one_number(self.function, *inputs), *inputs)
+            right, up = (0.0 if slope is None else -float(slope.item()) for slope in slopes)
+            return right, up
+
+        xs, ys = grid(*self._detail, 0.0)
+        tried = everywhere(height, [(x, y) for y in ys for x in xs])
+        flat = [math.nan if v is None else v for v in tried.found]
+        heights = np.array(flat, dtype=float).reshape(len(ys), len(xs))
+        self._note = gaps(flat, tried, "points of the map")
+        known = heights[np.isfinite(heights)]
+        if known.size:
+            self._note = f" On the map the value goes from {label(known.min())} to " + (
+                f"{label(known.max())}; more blue is higher.{self._note}"
+            )
+        self._levels = levels(heights)
+        if not self._levels and known.size:
+            self._note = f" The surface is flat: {label(known.min())} everywhere.{self._note}"
+        self._grid = xs, ys, heights
+        at = grid(*FIELD, 0.04)
+        places = [(x, y) for y in at[1] for x in at[0]]
+        self._field = list(zip(places, everywhere(downhill, places).found, strict=True))
+        plot = Plot(self._across, self._up)
+        for level in self._levels:
+            plot.area(rings(xs, ys, heights, level))
+        plot.arrows(self._arrows())
+        self._map = plot.marks
+
+    def _arrows(self) -> list[tuple[Pair, Pair]]:
+        """Return the arrows in pixels; the root of their length, so that small ones are seen."""
+        wide = (RIGHT - LEFT) / (self._across.high - self._across.low)
+        tall = (self._up.start - self._up.end) / (self._up.high - self._up.low)
+        found = [(place, g) for place, g in self._field if g and math.isfinite(sum(g))]
+        pixels = [(place, (g[0] * wide, g[1] * tall)) for place, g in found]
+        most = max((math.hypot(*g) for _, g in pixels), default=0.0)
+        arrows = []
+        for place, (right, up) in pixels:
+            length = math.hypot(right, up)
+            if 0.0 < length < math.inf and most < math.inf:
+                size = 30.0 * math.sqrt(length / most) / length
+                arrows.append((place, (right * size, up * size)))
+            elif length == 0.0:
+                arrows.append((place, (0.0, 0.0)))
+        return arrows
+
+    def _holds(self, point: Pair) -> bool:
+        return self._across.holds(point[0]) and self._up.holds(point[1])
+
+    def _leaves(self, path: Path2d) -> int | None:
+        """Return the step at which the path left the map for good; None if it ends inside."""
+        outside = next((k for k, p in enumerate(reversed(path.points)) if self._holds(p)), None)
+        last = len(path.points) - 1
+        return None if outside == 0 else 0 if outside is None else last - outside + 1
+
+    def _diverges(self, path: Path2d) -> bool:
+        values = path.values
+        if not math.isfinite(values[0]):
+            return False
+        worse = values[-1] > values[0] or not math.isfinite(values[-1])
+        return worse and (self._leaves(path) is not None or "the value is" in path.reason)
+
+    def _words(self, path: Path2d) -> str:
+        optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
+        start = f"({label(path.points[0][0])}, {label(path.points[0][1])})"
+        begin = f"{optimizer}, step size {label(lr)}: "
+        values = path.values
+        if not math.isfinite(values[0]):
+            return f"{begin}no path begins at {start}, where the value is {values[0]:g}."
+        if self._diverges(path):
+            gone = self._leaves(path)
+            where = f" It leaves the map at step {gone}." if gone is not None else ""
+            ends = path.reason or f"after {steps} steps the value is {label(values[-1])}"
+            return f"{begin}the path from {start} diverges: {ends}.{where} Try smaller steps."
+        if path.reason:
+            return f"{begin}the path ends where it begins, at {start}: {path.reason}."
+        end = f"({label(path.points[-1][0])}, {label(path.points[-1][1])})"
+        outside = " That is outside of the map." if self._leaves(path) is not None else ""
+        return (
+            f"{begin}after {steps} steps from {start} the value has gone from {label(values[0])} "
+            f"to {label(values[-1])}, at {end}.{outside}"
+        )
+
+    def _picture(self, path: Path2d, words: str) -> str:
+        x_name, y_name = self._names
+        under = self._map or ()
+        plot = Plot(self._across, self._up, x_label=x_name, y_label=y_name, under=under)
+        xs, ys = [p[0] for p in path.points], [p[1] for p in path.points]
+        for look in ("path-under", "path"):
+            plot.curve(xs, ys, look)
+        plot.dots(path.points[1:], radius=2.4)
+        if self._diverges(path):
+            corner = self._across.high - 0.02 * (self._across.high - self._across.low)
+            plot.words(corner, self._up.high, "\N{MULTIPLICATION X} diverges", anchor="end", up=-18)
+        plot.handle(*path.points[0], "Start of the path")
+        top = self._up.start + 62
+        lower = self._values_plot(path, top)
+        key = legend(
+            [
+                ("point", "start"),
+                ("path", "path"),
+                ("arrow", f"minus the gradient of {name_of(self.function)}"),
+            ],
+            LEFT,
+            26.0,
+        )
+        parts: list[Plot | str] = [plot, lower, key]
+        title = f"Descent on {name_of(self.function)}"
+        return drawing(parts, WIDTH, top + 148, title=title, words=words)
+
+    def _values_plot(self, path: Path2d, top: float) -> Plot:
+        """Draw the value at each step, by powers of ten where it goes through several."""
+        values = [v for v in path.values if math.isfinite(v)]
+        log = bool(values) and min(values) > 0 and max(values) > 100 * min(values)
+        if log:
+            powers = [math.log10(min(values)), math.log10(max(values))]
+            low, high = math.floor(powers[0]), math.ceil(powers[1])
+            up = Scale(10.0 ** max(low, -300), 10.0 ** min(max(high, low + 1), 300), 0, 0, True)
+        else:
+            up = Scale(*seen_range(values), 0, 0)
+        up = Scale(up.low, up.high, top + 100, top + 8, up.log)
+        count = max(len(path.values) - 1, 1)
+        across = Scale(0.0, float(count), LEFT, RIGHT)
+        plot = Plot(across, up, x_label="step", y_label="value")
+        plot.curve(range(len(path.values)), path.values, "path")
+        plot.dots([(float(k), v) for k, v in enumerate(path.values)], radius=2.0)
+        return plot
+
+    def paint(self, figure: Figure) -> None:
+        """Draw the map with the path, and the values below."""
+        from matplotlib.colors import BoundaryNorm
+
+        assert self._path is not None
+        above, below = figure.subplots(2, 1, height_ratios=(3, 1))
+        xs, ys, heights = self._grid
+        if self._levels:
+            ends = [np.nanmin(heights), *self._levels, np.nanmax(heights)]
+            even = BoundaryNorm(ends, 256)
+            colours = above.contourf(xs, ys, heights, ends, cmap="Blues", norm=even)
+            figure.colorbar(colours, ax=above)
+        above.plot(*zip(*self._path.points, strict=True), "o-", color="tab:orange", markersize=3)
+        above.set_xlim(self._across.low, self._across.high)
+        above.set_ylim(self._up.low, self._up.high)
+        above.set(xlabel=self._names[0], ylabel=self._names[1])
+        below.plot(self._path.values, "o-", color="tab:orange", markersize=3)
+        below.set(xlabel="step", ylabel="value")
