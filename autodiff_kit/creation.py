@@ -177,10 +177,7 @@ def tensor(
     dtype : dtype, optional
         Inferred: bool, int64, or the default float type; arrays keep theirs.
 
-    Raises
-    ------
-    TypeError, ValueError, RuntimeError
-        If data are not numbers, rows differ in length, or integers should require grad.
+    An error if data are not numbers, rows differ in length, or integers should require grad.
 
     Examples
     --------
@@ -351,12 +348,7 @@ rand_like = _like(rand, "rand_like")
 
 @_factory
 def randint(
-    low: int = 0,
-    high: Any = None,
-    size: Any = None,
-    *,
-    generator: Generator | None = None,
-    dtype: Any,
+    low: int = 0, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any
 ) -> Any:
     """Draw whole numbers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
     if size is None:

@@ -68,13 +68,7 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Set the type that Python floats become.
-
-    Raises
-    ------
-    TypeError
-        If ``d`` is not a floating-point dtype.
-    """
+    """Set the type that Python floats become; TypeError if it is not a floating-point one."""
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise error("dtypes.default")

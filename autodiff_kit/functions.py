@@ -18,18 +18,15 @@ from autodiff_kit.methods import check_operand
 from autodiff_kit.tensor import Tensor, wrap
 
 # Operations on one tensor, or with parameters.
-_ONE = (
-    *("abs", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "ceil", "chunk", "clamp"),
-    *("clamp_max", "clamp_min", "clone", "cos", "cumsum", "exp", "expm1", "flatten", "flip"),
-    *("floor", "gather", "index_add", "index_select", "isnan", "log", "log1p", "log_softmax"),
-    *("logsumexp", "masked_fill", "masked_select", "max", "mean", "min", "narrow", "neg", "norm"),
-    *("numel", "permute", "prod", "reciprocal", "relu", "reshape", "round", "rsqrt", "scatter"),
-    *("sigmoid", "sign", "sin", "softmax", "sort", "sqrt", "square", "squeeze", "std", "sum"),
-    *("t", "tan", "tanh", "topk", "transpose", "unbind", "unsqueeze", "var"),
-    *("abs_", "ceil_", "clamp_", "clamp_max_", "clamp_min_", "cos_", "exp_", "expm1_", "floor_"),
-    *("log1p_", "log_", "neg_", "reciprocal_", "relu_", "round_", "rsqrt_", "sigmoid_", "sin_"),
-    *("sqrt_", "square_", "tan_", "tanh_"),
-)
+_OF_ONE = """
+    abs addmm all amax amin any argmax argmin ceil chunk clamp clamp_max clamp_min clone cos cumsum
+    exp expm1 flatten flip floor gather index_add index_select is_floating_point isnan log log1p
+    log_softmax logsumexp masked_fill masked_select max mean min narrow neg norm numel permute prod
+    reciprocal relu reshape round rsqrt scatter sigmoid sign sin softmax sort sqrt square squeeze
+    std sum t tan tanh topk transpose unbind unsqueeze var
+    abs_ ceil_ clamp_ clamp_max_ clamp_min_ cos_ exp_ expm1_ floor_ log1p_ log_ neg_ reciprocal_
+    relu_ round_ rsqrt_ sigmoid_ sin_ sqrt_ square_ tan_ tanh_
+"""
 # Operations with a second operand: a tensor or number, a tensor, and by PyTorch's name for it.
 _WITH_NUMBERS = (
     *("add", "div", "eq", "floor_divide", "ge", "gt", "le", "lt", "mul", "ne", "remainder", "sub"),
@@ -37,9 +34,9 @@ _WITH_NUMBERS = (
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
 _WITH_TENSORS = ("matmul", "maximum", "minimum")
 _PRODUCTS = {"bmm": "mat2", "dot": "tensor", "mm": "mat2", "mv": "vec", "outer": "vec2"}
-_METHODS = (*_ONE, *_WITH_NUMBERS, *_WITH_TENSORS, *_PRODUCTS)
+_METHODS = (*_OF_ONE.split(), *_WITH_NUMBERS, *_WITH_TENSORS, *_PRODUCTS)
 
-__all__ = [*_METHODS, "allclose", "cat", "einsum", "equal", "is_floating_point", "is_tensor"]
+__all__ = [*_METHODS, "allclose", "cat", "einsum", "equal", "is_tensor"]
 __all__ += ["pow", "split", "stack", "where"]
 
 
@@ -64,7 +61,7 @@ def _with_operand(name: str, argument: str, numbers: bool) -> Any:
 
 
 for _name in _METHODS:
-    if _name in _ONE:
+    if _name in _OF_ONE.split():
         _function = _from_method(_name)
     else:
         _operand = _PRODUCTS.get(_name, "other")
@@ -86,11 +83,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """Return ``input`` where the condition holds, else ``other``; shapes broadcast.
 
     With the condition alone, return the indices where it holds, one tensor per dimension.
-
-    Raises
-    ------
-    RuntimeError
-        If the condition is not a bool tensor, or shapes do not fit.
+    RuntimeError if the condition is not a bool tensor, or shapes do not fit.
     """
     check_operand("where", "condition", 1, condition, numbers=False)
     if input is None and other is None:
@@ -147,11 +140,6 @@ def _check_list(name: str, tensors: Any) -> None:
     for i, item in enumerate(tensors):
         if not isinstance(item, Tensor):
             raise error("arguments.list_element", position=i, kind=type(item).__name__)
-
-
-def is_floating_point(input: Tensor) -> bool:
-    """Return whether the elements are floats."""
-    return input.dtype.is_floating_point
 
 
 def is_tensor(obj: Any) -> bool:

@@ -33,26 +33,14 @@ __all__ = ["assign", "change", "operator"]
 def change(
     tensor: Tensor, how: str, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Tensor:
-    """Compute ``function(tensor, ...)`` and write the result into ``tensor``.
+    """Compute ``function(tensor, ...)`` and write the result into ``tensor``; return that.
 
-    Parameters
-    ----------
-    tensor : Tensor
-    how : str
-        Name of the in-place operation, for example ``"add_"``.
-    function : callable
-        The ordinary operation; gets ``tensor`` and the other arguments.
+    ``how`` is the name of the in-place operation, for example ``"add_"``, ``function`` the ordinary
+    one.
 
-    Returns
-    -------
-    Tensor - ``tensor`` itself.
-
-    Raises
-    ------
-    RuntimeError
-        With PyTorch's words: on a leaf that requires grad or a view of one in grad mode, on an
-        inference tensor outside of inference mode, when shape or dtype would have to change, or
-        when elements share one memory location.
+    RuntimeError, with PyTorch's words, on a leaf that requires grad or a view of one in grad mode,
+    on an inference tensor outside of inference mode, when shape or dtype would have to change, or
+    when elements share one memory location.
     """
     _refuse(tensor, how)
     base = tensor if tensor._base is None else tensor._base
@@ -114,9 +102,8 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
         ):
             mode.quietly(ufunc, array, operand, array)
             node = self._node
-            note_change(
-                array, name="" if node is None or node.op is nodes.ACCUMULATE else node.name()
-            )
+            name = "" if node is None or node.op is nodes.ACCUMULATE else node.name()
+            note_change(array, name=name)
             return self
         return method(self, other)
 
@@ -126,10 +113,7 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
     """Carry out ``tensor[key] = value``.
 
-    Raises
-    ------
-    IndexError, TypeError, RuntimeError
-        If the key does not fit the tensor, or the value does not fit the elements it names.
+    An error if the key does not fit the tensor, or the value does not fit the elements it names.
     """
     if not isinstance(value, tensors.Tensor):
         if not isinstance(value, int | float | np.generic):
@@ -158,10 +142,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
 
 def _copy(tensor: Tensor) -> Tensor:
     """Return the value as it is now, with the same history."""
-    array = tensor._array
-    copy: Tensor = tensors.wrap(
-        array.copy("K") if isinstance(array, np.ndarray) else array.copy(), tensor._node
-    )
+    copy: Tensor = tensors.wrap(tensor._array.copy("K"), tensor._node)
     if local.mode.observer is not None:
         local.mode.observer.copied(tensor, copy)
     return copy
@@ -182,12 +163,7 @@ def _tell(tensor: Tensor, how: str) -> None:
 
 
 def _positions(base: Tensor, view: Tensor) -> Any:
-    """Return which elements of ``base``, counted row by row, ``view`` looks at.
-
-    Returns
-    -------
-    array of int, shape of ``view``
-    """
+    """Return which elements of ``base``, counted row by row, ``view`` has: ints of its shape."""
     whole, part = tensors.share(base), tensors.share(view)
     if part.size == 0:
         return np.zeros(part.shape, int)

@@ -60,11 +60,6 @@ def check_operand(name: str, argument: str, position: int, value: Any, numbers: 
 _NUMBERS = (int, float, np.generic)
 
 
-def _unary(name: str) -> Any:
-    """Return an op without parameters as a method: it is one as it stands."""
-    return getattr(ops, name)
-
-
 # Of methods whose ops are loaded when they are first used.
 _DOCS = {
     "gather": "Take for each place the element that ``index`` names along ``dim``.",
@@ -230,8 +225,18 @@ def _deviation(name: str) -> Any:
     return method
 
 
+def _along_dim(name: str) -> Any:
+    """Make a method that works along a dimension."""
+
+    @_called(name)
+    def method(self: Any, dim: int) -> Any:
+        return getattr(ops, name)(self, dim=self._dim(dim))
+
+    return method
+
+
 def _along(name: str, *operands: str) -> Any:
-    """Make a method that works along a dimension, perhaps with further tensors."""
+    """Make a method that works along a dimension, with further tensors."""
 
     @_called(name)
     def method(self: Any, dim: int, *given: Any, **options: Any) -> Any:
@@ -298,22 +303,20 @@ class Methods:
 
     # -- elementwise ---------------------------------------------------------------------------
 
-    exp, log, log1p, expm1 = map(_unary, ("exp", "log", "log1p", "expm1"))
-    sqrt, rsqrt, reciprocal = map(_unary, ("sqrt", "rsqrt", "reciprocal"))
-    sin, cos, tan, tanh = map(_unary, ("sin", "cos", "tan", "tanh"))
-    sigmoid, relu, abs, neg = map(_unary, ("sigmoid", "relu", "abs", "neg"))
-    sign, floor, ceil, round, isnan = map(_unary, ("sign", "floor", "ceil", "round", "isnan"))
-    clone = _unary("clone")
+    exp, log, log1p, expm1 = ops.exp, ops.log, ops.log1p, ops.expm1
+    sqrt, rsqrt, reciprocal = ops.sqrt, ops.rsqrt, ops.reciprocal
+    sin, cos, tan, tanh = ops.sin, ops.cos, ops.tan, ops.tanh
+    sigmoid, relu, abs, neg = ops.sigmoid, ops.relu, ops.abs, ops.neg
+    sign, floor, ceil, round, isnan = ops.sign, ops.floor, ops.ceil, ops.round, ops.isnan
+    clone = ops.clone
     eq, ne, lt, le, gt, ge = map(_binary, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = _binary("mul")
     add, sub = map(_scalable, ("add", "sub"))
     floor_divide = _binary("floor_divide", of_number=("floor_divide_by_number", "y"))
     remainder = _binary("remainder", of_number=("remainder_by_number", "y"))
-    clamp_min = _binary(
-        "clamp_min", "min", of_number=("clamp_min", "min"), of_tensors="clamp_min_tensor"
-    )
-    clamp_max = _binary(
-        "clamp_max", "max", of_number=("clamp_max", "max"), of_tensors="clamp_max_tensor"
+    clamp_min, clamp_max = (
+        _binary(f"clamp_{b}", b, of_number=(f"clamp_{b}", b), of_tensors=f"clamp_{b}_tensor")
+        for b in ("min", "max")
     )
     maximum, minimum = (_binary(name, numbers=False) for name in ("maximum", "minimum"))
     matmul = _binary("matmul", "other", numbers=False)
@@ -457,7 +460,7 @@ class Methods:
     amax, amin, argmax, argmin = map(_largest, ("amax", "amin", "argmax", "argmin"))
     all, any = map(_question, ("all", "any"))
     var, std = map(_deviation, ("var", "std"))
-    cumsum, softmax, log_softmax = map(_along, ("cumsum", "softmax", "log_softmax"))
+    cumsum, softmax, log_softmax = map(_along_dim, ("cumsum", "softmax", "log_softmax"))
 
     def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Tensor:
         """Return the logarithm of the sum of ``exp``: a smooth maximum."""

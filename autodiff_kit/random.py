@@ -20,12 +20,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Generator:
-    """A source of random numbers of its own.
-
-    Parameters
-    ----------
-    device : "cpu", optional
-    """
+    """A source of random numbers of its own."""
 
     def __init__(self, device: Any = "cpu") -> None:
         dtypes.device(device)

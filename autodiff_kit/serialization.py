@@ -36,18 +36,9 @@ File = str | os.PathLike[str] | IO[bytes]
 def save(obj: Any, f: File) -> None:
     """Write data to a file: tensors, numbers, texts, and lists, tuples and dicts of these.
 
-    The file is written whole or not at all: one of that name stays as it is until then.
-
-    Parameters
-    ----------
-    obj : data
-        For example ``model.state_dict()`` or ``optimizer.state_dict()``, or a dict of both.
-    f : path or binary file
-
-    Raises
-    ------
-    TypeError
-        If something in ``obj`` is not data: a model, a function, ...
+    The file, a path or a binary one, is written whole or not at all: one of that name stays as it
+    is until then. ``obj`` is for example ``model.state_dict()`` or ``optimizer.state_dict()``, or a
+    dict of both; TypeError if something in it is not data: a model, a function, ...
     """
     tensors: dict[Tensor, int] = {}  # each once, however often it occurs
     tree = _to_json(obj, tensors)
@@ -105,19 +96,8 @@ def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
 def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
     """Read what ``save`` has written.
 
-    Parameters
-    ----------
-    f : path or binary file
-    map_location : "cpu", optional
-    weights_only : bool
-        Nothing but data is ever loaded; here for PyTorch's programs.
-
-    Raises
-    ------
-    RuntimeError
-        If the file is damaged, was not written by ``save``, or comes from a newer version.
-    FileNotFoundError
-        If there is none.
+    ``f`` is a path or binary file; nothing but data is ever loaded, whatever ``weights_only`` says.
+    RuntimeError if the file is damaged, was not written by ``save``, or comes from a newer version.
     """
     device(map_location or "cpu")
     if isinstance(f, str | os.PathLike):
@@ -173,11 +153,6 @@ def _from_json(tree: Any, tensors: list[Tensor]) -> Any:
     ((kind, content),) = tree.items()
     if kind == "tensor":
         return tensors[content]
-    make: dict[str, Callable[[Any], Any]] = {
-        "float": float,
-        "tuple": tuple,
-        "size": Size,
-        "dict": dict,
-        "ordereddict": OrderedDict,
-    }
-    return make[kind](_from_json(content, tensors))
+    kinds: tuple[Any, ...] = (float, tuple, Size, dict, OrderedDict)
+    make = {known.__name__.lower(): known for known in kinds}[kind]
+    return make(_from_json(content, tensors))

@@ -42,23 +42,13 @@ class Frozen(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """One operation of the program; values are known by their numbers.
-
-    Attributes
-    ----------
-    inputs : tuple of (int or tuple)
-        Numbers of values, or a plain number in a tuple.
-    outs : list of int
-        The result, and the by-products.
-    recorded : bool
-        Whether gradients flow through it.
-    """
+    """One operation of the program; values are known by their numbers."""
 
     op: Op
-    inputs: tuple[Any, ...]
+    inputs: tuple[Any, ...]  # numbers of values, or a plain number in a tuple
     params: dict[str, Any]
-    outs: list[int]
-    recorded: bool
+    outs: list[int]  # the result, and the by-products
+    recorded: bool  # whether gradients flow through it
 
 
 class StaticGraph:
@@ -98,14 +88,9 @@ class StaticGraph:
     def trace(cls, function: Callable[..., Any], *examples: Tensor) -> StaticGraph:
         """Run ``function``, of tensors to a tensor or a tuple of them, and keep what it did.
 
-        Later inputs must have the shapes and dtypes of the examples.
-
-        Raises
-        ------
-        TypeError, RuntimeError
-            If something other than tensors goes in or comes out; if the function takes a number
-            out of a tensor (``item()``, ``float(x)`` ...), changes a tensor from outside in place,
-            or runs backward: a replay could not do the same. The line is named.
+        TypeError if something other than tensors goes in or comes out. RuntimeError if the function
+        takes a number out of a tensor (``item()``, ``float(x)`` ...), changes a tensor from outside
+        in place, or runs backward: a replay could not do the same. The line is named.
         """
         for i, example in enumerate(examples):
             if not isinstance(example, Tensor):
@@ -152,10 +137,7 @@ class StaticGraph:
                 raise error("static.input_type", index=i, kind=type(tensor).__name__)
             array = tensor._array
             if array.shape != shape or array.dtype != dtype:
-                was, now = (
-                    f"{kind} {list(size)}"
-                    for size, kind in ((shape, dtype), (array.shape, array.dtype))
-                )
+                was, now = f"{dtype} {list(shape)}", f"{array.dtype} {list(array.shape)}"
                 raise error("static.input_shape", index=i, was=was, now=now)
             arrays.append(array)
         return [*arrays, *(tensor._array for tensor in self._outside)]

@@ -183,10 +183,7 @@ class Storage:
     def numpy(self: Any, *, force: bool = False) -> np.ndarray[Any, Any]:
         """Return the NumPy array, sharing memory.
 
-        Raises
-        ------
-        RuntimeError
-            If the tensor requires grad, unless ``force``: NumPy would work unrecorded.
+        RuntimeError if the tensor requires grad, unless ``force``: NumPy would work unrecorded.
         """
         if self._node is not None and not force:
             raise error("autograd.numpy_of_recorded")
@@ -270,12 +267,7 @@ def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
 
 
 def check_grad(tensor: Any, value: Any) -> None:
-    """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-    """
+    """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype."""
     if not isinstance(value, Storage):
         raise error("autograd.grad_type", kind=type(value).__name__)
     own, g = tensor._array, value._array

@@ -47,6 +47,16 @@ def test_the_first_copy_brings_every_lesson_and_image_but_no_leftovers(
     assert (mine / LESSON).read_text() == "backward, first edition"
 
 
+def test_links_to_exercises_lead_to_the_learners_own(source: Path, mine: Path) -> None:
+    link = "[Control flow](../exercises/release/e08_control_flow/e08_control_flow.ipynb)"
+    (source / LESSON).write_text(f"Next: {link}, or [another lesson](04_x.ipynb)")
+
+    copy_lessons(source, mine, "0.1.0")
+
+    own = "[Control flow](autodiff-kit-exercises/e08_control_flow.ipynb)"
+    assert (mine / LESSON).read_text() == f"Next: {own}, or [another lesson](04_x.ipynb)"
+
+
 def test_a_second_copy_changes_nothing(source: Path, mine: Path) -> None:
     copy_lessons(source, mine, "0.1.0")
     before = {name: (mine / name).read_bytes() for name in names(mine)}

@@ -188,13 +188,10 @@ def _roots(
             continue
         if g._array.dtype != array.dtype:
             g = g.to(output.dtype)
-        roots.append((node, g if create_graph else _own_array(g, node)))
+        # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
+        own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
+        roots.append((node, g if create_graph else own))
     return roots
-
-
-def _own_array(g: Tensor, node: Node) -> Any:
-    # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
-    return g._array.copy() if isinstance(node, AccumulateGrad) else g._array
 
 
 def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:

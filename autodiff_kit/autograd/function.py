@@ -19,12 +19,12 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.autograd.graph import Packed, as_tensors, current_hooks
 from autodiff_kit.autograd.hooks import Gradients
-from autodiff_kit.autograd.messages import released_message
+from autodiff_kit.autograd.messages import released_message, saved_changed
 from autodiff_kit.autograd.node import Node, Value, WideNode
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import Changes, changes_of, next_number, note_change
-from autodiff_kit.dtypes import from_numpy_dtype, tensor_type
+from autodiff_kit.autograd.versions import changes_of, next_number, note_change
+from autodiff_kit.dtypes import from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.table import Op, Rule
@@ -69,10 +69,7 @@ class FunctionCtx:
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What was given to ``save_for_backward``.
 
-        Raises
-        ------
-        RuntimeError
-            If backward has freed it, or one of the tensors was changed in place since.
+        RuntimeError if backward has freed it, or one of the tensors was changed in place since.
         """
         node = self._node()
         if node is None:
@@ -131,10 +128,7 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` and record it as one node of the graph, called ``<Class>Backward``.
 
-        Raises
-        ------
-        NotImplementedError, TypeError, RuntimeError
-            If there is no ``forward``, or something is saved or changed that must not be.
+        An error if there is no ``forward``, or something is saved or changed that must not be.
         """
         ctx = FunctionCtx()
         separate = cls.setup_context is not Function.setup_context
@@ -160,10 +154,7 @@ class Function:
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a ``backward`` that computes without a graph: what it returns has no derivative.
 
-    Raises
-    ------
-    RuntimeError
-        From the decorated ``backward``'s results, when they are differentiated after all.
+    RuntimeError when it is differentiated after all.
     """
 
     @functools.wraps(function)
@@ -268,24 +259,11 @@ class Saved:
             return wrap(self.packed.array(), edge)
         changes = changes_of(self.array)
         if changes and changes[-1] > node.number:
-            raise self._changed(node, changes)
+            origin = changes.node_name if self.output is None else node.name()
+            raise saved_changed(node, self.array, changes, origin, "save_for_backward")
         if self.tensor is not None and self.tensor._node is edge:
             return self.tensor
         return wrap(self.array, edge)
-
-    def _changed(self, node: FunctionNode, changes: Changes) -> Exception:
-        origin = changes.node_name if self.output is None else node.name()
-        return error(
-            "autograd.saved_changed",
-            kind=tensor_type(self.array.dtype),
-            shape=list(self.array.shape),
-            origin=f", which is output 0 of {origin.split('Backward')[0]}," if origin else "",
-            version=changes.version(),
-            expected=changes.version(node.number),
-            node=node.name(),
-            op=node.op.text,
-            saved="save_for_backward",
-        )
 
 
 class _FunctionOp(Op):
@@ -432,11 +410,9 @@ def _show(node: FunctionNode, inputs: tuple[Tensor, ...], made: list[Any]) -> No
 
 
 def _call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> list[Any]:
-    """Call the learner's ``backward``, check what it returns, and bring it to the inputs' form.
+    """Call the learner's ``backward`` and check what it returns.
 
-    Returns
-    -------
-    list - for each tensor among the arguments a contribution, or None.
+    Return a contribution, or None, for each tensor among the arguments.
     """
     gradients = list(as_tensors(g))
     for i, output in enumerate(node.outputs):

@@ -33,10 +33,8 @@ def jacobian(
 ) -> Any:
     """Return all derivatives of the outputs of ``func`` by its inputs.
 
-    Returns
-    -------
-    Tensor of shape ``(*output.shape, *input.shape)``; in a tuple for each input if ``inputs`` is a
-    tuple, and that in a tuple for each output if ``func`` returns a tuple.
+    A tensor of shape ``(*output.shape, *input.shape)``; in a tuple for each input if ``inputs`` is
+    a tuple, and that in a tuple for each output if ``func`` returns a tuple.
 
     Examples
     --------
@@ -69,9 +67,7 @@ def hessian(
 ) -> Any:
     """Return all second derivatives of a function with one number as its output.
 
-    Returns
-    -------
-    Tensor of shape ``(*input.shape, *input.shape)``; for a tuple of inputs a tuple of tuples.
+    A tensor of shape ``(*input.shape, *input.shape)``; for a tuple of inputs a tuple of tuples.
     """
     several, xs = _as_tuple(inputs, "inputs", "hessian")
 
@@ -145,13 +141,7 @@ def hvp(
 
 
 def _with_hessian(
-    product: Callable[..., tuple[Any, Any]],
-    name: str,
-    func: Function,
-    inputs: Any,
-    v: Any,
-    create_graph: bool,
-    strict: bool,
+    product: Any, name: str, func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool
 ) -> tuple[Any, Any]:
     """Multiply with a Hessian: the Jacobian of the gradient."""
     several, xs = _as_tuple(inputs, "inputs", name)
@@ -229,11 +219,7 @@ def _vector(
 
 
 def _grad(
-    outs: tuple[Any, ...],
-    xs: tuple[Tensor, ...],
-    vs: tuple[Tensor, ...] | None,
-    create_graph: bool,
-    retain_graph: bool | None = None,
+    outs: tuple[Any, ...], xs: Any, vs: Any, create_graph: bool, retain_graph: bool | None = None
 ) -> tuple[Tensor | None, ...]:
     """Return gradients as ``grad`` does, leaving out outputs that do not require grad."""
     pairs = zip(outs, vs or [None] * len(outs), strict=True)

@@ -24,6 +24,7 @@ from autodiff_kit.tensor import Tensor, share, wrap
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 Tensors = Tensor | Sequence[Any]
+Function = Callable[..., Any]
 
 
 class GradcheckError(RuntimeError):
@@ -31,7 +32,7 @@ class GradcheckError(RuntimeError):
 
 
 def gradcheck(
-    func: Callable[..., Any],
+    func: Function,
     inputs: Tensors,
     *,
     eps: float = 1e-6,
@@ -39,31 +40,20 @@ def gradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
 ) -> bool:
-    """Check the gradients of ``func`` by finite differences.
+    """Check the gradients of ``func`` by finite differences; return True if all are right.
 
     Parameters
     ----------
     func : callable
         Takes the inputs, returns a tensor or a tuple of tensors.
     inputs : Tensor or sequence
-        Gradients are checked for those that require grad.
+        Gradients are checked for those that require grad; ValueError if none does.
     eps : float
         How far the inputs are moved.
     atol, rtol : float
         Tolerances: ``|backward - differences| <= atol + rtol * |differences|``.
     raise_exception : bool
-        Raise, or return False.
-
-    Returns
-    -------
-    bool - whether all gradients are right.
-
-    Raises
-    ------
-    GradcheckError
-        If one is not; the message shows both Jacobians.
-    ValueError
-        If no input requires grad.
+        Raise GradcheckError, which shows both Jacobians, or return False.
 
     Examples
     --------
@@ -89,7 +79,7 @@ def gradcheck(
             if 0 in share(x).strides and x.numel() > 1:
                 raise error("gradcheck.overlapping", index=i)
     try:
-        _check(func, values, xs, eps, atol, rtol)
+        _check(func, values, xs, eps, rtol=rtol, atol=atol)
     except GradcheckError:
         if raise_exception:
             raise
@@ -98,7 +88,7 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any], inputs: Tensors, grad_outputs: Tensors | None = None, **options: Any
+    func: Function, inputs: Tensors, grad_outputs: Tensors | None = None, **options: Any
 ) -> bool:
     """Check the gradients of the gradients: that rules can be differentiated, and are right then.
 
@@ -131,12 +121,7 @@ def _recorded(values: tuple[Any, ...]) -> tuple[Tensor, ...]:
 
 
 def _check(
-    func: Callable[..., Any],
-    values: tuple[Any, ...],
-    xs: tuple[Tensor, ...],
-    eps: float,
-    atol: float,
-    rtol: float,
+    func: Function, values: tuple[Any, ...], xs: tuple[Tensor, ...], eps: float, **close: Any
 ) -> None:
     with enable_grad():
         outs = _as_tuple(func(*values))
@@ -144,20 +129,21 @@ def _check(
     kept = numbers or list(range(len(outs)))
     differences = [_differences(func, values, x, eps, kept) for x in xs]
     if not numbers:
-        if any(np.abs(block).max(initial=0) > atol for blocks in differences for block in blocks):
+        sizes = (np.abs(block).max(initial=0) for blocks in differences for block in blocks)
+        if any(size > close["atol"] for size in sizes):
             raise _failure("gradcheck.not_zero")
         return
     positions = [i for i, x in enumerate(values) if any(x is y for y in xs)]
     for number, i in enumerate(numbers):
         pairs = zip(positions, differences, _by_backward(outs[i], xs), strict=True)
         for position, blocks, analytical in pairs:
-            if not np.allclose(analytical, blocks[number], rtol, atol):
+            if not np.allclose(analytical, blocks[number], **close):
                 both = {"numerical": wrap(blocks[number]), "analytical": wrap(analytical)}
                 raise _failure("gradcheck.mismatch", output=i, input=position, **both)
 
 
 def _differences(
-    func: Callable[..., Any], values: tuple[Any, ...], x: Tensor, eps: float, kept: list[int]
+    func: Function, values: tuple[Any, ...], x: Tensor, eps: float, kept: list[int]
 ) -> list[Any]:
     """Return for each output the array of its derivatives by x, shape (elements of x, of it)."""
     memory = share(x)

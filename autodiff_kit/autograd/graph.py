@@ -110,13 +110,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 class Packed:
     """Stands where a node would have a saved array.
 
-    Parameters
-    ----------
-    hooks : pair of callables
-    tensor : Tensor
-    is_output : bool
-        Whether it has the node that saves it: then it must not be kept itself, or they would
-        hold each other.
+    ``is_output`` says whether the tensor has the node that saves it: then it must not be kept
+    itself, or they would hold each other.
     """
 
     __slots__ = ("dtype", "nbytes", "packed", "shape", "unpack")

@@ -25,29 +25,19 @@ __all__ += ["refuse_result"]
 
 
 class Hooks:
-    """What the learner asked to be called when a node's gradient is complete.
-
-    Attributes
-    ----------
-    on_gradient : dict
-        ``Tensor.register_hook``: number -> function; may replace the gradient, in order.
-    retain : weakref or None
-        ``Tensor.retain_grad``: the tensor that wants to keep the gradient, after all hooks.
-    on_accumulated : dict
-        ``Tensor.register_post_accumulate_grad_hook``.
-    before_rules : dict
-        ``Node.register_prehook``: number -> function; returns the cotangent to go on with.
-    metadata : dict
-        Whatever somebody wants to note at the node.
-    """
+    """What the learner asked to be called when a node's gradient is complete, by number."""
 
     __slots__ = ("before_rules", "metadata", "on_accumulated", "on_gradient", "retain")
 
     def __init__(self) -> None:
-        self.metadata: dict[Any, Any] = {}
+        self.metadata: dict[Any, Any] = {}  # whatever somebody wants to note at the node
+        # Node.register_prehook: returns the cotangent to go on with.
         self.before_rules: dict[int, Callable[[Any], Any]] = {}
+        # Tensor.register_hook: may replace the gradient, in order.
         self.on_gradient: dict[int, Callable[[Tensor], Tensor | None]] = {}
+        # Tensor.register_post_accumulate_grad_hook.
         self.on_accumulated: dict[int, Callable[[Tensor], None]] = {}
+        # Tensor.retain_grad: the tensor that wants to keep the gradient, after all hooks.
         self.retain: weakref.ref[Tensor] | None = None
 
 
@@ -117,12 +107,8 @@ def _of(node: Any) -> Hooks:
 class Gradients:
     """The cotangents of several outputs, on their way to the node that has made them all.
 
-    Attributes
-    ----------
-    parts : tuple of (Value or None)
-        One for each output; None where nothing has arrived.
-    shape : tuple of int
-        As if the parts were one vector: so is the node's.
+    ``parts`` has one for each output, None where nothing has arrived; ``shape`` is as if they were
+    one vector: so is the node's.
     """
 
     __slots__ = ("parts", "shape", "shapes")
@@ -224,13 +210,7 @@ class NodeHooks:
 
 
 def check_replacement(hook: Any, gradient: Tensor, replaced: Any) -> None:
-    """Refuse what a hook returned if it cannot stand for the gradient.
-
-    Raises
-    ------
-    TypeError, RuntimeError
-        If it is not a tensor, or one of another dtype or shape.
-    """
+    """Refuse what a hook returned if it is no tensor, or one of another dtype or shape."""
     name = getattr(hook, "__name__", "<unknown>")
     if not hasattr(replaced, "_array"):
         refuse_result(replaced)

@@ -6,7 +6,7 @@ saved value changed in place. Read next: ``node.py``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.autograd.versions import Changes
 
-__all__ = ["changed_message", "released_message"]
+__all__ = ["changed_message", "released_message", "saved_changed"]
 
 
 def released_message(node: Node) -> str:
@@ -32,18 +32,19 @@ def changed_message(node: Node, which: int, changes: Changes) -> str:
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     if which:  # PyTorch names what an input has become by the change
         origin = changes.node_name or origin
-    if origin:
-        origin = f", which is output 0 of {origin.split('Backward')[0]},"
-    return str(
-        error(
-            "autograd.saved_changed",
-            kind=tensor_type(value.dtype),
-            shape=list(value.shape),
-            origin=origin,
-            version=changes.version(),
-            expected=changes.version(node.number),
-            node=op.node_name,
-            op=op.text,
-            saved=name,
-        )
+    return str(saved_changed(node, value, changes, origin, name))
+
+
+def saved_changed(node: Node, value: Any, changes: Changes, origin: str, saved: str) -> Exception:
+    """Return the error for a saved array; ``origin`` names the node that made it, if any."""
+    return error(
+        "autograd.saved_changed",
+        kind=tensor_type(value.dtype),
+        shape=list(value.shape),
+        origin=f", which is output 0 of {origin.split('Backward')[0]}," if origin else "",
+        version=changes.version(),
+        expected=changes.version(node.number),
+        node=node.name(),
+        op=node.op.text,
+        saved=saved,
     )

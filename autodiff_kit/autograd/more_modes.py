@@ -17,12 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class set_grad_enabled(Switch):
-    """Switch recording on or off at once; as a context manager, put it back on exit.
-
-    Parameters
-    ----------
-    mode : bool
-    """
+    """Switch recording on or off at once; as a context manager, put it back on exit."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -50,10 +45,7 @@ class set_grad_enabled(Switch):
 class inference_mode(Switch):
     """Like ``no_grad``, and stricter: results can never take part in a graph again.
 
-    Parameters
-    ----------
-    mode : bool, default True
-        False records again, also inside of a surrounding inference mode.
+    A ``mode`` of False records again, also inside of a surrounding inference mode.
     """
 
     def __new__(cls, mode: Any = True) -> Any:

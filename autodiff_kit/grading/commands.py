@@ -8,24 +8,22 @@ below a level. Read next: ``learner.py``, the learners' commands.
 from __future__ import annotations
 
 import contextlib
+import functools
 import getpass
 import os
 import secrets
-from collections import Counter
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
 
 from autodiff_kit.grading import engine_dask, engine_local, export, sandbox, submissions
 from autodiff_kit.grading.course import Course, find_course, open_course
-from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
@@ -37,6 +35,7 @@ from autodiff_kit.grading.verify import SEEDS, table, verify
 __all__ = ["COMMANDS", "isolation"]
 
 RESULTS = "results.sqlite"
+LOG_EVERY = 30  # seconds
 _COURSE = click.option(
     "--course",
     "folder",
@@ -125,6 +124,7 @@ def grade(
       autodiff-kit grade submitted --shard 2/5 --seed 7 --out part2
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     console = Console(highlight=False)
+    plain = functools.partial(console.print, markup=False, soft_wrap=True)
     with explained():
         course = course_in(folder)
         name = course.exercise(exercise).name if exercise else ""
@@ -151,11 +151,13 @@ def grade(
                     progress=progress,
                 )
             _say(console, course, store, results)
-            speed = summary.graded / summary.seconds if summary.seconds else 0
-            console.print(
-                f"{summary.found} submissions: {summary.graded} graded now ({speed:.0f} per "
-                f"second), {summary.known} known already. Seed {seed}. Results: {results}",
-                markup=False,
+            speed = f" ({summary.graded / summary.seconds:.0f} a second)" if summary.graded else ""
+            plain(
+                f"{_number(summary.found, 'submission')}: {summary.graded} graded now{speed}, "
+                f"{summary.known} known already. Seed {seed}.\n"
+                f"Results: {results}, with a picture for each exercise.\n"
+                f"Next: autodiff-kit show STUDENT --results {results}, or "
+                f"autodiff-kit export canvas --results {results}"
             )
     if summary.changed:
         console.print(
@@ -182,41 +184,73 @@ def _walls(console: Console, least: int) -> Walls | None:
             f"-> Mend it (see `autodiff-kit doctor`), grade in a container or virtual machine of "
             f"its own, or accept it: --allow-level {level}"
         )
-    console.print(f"Isolation: level {LEVELS[level]}.", markup=False)
+    console.print(f"Isolation: level {LEVELS[level]}.", markup=False, soft_wrap=True)
     return walls
 
 
 @contextlib.contextmanager
 def _progress(console: Console, total: int) -> Iterator[Any]:
-    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    """Show how far it is and what is left: a bar, or a line every half minute in a log file."""
+    columns = (
+        TextColumn("grading"),
+        *(BarColumn(), MofNCompleteColumn()),
+        *(TimeRemainingColumn(), TextColumn("left")),
+    )
+    start = latest = time.monotonic()
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("", total=total)
 
         def show(summary: engine_local.Summary) -> None:
-            bar.update(task, completed=summary.graded + summary.known)
+            nonlocal latest
+            done, now = summary.graded + summary.known, time.monotonic()
+            bar.update(task, completed=done)
+            if not console.is_terminal and now - latest > LOG_EVERY and summary.graded:
+                left = max(total - done, 0) * (now - start) / summary.graded
+                click.echo(f"{done} of about {total}, {left / 60:.0f} min left")
+                latest = now
 
         yield show
 
 
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def _say(console: Console, course: Course, store: Store, results: Path) -> None:
     """Print a summary per exercise, and draw its histogram."""
+    plain = functools.partial(console.print, markup=False, soft_wrap=True)
     grades = store.grades()
-    heads = ("exercise", "graded", "mean", "all right", "commonest mistakes")
-    shown = Table(*heads, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in sorted({grade.exercise for grade in grades}):
+    names = sorted({grade.exercise for grade in grades})
+    wide = max([len("exercise"), *map(len, names)])
+    plain(f"\n{'exercise':{wide}}  graded       mean  all right  empty  unreadable")
+    for name in names:
         here = [g for g in grades if g.exercise == name]
         most = max(g.max for g in here)
-        mean = sum(g.points for g in here) / len(here)
+        mean = f"{sum(g.points for g in here) / len(here):.1f} of {most:g}"
         full = sum(bool(g.max) and g.points >= g.max for g in here)
-        wrong = Counter(m.message for g in here for m in g.marks if m.points < m.max)
-        common = ", ".join(f"{count} x {what}" for what, count in wrong.most_common(3))
-        row = (name or "(not known)", str(len(here)), f"{mean:.1f} of {most:g}", str(full), common)
-        shown.add_row(*map(Text, row))
+        empty = sum(map(export.is_empty, here))
+        unread = sum(g.attempt.status == "unreadable" for g in here)
+        plain(
+            f"{name or '(unknown)':{wide}}  {len(here):6}  {mean:>9}  {full:9}  {empty:5}  "
+            f"{unread:10}"
+        )
+        words = _in_words(course.exercise(name)) if name else {}
+        for message, count in export.mistakes(here).most_common(3):
+            plain(f"    {count} x {words.get(message, message.replace('_', ' '))}")
         if name:
             exercise = course.exercise(name)
-            picture = export.histogram(here, name, exercise.title, exercise.messages)
+            said = exercise.messages | words
+            picture = export.histogram(here, name, f"{exercise.id} {exercise.title}", said)
             (results / f"{name}.svg").write_text(picture, encoding="utf-8")
-    console.print(shown)
+    plain()
+
+
+def _in_words(exercise: Exercise) -> dict[str, str]:
+    """Return message id -> short words for teachers, where the id itself does not say enough."""
+    words = {check.name: f"not right: {check.concept}" for check in exercise.checks}
+    return {**words, "timeout": "not ready in time", "memory": "too much memory"}
 
 
 @click.command()
@@ -224,7 +258,7 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
 @_RESULTS
 def show(student: str, results: Path) -> None:
     """Show all attempts of a STUDENT, and what was overridden by whom."""
-    console = Console(highlight=False)
+    plain = functools.partial(Console(highlight=False).print, markup=False, soft_wrap=True)
     with explained(), Store(results / RESULTS) as store:
         attempts = list(store.attempts(student))
         if not attempts:
@@ -234,24 +268,29 @@ def show(student: str, results: Path) -> None:
                 + (f"\n-> Did you mean: {', '.join(near)}" if near else "")
             )
         for attempt in attempts:
-            console.print(
-                f"{attempt.exercise}: {attempt.points:g} of {attempt.max:g}  ({attempt.status}, "
-                f"level {attempt.level}, seed {attempt.seed}, {attempt.origin})",
-                markup=False,
+            plain(
+                f"{attempt.exercise or '(exercise not known)'}: {attempt.points:g} of "
+                f"{attempt.max:g}\n  {attempt.origin}  (level {attempt.level}, seed {attempt.seed})"
             )
+            said: set[str] = set()
             for mark in attempt.marks:
-                line = (
-                    f"  {mark.step}: {mark.points:g} of {mark.max:g}  {mark.status} {mark.message}"
+                message = "" if mark.message in (mark.status, "right") else f": {mark.message}"
+                plain(
+                    f"  {mark.step or 'file'}: {mark.points:g} of {mark.max:g}  "
+                    f"{mark.status}{message}"
                 )
-                console.print(line, markup=False)
-                for text in mark.text.splitlines() if mark.status != "right" else ():
-                    console.print(f"      {text}", markup=False)
+                if mark.status != "right" and mark.text not in said:
+                    said.add(mark.text)
+                    plain("".join(f"      {text}\n" for text in mark.text.splitlines()), end="")
         for row in store.overrides(student):
-            console.print(
+            when = time.strftime("%Y-%m-%d", time.localtime(row["at"]))
+            plain(
                 f"override: {row['exercise']} {row['step']} = {row['points']:g}, by "
-                f"{row['author']}: {row['reason']}",
-                markup=False,
+                f"{row['author']} on {when}: {row['reason']}"
             )
+        for grade in store.grades():
+            if grade.student == student and (grade.attempts > 1 or store.overrides(student)):
+                plain(f"The grade: {grade.exercise} {grade.points:g} of {grade.max:g}")
 
 
 @click.command()
@@ -287,7 +326,9 @@ def override(
         if not any(attempt.exercise == asked.name for attempt in store.attempts(student)):
             raise click.ClickException(f"No results for {student!r} in {asked.id} to override.")
         store.override(student, asked.name, step, points, author or getpass.getuser(), reason)
-    click.echo(f"{student}, {asked.id}, {step}: {points:g} points from now on.")
+    most = asked.steps[steps.index(step)].points
+    more = f" (the step itself has {most:g})" if points > most else ""
+    click.echo(f"{student}, {asked.id}, {step}: {points:g} points from now on{more}.")
 
 
 @click.command(name="export")
@@ -419,24 +460,28 @@ def new_exercise(key: str, title: str, folder: Path) -> None:
 
 
 def isolation() -> tuple[str, str, str]:
-    """Return state, finding and mending hint for ``autodiff-kit doctor``."""
+    """Return state, finding and mending hint for ``autodiff-kit doctor``.
+
+    Only trying tells: what is installed may be forbidden.
+    """
     seen = sandbox.probe()
     if seen and not seen[-1].problem:
         walls = seen[-1].walls
-        if walls.level == 2:
-            return "ok", f"level {walls.name}: {walls}", ""
-        return "optional", f"level {walls.name}: {walls}", _mend(seen)
-    return "optional", f"level {LEVELS[0]}", _mend(seen)
+        found = f"submissions can be shut in: level {walls.name} ({walls})"
+        return ("ok", found, "") if walls.level == 2 else ("optional", found, _mend(seen))
+    return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(seen)
 
 
 def _mend(seen: list[sandbox.Finding]) -> str:
     if not seen:
-        return "grade marks on Linux (Windows: in WSL 2) or in a container of its own"
-    return (
-        f"allow user namespaces, or apt install bubblewrap ({seen[0].problem[:120]})"
-        if any("unshare" in finding.problem for finding in seen)
-        else seen[0].problem[:200]
-    )
+        return "grade on Linux (Windows: in WSL 2), or in a container of its own"
+    problem = seen[0].problem[:120]
+    if "libseccomp" in problem:
+        return f"apt install libseccomp2 ({problem})"
+    tried = [finding for finding in seen if finding.walls.bubblewrap]
+    if tried:  # it is there, and is not let do its work
+        return f"allow user namespaces ({problem}; bubblewrap: {tried[0].problem[:120]})"
+    return f"allow user namespaces, or apt install bubblewrap ({problem})"
 
 
 COMMANDS = [grade, show, override, export_, merge, new_exercise, build, verify_, *LEARNER]

@@ -11,6 +11,8 @@ import functools
 import importlib
 import itertools
 import threading
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,13 @@ from typing import Any
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Job, Worker, lost
 from autodiff_kit.grading.sandbox import best_walls
-from autodiff_kit.grading.store import Attempt, folder_hash
+from autodiff_kit.grading.store import Attempt, folder_hash, key_of
 
 __all__ = ["ClusterError", "OnDask"]
 
 PATIENCE = 10  # seconds for the scheduler to answer
 AHEAD = 8  # tasks in flight for each thread of the cluster
+GROUP = 4  # submissions in a task: what a task costs the cluster is much for one alone
 
 
 class ClusterError(Exception):
@@ -66,33 +69,41 @@ class OnDask:
     def __call__(self, jobs: Iterable[Job]) -> Iterator[Attempt]:
         """Yield the result of each job, as they come."""
         source = iter(jobs)
-        running: dict[str, Job] = {}
+        again: deque[Job] = deque()  # from groups that failed: now each alone
+        running: dict[str, list[Job]] = {}
         arriving = self.distributed.as_completed()
+        threads, asked = 0, 0.0
         with self.client:
             while True:
-                room = AHEAD * max(sum(self.client.nthreads().values()), 1) - len(running)
-                for job in itertools.islice(source, max(room, 0)):
-                    running[job.key] = job
-                    arriving.add(
-                        self.client.submit(
-                            grade_there, job, self.course.folder, self.least, key=job.key, pure=True
-                        )
-                    )
+                if time.monotonic() - asked > 2:  # workers come and go
+                    threads, asked = sum(self.client.nthreads().values()), time.monotonic()
+                while len(running) < AHEAD * max(threads, 1):
+                    group = [again.popleft()] if again else list(itertools.islice(source, GROUP))
+                    if not group:
+                        break
+                    key = key_of(*(job.key for job in group))
+                    running[key] = group
+                    given = (group, self.course.folder, self.least)
+                    arriving.add(self.client.submit(grade_there, *given, key=key, pure=True))
                 if not running:
                     return
-                future = next(arriving)
-                job = running.pop(future.key)
-                if future.status == "error":
-                    yield lost(job, self.course, str(future.exception()))
-                else:  # if its worker died since, `result` waits for another one to do it again
-                    yield future.result()
+                done = arriving.next_batch(block=True)  # all that are there: one question for all
+                # What a worker had when it died, `gather` lets another one do again.
+                for attempts in self.client.gather([f for f in done if f.status != "error"]):
+                    yield from attempts
+                for future in done:
+                    group = running.pop(future.key)
+                    if future.status == "error" and len(group) > 1:
+                        again.extend(group)
+                    elif future.status == "error":
+                        yield lost(group[0], self.course, str(future.exception()))
 
 
 _workers: dict[tuple[Path, int], Worker] = {}
 
 
-def grade_there(job: Job, folder: Path, least: int) -> Attempt:
-    """Grade one submission on a worker of the cluster; each of its threads keeps a fork server.
+def grade_there(jobs: list[Job], folder: Path, least: int) -> list[Attempt]:
+    """Grade submissions on a worker of the cluster; each of its threads keeps a fork server.
 
     Raises
     ------
@@ -105,9 +116,10 @@ def grade_there(job: Job, folder: Path, least: int) -> Attempt:
         if (walls.level if walls else 0) < least:
             raise ClusterError("This worker cannot shut submissions in as well as is asked for.")
         _workers[place] = Worker(folder, walls)
-    if job.checks and _hash(folder / "checks" / job.submission.exercise) != job.checks:
-        raise ClusterError(f"This worker has other checks in {folder}.")
-    return _workers[place].grade(job)
+    for job in jobs:
+        if job.checks and _hash(folder / "checks" / job.submission.exercise) != job.checks:
+            raise ClusterError(f"This worker has other checks in {folder}.")
+    return [_workers[place].grade(job) for job in jobs]
 
 
 _hash = functools.cache(folder_hash)

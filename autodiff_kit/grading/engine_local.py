@@ -15,7 +15,7 @@ import os
 import threading
 import time
 import zlib
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -28,7 +28,15 @@ from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import ExerciseError, Result, grade_code
 from autodiff_kit.grading.notebook import code_of
 from autodiff_kit.grading.sandbox import Sandbox, Walls
-from autodiff_kit.grading.store import Attempt, Mark, Store, file_hash, folder_hash, key_of
+from autodiff_kit.grading.store import (
+    Attempt,
+    Mark,
+    Store,
+    StoreError,
+    file_hash,
+    folder_hash,
+    key_of,
+)
 from autodiff_kit.grading.submissions import Submission
 from autodiff_kit.grading.worker import Level0, Runner, clean
 
@@ -97,7 +105,7 @@ def grade(
     Raises
     ------
     StoreError
-        If the rows cannot be written.
+        If the rows cannot be written, or if `guard` finds that the checks were changed meanwhile.
     """
     start = time.monotonic()
     summary = Summary()
@@ -139,6 +147,17 @@ def grade(
     write()
     if guard:
         summary.changed = store.set_right(written, before)
+        spoiled = [
+            n for n in course.names if folder_hash(course.folder / "checks" / n) != checks[n]
+        ]
+        if spoiled:
+            store.forget(written)
+            raise StoreError(
+                f"The checks in {course.folder} were changed during the run, which had no walls: "
+                f"{', '.join(spoiled)}. Its {len(written)} results were thrown away.\n"
+                "-> Get the checks back from where you keep them, and grade again behind walls: "
+                "see `autodiff-kit doctor`."
+            )
     return summary
 
 
@@ -308,6 +327,8 @@ class Worker:
     def __init__(self, folder: Path, walls: Walls | None) -> None:
         self.course = open_course(folder)
         self.runner = runner_for(walls)
+        if walls is None:  # what runs here could change the checks: have all of them before
+            self.course.exercises()
 
     def grade(self, job: Job) -> Attempt:
         """Return the result of one submission."""
@@ -339,14 +360,3 @@ def _start_worker(folder: Path, walls: Walls | None) -> None:
 def _work(job: Job) -> Attempt:
     assert _worker is not None
     return _worker.grade(job)
-
-
-def misconceptions(store: Store, exercise: str) -> Counter[str]:
-    """Return how often each message was given, over the grades that count."""
-    return Counter(
-        mark.message
-        for found in store.grades()
-        if found.exercise == exercise
-        for mark in found.marks
-        if mark.status not in ("right", "override")
-    )

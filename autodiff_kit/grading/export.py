@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from autodiff_kit.grading.store import Grade
 from autodiff_kit.grading.worker import clean
 
-__all__ = ["FORMATS", "cell", "export", "histogram"]
+__all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 
 # What each is, for people; and the name of the file or folder that it makes.
 FORMATS = {
@@ -188,6 +188,28 @@ def _xml(text: str) -> str:
     return re.sub(r"[^\n\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", clean(text, 4000))
 
 
+_NOTHING = ("missing", "not attempted")
+
+
+def is_empty(grade: Grade) -> bool:
+    """Tell whether nothing was tried: the notebook as it was handed out, or without its cells."""
+    return bool(grade.marks) and all(mark.status in _NOTHING for mark in grade.marks)
+
+
+def mistakes(grades: Iterable[Grade]) -> Counter[str]:
+    """Return how many learners were told what: message id, or "timeout" or "memory" -> number."""
+    found = Counter[str]()
+    for grade in grades:
+        said = {
+            mark.status if mark.status in ("timeout", "memory") else mark.message
+            for mark in grade.marks
+            if mark.points < mark.max
+            and mark.status not in (*_NOTHING, "unreadable", "fault", "override")
+        }
+        found.update(sorted(said))
+    return found
+
+
 def histogram(grades: Iterable[Grade], exercise: str, title: str, words: Mapping[str, str]) -> str:
     """Return a picture (SVG) of an exercise: how many reached what, and the commonest mistakes.
 
@@ -198,29 +220,34 @@ def histogram(grades: Iterable[Grade], exercise: str, title: str, words: Mapping
     words : mapping of message id to text
     """
     here = [g for g in grades if g.exercise == exercise and g.max]
-    shares = Counter(min(int(10 * g.points / g.max), 9) for g in here)
-    wrong = Counter(m.message for g in here for m in g.marks if m.points < m.max)
+    shares = Counter(min(int(10 * g.points / g.max), 10) for g in here)  # 10: all points
+    wrong = mistakes(here)
+    empty = sum(map(is_empty, here))
+    unread = sum(g.attempt.status == "unreadable" for g in here)
     top = max([*shares.values(), 1])
     parts = []
-    for tenth in range(10):
-        tall = 120 * shares[tenth] / top
-        x, middle = 20 + 44 * tenth, 38 + 44 * tenth
+    for tenth in range(11):
+        tall = 110 * shares[tenth] / top
+        x, middle = 20 + 42 * tenth, 37 + 42 * tenth
         parts.append(
-            f'<rect x="{x}" y="{160 - tall:.1f}" width="36" height="{tall:.1f}" fill="#4477aa"/>'
+            f'<rect x="{x}" y="{160 - tall:.1f}" width="34" height="{tall:.1f}" fill="#4477aa"/>'
             f'<text x="{middle}" y="{155 - tall:.1f}" text-anchor="middle">{shares[tenth]}</text>'
             f'<text x="{middle}" y="176" text-anchor="middle">{10 * tenth} %</text>'
         )
     for place, (message, count) in enumerate(wrong.most_common(8)):
-        y = 214 + 22 * place
-        text = html.escape(clean(words.get(message, message), 90))
+        y = 226 + 22 * place
+        text = html.escape(clean(words.get(message, message), 105))
         parts.append(f'<text x="44" y="{y}" text-anchor="end">{count}</text>')
         parts.append(f'<text x="56" y="{y}">{text}</text>')
-    height = 210 + 22 * min(len(wrong), 8)
-    heading = f"{title}: {len(here)} graded; points reached, and commonest mistakes"
-    heading = html.escape(clean(heading, 120))
+    height = 216 + 22 * min(len(wrong), 8)
+    heading = html.escape(clean(f"{title}: points of {len(here)} learners", 100))
+    below = "commonest mistakes (learners)" if wrong else "no mistakes"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{height}" '
         f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
         f'<text x="20" y="22" font-size="14" font-weight="bold">{heading}</text>'
+        f'<text x="500" y="60">{empty} handed in nothing of their own</text>'
+        f'<text x="500" y="78">{unread} a file that cannot be read</text>'
+        f'<text x="20" y="204" font-weight="bold">{below}</text>'
         f"{''.join(parts)}</svg>\n"
     )

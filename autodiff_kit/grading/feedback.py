@@ -92,9 +92,9 @@ class Feedback:
                 answer = self.result.example[check.name]
                 wanted = self.result.wanted[check.name]
                 if answer.status == "ok" and wanted.status == "ok":
-                    if check.compare(check.example, answer.value, wanted.value):
-                        return ""
                     try:
+                        if check.compare(check.example, answer.value, wanted.value):
+                            return ""
                         return check.picture(check.example, answer.value, wanted.value)
                     except Exception:  # an answer of another kind cannot be drawn
                         return ""

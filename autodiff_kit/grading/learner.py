@@ -107,18 +107,23 @@ def start(key: str, folder: Path) -> None:
         click.echo(f"You have it already: {target}\n(To begin again: autodiff-kit reset {key})")
         return
     folder.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(_released(course, exercise))
+    target.write_bytes(_released(course, exercise, folder))
     click.echo(f"Yours: {target}\nOpen it in Jupyter; try it with: autodiff-kit check {key}")
 
 
-def _released(course: Course, exercise: Exercise) -> bytes:
+def _released(course: Course, exercise: Exercise, folder: Path) -> bytes:
+    """Return the learner's notebook, its link leading to where this learner's lessons lie."""
     path = course.folder / "release" / exercise.name / f"{exercise.name}.ipynb"
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read ({error.strerror}).\n-> Make it with: autodiff-kit build"
         ) from error
+    for lessons in ("..", "../autodiff-kit-lessons"):
+        if (folder / lessons / f"{exercise.lesson}.ipynb").is_file():
+            return data.replace(b"](../../../notebooks/", f"]({lessons}/".encode())
+    return data
 
 
 @click.command()
@@ -180,7 +185,7 @@ def reset(key: str, folder: Path) -> None:
     """Begin an EXERCISE again. Your old work is kept beside it, under another name."""
     course, exercise = _find(key)
     path = _work(exercise, folder)
-    fresh = _released(course, exercise)
+    fresh = _released(course, exercise, folder)
     number = 1
     while (kept := path.with_name(f"{exercise.name}-old{number}{path.suffix}")).exists():
         number += 1

@@ -71,7 +71,8 @@ def edge_graph(
             past = abs(rows[user] - rows[x]) > 1
             side = 30 * past
             bend = 95 * past + 30 * i - 15 * (number - 1)
-            curve = f"{x1 + bend:.0f} {start + 10} {x2 + bend:.0f} {end - 10}"
+            ahead = 10 if down else -10
+            curve = f"{x1 + bend:.0f} {start + ahead} {x2 + bend:.0f} {end - ahead}"
             parts.append(
                 f'<path d="M{x1 + side:.0f} {start} C{curve} {x2 + side:.0f} {end}" fill="none" '
                 'stroke="currentColor" marker-end="url(#adk-arrow)"/>'

@@ -38,9 +38,9 @@ from autodiff_kit.grading.worker import (
 __all__ = ["LEVELS", "Finding", "Sandbox", "Walls", "best_walls", "probe"]
 
 LEVELS = {
-    0: "0 process: points cannot be forged; files, network and other processes can be reached",
+    0: "0 process: no answers in reach of the code; files, network, other processes are in reach",
     1: "1 confined: no files but Python's, no sockets, no new processes, bounded memory and time",
-    2: "2 sandboxed: as 1, and behind namespaces: no network, no sight of other processes",
+    2: "2 sandboxed: as level 1, and cut off from the network and the sight of other processes",
 }
 
 

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +175,8 @@ class Store:
         try:
             self.base.execute("begin immediate")
             for attempt in attempts:
-                row = {**asdict(attempt), "at": time.time()}
-                row["marks"] = json.dumps(row["marks"])
+                row = {**vars(attempt), "at": time.time()}
+                row["marks"] = json.dumps([vars(mark) for mark in attempt.marks])
                 names = ", ".join(row)
                 places = ", ".join(f":{name}" for name in row)
                 # The first result stays; only the machine's own failure gives way to a result.
@@ -229,6 +229,10 @@ class Store:
         self.add(written[key] for key in wrong)
         added = self.base.execute("delete from overrides where number > ?", before[1:]).rowcount
         return len(wrong) + len(foreign) + added
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove attempts: only for a run that turned out to be worth nothing."""
+        self.base.executemany("delete from attempts where key = ?", [(key,) for key in keys])
 
     def override(
         self, student: str, exercise: str, step: str, points: float, author: str, reason: str

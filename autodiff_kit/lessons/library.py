@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,7 @@ __all__ = [
 
 FIRST_LESSON = "00_start_here.ipynb"
 RECORD = ".autodiff-kit.json"
+_EXERCISE = re.compile(rb"\]\(\.\./exercises/release/\w+/")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -129,9 +131,9 @@ def copy_lessons(source: Path, folder: Path, version: str) -> Report:
     try:
         for path in _files(source):
             name = path.relative_to(source).as_posix()
-            known[name] = _bring(
-                name, path.read_bytes(), folder, version, known.get(name, []), report
-            )
+            # A link to an exercise leads to where `autodiff-kit start` puts the learner's own.
+            data = _EXERCISE.sub(rb"](autodiff-kit-exercises/", path.read_bytes())
+            known[name] = _bring(name, data, folder, version, known.get(name, []), report)
         record = {"about": "Which versions of the lessons autodiff-kit put here.", "files": known}
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
         write_atomically(folder / RECORD, text.encode())

@@ -28,40 +28,47 @@ def _place(index: Any, count: int) -> int:
 
 
 class _Row(Module):
-    """Modules in a row, numbered or named."""
+    """Modules, or parameters, in a row, numbered or named."""
+
+    _kind = "_modules"
+
+    @property
+    def _row(self) -> dict[str, Any]:
+        own: dict[str, Any] = self.__dict__[self._kind]
+        return own
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._row)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+        return iter(self._row.values())
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._part(list(self._modules.items())[index])
-        return self._modules[self._name(index)]
+            return self._part(list(self._row.items())[index])
+        return self._row[self._name(index)]
 
-    def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._name(index), module)
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self, self._name(index), value)
 
-    def __iadd__(self, modules: Iterable[Module]) -> Self:
-        return self.extend(modules)
+    def __iadd__(self, values: Iterable[Any]) -> Self:
+        return self.extend(values)
 
     def _part(self, items: list[tuple[str, Any]]) -> Any:
-        raise NotImplementedError
+        return type(self)(value for _, value in items)  # type: ignore[call-arg]
 
     def _name(self, index: int) -> str:
-        return list(self._modules)[_place(index, len(self))]
+        return list(self._row)[_place(index, len(self))]
 
-    def append(self, module: Module) -> Self:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
+    def append(self, value: Any) -> Self:
+        """Add one at the end."""
+        self.add_module(str(len(self)), value)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Self:
-        """Add modules at the end."""
-        for module in modules:
-            self.append(module)
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Add some at the end."""
+        for value in values:
+            self.append(value)
         return self
 
 
@@ -107,9 +114,6 @@ class ModuleList(_Row):
         super().__init__()
         self.extend(modules)
 
-    def _part(self, items: list[tuple[str, Any]]) -> ModuleList:
-        return type(self)(module for _, module in items)
-
     def _child_lines(self) -> list[str]:
         """Return a line for each module; equal ones in a row share one."""
         runs: list[list[Any]] = []
@@ -149,34 +153,23 @@ class ModuleDict(Module):
     keys, values, items = map(_of_dict, ("keys", "values", "items"))
 
 
-class ParameterList(Module):
+class ParameterList(_Row):
     """A list of parameters; tensors become some."""
+
+    _kind = "_parameters"
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
         if isinstance(values, Tensor):
             raise error("nn.parameters", kind=type(values).__name__)
-        for value in values:
-            self.append(value)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def __getitem__(self, index: int) -> Any:
-        return self._parameters[str(_place(index, len(self)))]
+        self.extend(values)
 
     def __setitem__(self, index: int, value: Tensor) -> None:
-        self._set(_place(index, len(self)), value)
-
-    def _set(self, place: int, value: Tensor) -> None:
-        setattr(self, str(place), value if isinstance(value, Parameter) else Parameter(value))
+        setattr(self, self._name(index), _parameter(value))
 
     def append(self, value: Tensor) -> Self:
         """Add a parameter at the end."""
-        self._set(len(self), value)
+        setattr(self, str(len(self)), _parameter(value))
         return self
 
     def extra_repr(self) -> str:
@@ -184,3 +177,7 @@ class ParameterList(Module):
         each = ((p.dtype, "x".join(map(str, p.shape))) for p in self)
         lines = (f"Parameter containing: [{dtype} of size {size}]" for dtype, size in each)
         return "\n".join(f"  ({i}): {line}" for i, line in enumerate(lines))
+
+
+def _parameter(value: Tensor) -> Parameter:
+    return value if isinstance(value, Parameter) else Parameter(value)

@@ -31,22 +31,10 @@ __all__ += ["softplus", "tanh"]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return ``input @ weight.T + bias``.
+    """Return ``input @ weight.T + bias``: of shape (*, n), (m, n) and (m,) to shape (*, m).
 
-    Parameters
-    ----------
-    input : Tensor, shape (*, n)
-    weight : Tensor, shape (m, n) or (n,)
-    bias : Tensor, shape (m,) or (), optional
-
-    Returns
-    -------
-    Tensor, shape (*, m), or (*) for a weight of shape (n,)
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit, or the dtypes differ.
+    A weight of shape (n,), with a bias of shape (), gives shape (*). RuntimeError if the shapes do
+    not fit, or the dtypes differ.
     """
     check_operand("linear", "input", 1, input, numbers=False)
     check_operand("linear", "weight", 2, weight, numbers=False)

@@ -138,16 +138,9 @@ def max_pool2d(
 ) -> Tensor:
     """Return the largest element of every window; the first one gets the gradient.
 
-    Parameters
-    ----------
-    input : Tensor, shape (n, c, height, width) or (c, height, width)
-    kernel_size, stride, padding, dilation : int or pair
-        As for ``conv2d``; the stride is the kernel's size if left out; padding never wins.
-
-    Raises
-    ------
-    RuntimeError
-        If no window fits into the image.
+    Input has shape (n, c, height, width) or (c, height, width); the numbers are ints or pairs, as
+    for ``conv2d``. The stride is the kernel's size if left out; padding never wins. RuntimeError if
+    no window fits into the image.
     """
     return ops.max_pool2d(input, grid=_pooling(input, kernel_size, stride, padding, dilation))[0]
 
@@ -183,15 +176,8 @@ def pad(
 ) -> Tensor:
     """Add elements of one value, by default 0, before and after the last dimensions.
 
-    Parameters
-    ----------
-    input : Tensor
-    pad : sequence of int
-        How many before and after: of the last dimension first, then of the one before it, ...
-        Negative numbers cut off.
-    mode : "constant"
-        PyTorch's other ways to pad are not part of the kit.
-    value : float, optional
+    ``pad`` says how many before and after: of the last dimension first, then of the one before it,
+    and so on; negative numbers cut off. PyTorch's other modes are not part of the kit.
     """
     if len(pad) % 2:
         raise error("functional.pad_length")

@@ -65,12 +65,7 @@ def cross_entropy(
     label_smoothing : float in [0, 1]
         Part of the target that is spread evenly over all classes.
 
-    Raises
-    ------
-    IndexError
-        If a target is no class.
-    RuntimeError, ValueError
-        If shapes or dtypes do not fit, or the reduction is unknown.
+    IndexError if a target is no class, RuntimeError or ValueError if shapes or dtypes do not fit.
     """
     _check_reduction(reduction)
     for position, (name, value) in enumerate((("input", input), ("target", target)), 1):
@@ -105,12 +100,7 @@ def _by_class(weight: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _cross_entropy_of_shares(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
+    input: Tensor, target: Tensor, weight: Any, ignore_index: int, reduction: str, smoothing: float
 ) -> Tensor:
     shape = input._array.shape
     if not target.is_floating_point():
@@ -122,8 +112,8 @@ def _cross_entropy_of_shares(
         name = "cross_entropy: "
         raise error("functional.weight", name=name, count=shape[dim], shape=list(weight.shape))
     log_share = ops.log_softmax(input, dim=dim)
-    if label_smoothing:
-        target = target * (1 - label_smoothing) + label_smoothing / shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / shape[dim]
     products = log_share * target
     if weight is not None:
         products = products * _by_class(weight, shape)
@@ -163,17 +153,12 @@ def _nll_loss(
         if weight.dtype is not input.dtype:
             kinds = [tensor_type(t._array.dtype) for t in (input, weight)]
             raise error("functional.weight_type", wanted=kinds[0], found=kinds[1])
-    name = "nll_loss" if len(shape) < 3 else "nll_loss2d"
-    if weight is not None:
-        constant(f"{name}_forward", "weight", weight)
-    loss: Tensor = getattr(ops, name)(
-        input,
-        target=target._array,
-        weight=None if weight is None else weight._array,
-        ignore_index=ignore_index,
-        reduction=reduction,
+        constant("nll_loss_forward" if len(shape) < 3 else "nll_loss2d_forward", "weight", weight)
+    loss = ops.nll_loss if len(shape) < 3 else ops.nll_loss2d
+    counts = None if weight is None else weight._array
+    return loss(
+        input, target=target._array, weight=counts, ignore_index=ignore_index, reduction=reduction
     )
-    return loss
 
 
 def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
@@ -238,12 +223,8 @@ def binary_cross_entropy(
 ) -> Tensor:
     """Return how surprised probabilities of yes are by the truth; at most 100 per element.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-    RuntimeError
-        If the dtypes differ, or an element is not between 0 and 1.
+    ValueError if the shapes differ, RuntimeError if the dtypes do, or if an element is not between
+    0 and 1.
     """
     _check_reduction(reduction)
     if target.size() != input.size():
@@ -270,11 +251,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """Return ``binary_cross_entropy(sigmoid(input), target)``, exact for any size of input.
 
-    Parameters
-    ----------
-    input, target : Tensor of one shape
-    weight, pos_weight : Tensor, broadcast to that shape, optional
-        How much each element, and each yes, counts.
+    Input and target have one shape, to which ``weight`` and ``pos_weight`` are broadcast: how much
+    each element, and each yes, counts.
     """
     _check_reduction(reduction)
     if target.size() != input.size():

@@ -24,6 +24,7 @@ from autodiff_kit.ops.table import OPS as OPS
 from autodiff_kit.ops.table import Op as Op
 from autodiff_kit.ops.table import Rule as Rule
 from autodiff_kit.ops.table import op as op
+from autodiff_kit.ops.table import vjp as vjp
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.activations import *

@@ -11,41 +11,25 @@ from __future__ import annotations
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops import checks
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["add", "div", "mul", "neg", "reciprocal", "rsub", "sub"]
 
 
 @op("x + y", tex=r"x + y")
+@vjp("x", lambda g: g, tex=r"\bar z")
+@vjp("y", lambda g: g, tex=r"\bar z")
 def add(x: Value, y: Value) -> Value:
     """Add elementwise; shapes broadcast."""
     return x + y
 
 
-@add.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
-@add.vjp("y", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
 @op("x - y", tex=r"x - y", whole=checks.refuse_bool_difference)
+@vjp("x", lambda g: g, tex=r"\bar z")
+@vjp("y", lambda g: -g, tex=r"-\bar z")
 def sub(x: Value, y: Value) -> Value:
     """Subtract elementwise; shapes broadcast."""
     return x - y
-
-
-@sub.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
-@sub.vjp("y", tex=r"-\bar z")
-def _(g: Value) -> Value:
-    return -g
 
 
 @op(
@@ -55,65 +39,37 @@ def _(g: Value) -> Value:
     operands=("y",),
     whole=checks.refuse_bool_difference,
 )
+@vjp("x", lambda g: -g, tex=r"-\bar z")
 def rsub(x: Value, *, y: float) -> Value:
     """Subtract a tensor from a number: what ``1 - x`` calls."""
     return y - x
 
 
-@rsub.vjp("x", tex=r"-\bar z")
-def _(g: Value) -> Value:
-    return -g
-
-
 @op("x * y", tex=r"x \odot y")
+@vjp("x", lambda g, y: g * y, tex=r"\bar z \odot y")
+@vjp("y", lambda g, x: g * x, tex=r"\bar z \odot x")
 def mul(x: Value, y: Value) -> Value:
     """Multiply elementwise; shapes broadcast."""
     return x * y
 
 
-@mul.vjp("x", tex=r"\bar z \odot y")
-def _(g: Value, y: Value) -> Value:
-    return g * y
-
-
-@mul.vjp("y", tex=r"\bar z \odot x")
-def _(g: Value, x: Value) -> Value:
-    return g * x
-
-
 @op("x / y", tex=r"x / y", dtypes="float")
+@vjp("x", lambda g, y: g / y, tex=r"\bar z / y")
+@vjp("y", lambda g, x, y: -g * ((x / y) / y), tex=r"-\bar z \odot x / y^2")
 def div(x: Value, y: Value) -> Value:
     """Divide elementwise; shapes broadcast; integers divide to floats."""
     return x / y
 
 
-@div.vjp("x", tex=r"\bar z / y")
-def _(g: Value, y: Value) -> Value:
-    return g / y
-
-
-@div.vjp("y", tex=r"-\bar z \odot x / y^2")
-def _(g: Value, x: Value, y: Value) -> Value:
-    return -g * ((x / y) / y)
-
-
 @op("1 / x", tex=r"1 / x", dtypes="float")
+@vjp("x", lambda g, out: -g * (out * out), tex=r"-\bar z \odot z^2")
 def reciprocal(x: Value) -> Value:
     """Divide 1 by every element."""
     return 1 / x
 
 
-@reciprocal.vjp("x", tex=r"-\bar z \odot z^2")
-def _(g: Value, out: Value) -> Value:
-    return -g * (out * out)
-
-
 @op("-x", tex=r"-x", whole=checks.refuse_bool("dtypes.bool_negation"))
+@vjp("x", lambda g: -g, tex=r"-\bar z")
 def neg(x: Value) -> Value:
     """Change the sign."""
     return -x
-
-
-@neg.vjp("x", tex=r"-\bar z")
-def _(g: Value) -> Value:
-    return -g

@@ -50,15 +50,11 @@ def refuse_zero_divisor(name: str) -> Check:
 
     def check(x: Value, y: Value, **params: Any) -> None:
         refuse(x, y)
-        _refuse_zero(x, y)
+        whole = all(np.asarray(value).dtype.kind != "f" for value in (x, y))
+        if whole and np.any(np.asarray(y) == 0):
+            raise error("dtypes.zero_divisor")
 
     return check
-
-
-def _refuse_zero(x: Value, y: Value) -> None:
-    floats = [np.asarray(v).dtype.kind == "f" for v in (x, y)]
-    if not any(floats) and np.any(np.asarray(y) == 0):
-        raise error("dtypes.zero_divisor")
 
 
 def refuse_negative_power(x: Value, *, exponent: Any) -> None:

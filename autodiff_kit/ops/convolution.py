@@ -20,7 +20,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.rules import op, vjp
+from autodiff_kit.ops.table import op, vjp
 from autodiff_kit.ops.windows import Grid
 
 __all__ = ["convolution", "convolution_input", "convolution_weight"]
@@ -31,23 +31,17 @@ def _columns(
 ) -> Iterator[tuple[slice, Any]]:
     """Copy all windows of a few images at a time into columns of a matrix.
 
-    A few, because memory that stays in the processor's cache is several times faster.
+    A few, because memory that stays in the processor's cache is several times faster. Yields
+    (which images, columns): columns of shape (few, groups, c / groups * elements, windows).
 
     Parameters
     ----------
     x : array, shape (n, c, *any)
     size, at
         The frame of zeros around each image, and where in it the image goes.
-    grid : Grid
-        Its kernel, stride and dilation.
-    groups : int
     counts : tuple of int
         How many windows. At stride 1, rows of windows may go on over the right border: the last
         ones of a row are meaningless, but all are one long row, which is faster to copy.
-
-    Yields
-    ------
-    (which images, columns) - columns of shape (few, groups, c / groups * elements, windows).
     """
     channels, length = x.shape[1], math.prod(counts)
     elements = channels * math.prod(grid.kernel)

@@ -22,18 +22,10 @@ __all__ = ["einsum"]
 def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
     """Multiply tensors and sum, as an equation such as ``"ij,jk->ik"`` says.
 
-    Parameters
-    ----------
-    equation : str
-        A letter for each dimension of each operand; after ``->`` those of the result, by default
-        all that occur once, in alphabetical order. PyTorch's ``...``, and one letter for two
-        dimensions of an operand, are not part of the kit.
-    operands : tuple of Tensor
-
-    Raises
-    ------
-    RuntimeError
-        If the letters do not fit the operands, or sizes differ.
+    It has a letter for each dimension of each operand; after ``->`` those of the result, by default
+    all that occur once, in alphabetical order. PyTorch's ``...``, and one letter for two dimensions
+    of an operand, are not part of the kit. RuntimeError if the letters do not fit the operands, or
+    sizes differ.
     """
     left, arrow, output = equation.replace(" ", "").partition("->")
     labels = left.split(",")
@@ -116,10 +108,6 @@ def _sum_of_products(x: Any, y: Any, summed: list[int]) -> Any:
         return permute(z, dims=dims).reshape(*shape)
 
     product = bmm(flat(x, batch, rows, summed, columns), flat(y, batch, summed, columns, rows))
-    shape = [
-        *(x.shape[d] for d in batch + rows),
-        *[1] * len(summed),
-        *(y.shape[d] for d in columns),
-    ]
+    shape = [x.shape[d] for d in batch + rows] + [1] * len(summed) + [y.shape[d] for d in columns]
     now = batch + rows + summed + columns
     return permute(product.view(*shape), dims=tuple(now.index(d) for d in range(x.ndim)))

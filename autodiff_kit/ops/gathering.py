@@ -18,8 +18,8 @@ from autodiff_kit.ops.apply import ARRAYS, tensors
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked, to_copy
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import slice_backward
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_tensor"]
 __all__ += ["masked_scatter", "masked_select", "scatter", "scatter_add", "scatter_value", "zeros"]
@@ -210,6 +210,9 @@ def _misfit(name: str) -> Any:
     return lambda x, mask, *_, **__: broadcast_message(name, (mask.shape, x.shape))
 
 
+_fill_misfit, _select_misfit = _misfit("masked_fill"), _misfit("masked_select")
+
+
 def _filled(x: Value, mask: Value, value: Value) -> Value:
     if mask.dtype != bool:
         raise error("indexing.fill_mask", kind=c_type(mask.dtype))
@@ -218,12 +221,7 @@ def _filled(x: Value, mask: Value, value: Value) -> Value:
     return np.where(mask, np.asarray(value).astype(x.dtype), x)[()]
 
 
-@op(
-    "where(mask, value, x)",
-    tex=r"[m]\,a + [\lnot m]\,x",
-    dtypes="any",
-    on_error=_misfit("masked_fill"),
-)
+@op("where(mask, value, x)", tex=r"[m]\,a + [\lnot m]\,x", dtypes="any", on_error=_fill_misfit)
 @vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     """Write a number over the elements where the mask is true."""
@@ -235,7 +233,7 @@ def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     tex=r"[m]\,y + [\lnot m]\,x",
     node="MaskedFillBackward1",
     dtypes="any",
-    on_error=_misfit("masked_fill"),
+    on_error=_fill_misfit,
 )
 @vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill_tensor(x: Value, mask: Value, value: Value) -> Value:
@@ -249,7 +247,7 @@ def _(g: Value, mask: Value, value_dtype: Any) -> Value:
     return to_copy(g, dtype=value_dtype) if value_dtype is not None else g
 
 
-@op("x[mask]", tex=r"x_m", dtypes="any", on_error=_misfit("masked_select"))
+@op("x[mask]", tex=r"x_m", dtypes="any", on_error=_select_misfit)
 def masked_select(x: Value, mask: Value) -> Value:
     """Take the elements where the mask is true, in the order of reading."""
     if mask.dtype != bool:

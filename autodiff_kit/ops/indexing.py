@@ -16,8 +16,8 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
-from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["copy_from", "fill", "getitem", "index", "index_backward", "index_put", "is_basic"]
 __all__ += ["pick", "put", "select", "select_backward", "unbind_item", "zero"]
@@ -155,15 +155,7 @@ def zero(x: Value) -> Value:
 def getitem(x: Value, key: Any) -> Value:
     """Carry out ``x[key]``: one op per number, slice or None, then one gather.
 
-    Parameters
-    ----------
-    x : Tensor or array
-    key : int, slice, None, ..., bool, tensor or list of them; or a tuple of such
-
-    Raises
-    ------
-    IndexError
-        For too many indices, an index out of bounds, or a key of the wrong kind.
+    IndexError for too many indices, an index out of bounds, or a key of the wrong kind.
     """
     keys = [_known(k) for k in (key if isinstance(key, tuple) else (key,))]
     _check_count(x, keys, key)
@@ -272,13 +264,8 @@ def _index_arrays(k: Any, dim: int, shape: Ints, before: int) -> tuple[Any, ...]
         return (k,)
     for i, size in enumerate(k.shape):
         if size != shape[dim + i]:
-            raise error(
-                "indexing.mask_shape",
-                mask=list(k.shape),
-                position=i,
-                shape=list(shape),
-                dim=dim + i,
-            )
+            mask, own, at = list(k.shape), list(shape), dim + i
+            raise error("indexing.mask_shape", mask=mask, position=i, shape=own, dim=at)
     return np.nonzero(k)
 
 

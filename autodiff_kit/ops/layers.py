@@ -19,8 +19,8 @@ from autodiff_kit.ops.elementwise import rsqrt
 from autodiff_kit.ops.indexing import put
 from autodiff_kit.ops.linalg import mm
 from autodiff_kit.ops.reduction import mean_dim
-from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import reshape
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["addmm", "batch_norm", "embedding", "embedding_backward", "layer_norm"]
 
@@ -34,16 +34,9 @@ def _addmm_message(input: Value, mat1: Value, mat2: Value, **_: Any) -> str:
     wanted = [mat1.shape[0], mat2.shape[1]]
     own = [1] * (2 - input.ndim) + list(input.shape)
     dim = next(i for i in (1, 0) if own[i] not in (1, wanted[i]))
-    return str(
-        error(
-            "functional.bias_shape",
-            size=wanted[dim],
-            own=own[dim],
-            dim=dim,
-            wanted=wanted,
-            shape=list(input.shape),
-        )
-    )
+    m, n, shape = own[dim], wanted[dim], list(input.shape)
+    made = error("functional.bias_shape", size=n, own=m, dim=dim, wanted=wanted, shape=shape)
+    return str(made)
 
 
 def _check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
@@ -167,18 +160,13 @@ def batch_norm(
     "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
 )
 def _(g: Value, x: Value, weight: Value, var: Value, training: bool, eps: float) -> Value:
-    return _through_batch(g * _by_channel(weight, x), x, var, training, eps)
+    g = g * _by_channel(weight, x)
+    return _through(g, x, _others(x), eps) if training else g * rsqrt(_by_channel(var, x) + eps)
 
 
 @batch_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
 def _(g: Value, x: Value, mean: Value, var: Value, training: bool, eps: float) -> Value:
     return _add_up(g * _normalised(x, mean, var, training, eps))
-
-
-def _through_batch(g: Value, x: Value, var: Value, training: bool, eps: float) -> Value:
-    if training:
-        return _through(g, x, _others(x), eps)
-    return g * rsqrt(_by_channel(var, x) + eps)
 
 
 def _add_up(g: Value) -> Value:

@@ -6,6 +6,9 @@ Read next: ``einsum.py``.
 Source of the rules: Giles, Collected matrix derivative results (2008), section 2.2.
 """
 
+# mypy: disable-error-code="has-type"
+# A rule may name the op that it belongs to.
+
 from __future__ import annotations
 
 import math
@@ -19,10 +22,11 @@ from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.apply import tensors
-from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import drop_dim, transpose, unsafe_view, unsqueeze
+from autodiff_kit.ops.table import op, vjp
 
 if TYPE_CHECKING:
+    from autodiff_kit.ops.table import OpFunction
     from autodiff_kit.tensor import Tensor
 
 __all__ = ["bmm", "dot", "matmul", "mm", "mv"]
@@ -33,8 +37,13 @@ def _fit(x: Value, y: Value) -> bool:
     return bool(x.shape[-1] == y.shape[-2 if y.ndim > 1 else 0])
 
 
-def _check_types(name: str, kernel: str) -> checks.Check:
-    """Make a check for the product ``name`` that refuses bools, and operands of two dtypes."""
+def _product(
+    name: str, tex: str, second: str, kernel: str
+) -> Callable[[Callable[..., Any]], OpFunction]:
+    """Declare a product whose operands must have one dtype, and not be bools.
+
+    ``second`` and ``kernel`` are PyTorch's names of y and of what refuses bools.
+    """
     refuse = checks.refuse_bool("dtypes.bool_kernel", kernel=kernel)
 
     def check(x: Value, y: Value) -> None:
@@ -46,22 +55,14 @@ def _check_types(name: str, kernel: str) -> checks.Check:
         if name == "dot" or (x.size and y.size):
             refuse(x, y)
 
-    return check
+    def misfit(x: Value, y: Value) -> str:
+        return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
+
+    saved_as = {"y": second}
+    return op("x @ y", tex=tex, dtypes="any", on_error=misfit, saved_as=saved_as, whole=check)
 
 
-def _misfit(name: str) -> Callable[..., str]:
-    """Make what says, for the product ``name``, why the shapes do not fit."""
-    return lambda x, y: str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
-
-
-@op(
-    "x @ y",
-    tex=r"x\,y",
-    dtypes="any",
-    on_error=_misfit("mm"),
-    saved_as={"y": "mat2"},
-    whole=_check_types("mm", "addmm_impl_cpu_"),
-)
+@_product("mm", tex=r"x\,y", second="mat2", kernel="addmm_impl_cpu_")
 @vjp("x", lambda g, y: mm(g, y.T), tex=r"\bar z\,y^\top")
 @vjp("y", lambda g, x: mm(x.T, g), tex=r"x^\top \bar z")
 def mm(x: Value, y: Value) -> Value:
@@ -69,14 +70,7 @@ def mm(x: Value, y: Value) -> Value:
     return x.dot(y) if type(x) is np.ndarray else x @ y  # .dot costs half of @ on small arrays
 
 
-@op(
-    "x @ y",
-    tex=r"x\,y",
-    dtypes="any",
-    on_error=_misfit("mv"),
-    saved_as={"y": "vec"},
-    whole=_check_types("mv", "addmv_impl_cpu"),
-)
+@_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")
 @vjp("x", lambda g, y: unsqueeze(g, dim=1) * y, tex=r"\bar z\,y^\top")
 @vjp("y", lambda g, x: mv(x.T, g), tex=r"x^\top \bar z")
 def mv(x: Value, y: Value) -> Value:
@@ -84,14 +78,7 @@ def mv(x: Value, y: Value) -> Value:
     return x.dot(y) if type(x) is np.ndarray else x @ y
 
 
-@op(
-    "x @ y",
-    tex=r"x^\top y",
-    dtypes="any",
-    on_error=_misfit("dot"),
-    saved_as={"y": "tensor"},
-    whole=_check_types("dot", "dot"),
-)
+@_product("dot", tex=r"x^\top y", second="tensor", kernel="dot")
 @vjp("x", lambda g, y: g * y, tex=r"\bar z\,y")
 @vjp("y", lambda g, x: g * x, tex=r"\bar z\,x")
 def dot(x: Value, y: Value) -> Value:
@@ -99,14 +86,7 @@ def dot(x: Value, y: Value) -> Value:
     return x.dot(y)
 
 
-@op(
-    "x @ y",
-    tex=r"x\,y",
-    dtypes="any",
-    on_error=_misfit("bmm"),
-    saved_as={"y": "mat2"},
-    whole=_check_types("bmm", "bmm"),
-)
+@_product("bmm", tex=r"x\,y", second="mat2", kernel="bmm")
 @vjp("x", lambda g, y: bmm(g, transpose(y, dim0=1, dim1=2)), tex=r"\bar z\,y^\top")
 @vjp("y", lambda g, x: bmm(transpose(x, dim0=1, dim1=2), g), tex=r"x^\top \bar z")
 def bmm(x: Value, y: Value) -> Value:
@@ -120,16 +100,11 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
     """Multiply by the rules of ``@``, as PyTorch's ``matmul`` does.
 
     Vectors and matrices go to ``dot``, ``mv`` and ``mm``; with more dimensions the leading ones
-    are a batch and broadcast.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit, or one operand is 0-d.
+    are a batch and broadcast. RuntimeError if the shapes do not fit, or one operand is 0-d.
     """
     try:
         if x._array.ndim == y._array.ndim == 2:  # by far the commonest
-            return _tensor(mm(x, y))
+            return mm(x, y)
     except AttributeError:
         pass
     for operand, other in ((y, x), (x, y)):
@@ -141,25 +116,21 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
     if 0 in ranks:
         raise error("linalg.matmul_of_0d", x=ranks[0], y=ranks[1])
     if ranks == (1, 1):
-        return _tensor(dot(x, y))
+        return dot(x, y)
     if ranks == (2, 1):
-        return _tensor(mv(x, y))
+        return mv(x, y)
     if ranks == (1, 2):
-        return _tensor(drop_dim(mm(unsqueeze(x, dim=0), y), dim=0))
+        return drop_dim(mm(unsqueeze(x, dim=0), y), dim=0)
     if y.ndim <= 2:  # fold the batch into the rows: one large product is faster than many
         flat = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
         product = mv(flat, y) if y.ndim == 1 else mm(flat, y)
-        return _tensor(unsafe_view(product, shape=(*x.shape[:-1], *y.shape[1:])))
+        return unsafe_view(product, shape=(*x.shape[:-1], *y.shape[1:]))
     if x.ndim == 1:
-        return _tensor(drop_dim(matmul(unsqueeze(x, dim=0), y), dim=y.ndim - 2))
+        return drop_dim(matmul(unsqueeze(x, dim=0), y), dim=y.ndim - 2)
     batch = _batch(x, y)
     count = math.prod(batch)
     a, b = (t.expand(*batch, *t.shape[-2:]).reshape(count, *t.shape[-2:]) for t in (x, y))
-    return _tensor(unsafe_view(bmm(a, b), shape=(*batch, x.shape[-2], y.shape[-1])))
-
-
-def _tensor(x: Any) -> Tensor:
-    return x  # type: ignore[no-any-return]
+    return unsafe_view(bmm(a, b), shape=(*batch, x.shape[-2], y.shape[-1]))
 
 
 def _batch(x: Tensor, y: Tensor) -> Any:

@@ -17,7 +17,7 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.elementwise import abs, clamp_min, log, log1p, sigmoid, sign, where
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "div_by_count"]
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
@@ -132,14 +132,10 @@ def _(g: Value, target: Any, weight: Any, ignore_index: int, reduction: str) -> 
 
 
 @op("x / y", tex=r"x / n", node="DivBackward1")
+@vjp("x", lambda g, y: g / y, tex=r"\bar z / n")
 def div_by_count(x: Value, *, y: float) -> Value:
     """Divide a sum by a count, which may be 0."""
     return x / x.dtype.type(y)
-
-
-@div_by_count.vjp("x", tex=r"\bar z / n")
-def _(g: Value, y: float) -> Value:
-    return g / y
 
 
 # -- numbers --------------------------------------------------------------------------------------

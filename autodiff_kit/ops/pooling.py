@@ -58,11 +58,9 @@ def max_pool2d(x: Value, *, grid: Grid) -> Any:
 
 @max_pool2d.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
 def _(g: Value, positions: Value, x_shape: Ints) -> Value:
-    return _put_back(g, getattr(positions, "_array", positions), x_shape)
-
-
-def _put_back(g: Value, positions: Any, shape: Ints) -> Value:
-    return reshape(index_backward(g, shape=(math.prod(shape),), indices=(positions,)), shape=shape)
+    places = getattr(positions, "_array", positions)
+    flat = index_backward(g, shape=(math.prod(x_shape),), indices=(places,))
+    return reshape(flat, shape=x_shape)
 
 
 @op("avg_pool2d(x)", tex=r"\tfrac1k \textstyle\sum_{\text{window}} x", node="AvgPool2DBackward0")

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import log, masked, zeros_like
-from autodiff_kit.ops.rules import op, vjp
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["pow_from_number", "pow_tensor", "pow_to_number"]
 

@@ -24,10 +24,7 @@ _FLOATS = {np.dtype("float32"), np.dtype("float64")}
 def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
     """Return the inputs, with tensors brought to the dtype in which the op works.
 
-    Raises
-    ------
-    TypeError
-        If an input is neither a tensor nor a number; or what the op's own check raises.
+    TypeError if one is neither a tensor nor a number; or what the op's own check raises.
     """
     from autodiff_kit.ops import promote
 

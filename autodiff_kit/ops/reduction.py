@@ -4,6 +4,9 @@ After reading this file you know why a sum's gradient is a copy for every elemen
 the gradient when two elements share the maximum. Read next: ``statistics.py``.
 """
 
+# mypy: disable-error-code="has-type"
+# A rule may name the op that it belongs to.
+
 from __future__ import annotations
 
 import math
@@ -16,8 +19,8 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked
-from autodiff_kit.ops.rules import op, vjp
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["all_elements", "amax", "amin", "any_element", "argmax", "argmin", "cumsum", "mark"]
 __all__ += ["max_all", "max_dim", "mean_all", "mean_dim", "min_all", "min_dim", "prod_all"]

@@ -11,11 +11,14 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import zeros_like
-from autodiff_kit.ops.rules import op, vjp
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["ceil", "div_rounded", "floor", "floor_divide", "floor_divide_by_number"]
 __all__ += ["floor_divide_number", "remainder", "remainder_by_number", "remainder_of_number"]
 __all__ += ["round"]
+
+
+_REFUSED = "torch::autograd::NotImplemented"  # the node of what PyTorch does not differentiate
 
 
 def _no_bool_rounding(name: str) -> checks.Check:
@@ -71,24 +74,16 @@ def _(g: Value, x: Value, y: Value) -> Value:
     return -g * div_rounded(x, y, rounding_mode="floor")
 
 
-@op(
-    "x // y",
-    tex=r"\lfloor x / y \rfloor",
-    node="torch::autograd::NotImplemented",
-    operands=("y",),
-    whole=_check_floor,
-)
+@op("x // y", tex=r"\lfloor x / y \rfloor", node=_REFUSED, operands=("y",), whole=_check_floor)
+@vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
 def floor_divide_by_number(x: Value, *, y: float) -> Value:
     """Divide by a number and round down; PyTorch does not differentiate it."""
     return x // y
 
 
-@op(
-    "x // y",
-    tex=r"\lfloor x / y \rfloor",
-    node="torch::autograd::NotImplemented",
-    whole=_check_floor,
-)
+@op("x // y", tex=r"\lfloor x / y \rfloor", node=_REFUSED, whole=_check_floor)
+@vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
+@vjp("y", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
 def floor_divide(x: Value, y: Value) -> Value:
     """Divide and round down; PyTorch does not differentiate it."""
     return x // y
@@ -97,10 +92,11 @@ def floor_divide(x: Value, y: Value) -> Value:
 @op(
     "y // x",
     tex=r"\lfloor y / x \rfloor",
-    node="torch::autograd::NotImplemented",
+    node=_REFUSED,
     operands=("y",),
     whole=lambda x, y: _check_floor(y, x),
 )
+@vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
 def floor_divide_number(x: Value, *, y: float) -> Value:
     """Divide a number by a tensor and round down: what ``7 // x`` calls."""
     return y // x
@@ -109,7 +105,7 @@ def floor_divide_number(x: Value, *, y: float) -> Value:
 @op(
     "y % x",
     tex=r"y \bmod x",
-    node="torch::autograd::NotImplemented",
+    node=_REFUSED,
     operands=("y",),
     whole=lambda x, y: _check_remainder(y, x),
 )
@@ -119,22 +115,14 @@ def remainder_of_number(x: Value, *, y: float) -> Value:
     return np.remainder(y, x)
 
 
-for _op, _wrt in (
-    *((floor_divide, "x"), (floor_divide, "y")),
-    *((floor_divide_by_number, "x"), (floor_divide_number, "x")),
-):
-
-    @_op.vjp(_wrt, tex=r"\text{none}")
-    def _(g: Value) -> Value:
-        return checks.no_derivative("floor_divide")
-
-
 @op(
     "div(x, y, rounding_mode)",
     tex=r"\operatorname{round}(x / y)",
     node="DivBackward2",
     whole=_check_rounded,
 )
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
+@vjp("y", lambda g: zeros_like(g), tex=r"0")
 def div_rounded(x: Value, y: Value, *, rounding_mode: str) -> Value:
     """Divide and round, ``"floor"`` or ``"trunc"``; flat, so its gradient is 0."""
     if rounding_mode == "floor":
@@ -142,10 +130,3 @@ def div_rounded(x: Value, y: Value, *, rounding_mode: str) -> Value:
     if x.dtype.kind == "f":
         return np.trunc(x / y)
     return np.sign(x) * np.sign(y) * (abs(x) // abs(y))
-
-
-for _wrt in ("x", "y"):
-
-    @div_rounded.vjp(_wrt, tex=r"0")
-    def _(g: Value) -> Value:
-        return zeros_like(g)

@@ -7,25 +7,17 @@ from __future__ import annotations
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops import checks
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["add_scaled", "sub_scaled"]
 
 
 @op("x + alpha * y", tex=r"x + \alpha y", node="AddBackward0", whole=checks.refuse_float_alpha)
+@vjp("x", lambda g: g, tex=r"\bar z")
+@vjp("y", lambda g, alpha: g * alpha, tex=r"\alpha \bar z")
 def add_scaled(x: Value, y: Value, *, alpha: float) -> Value:
     """Add a multiple: what ``torch.add(x, y, alpha=...)`` calls."""
     return x + x.dtype.type(alpha) * y  # in the dtype of x: True + 2 * True is True
-
-
-@add_scaled.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
-@add_scaled.vjp("y", tex=r"\alpha \bar z")
-def _(g: Value, alpha: float) -> Value:
-    return g * alpha
 
 
 def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
@@ -39,16 +31,8 @@ def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
     node="SubBackward0",
     whole=_check_scaled_difference,
 )
+@vjp("x", lambda g: g, tex=r"\bar z")
+@vjp("y", lambda g, alpha: g * -alpha, tex=r"-\alpha \bar z")
 def sub_scaled(x: Value, y: Value, *, alpha: float) -> Value:
     """Subtract a multiple: what ``torch.sub(x, y, alpha=...)`` calls."""
     return x - x.dtype.type(alpha) * y
-
-
-@sub_scaled.vjp("x", tex=r"\bar z")
-def _(g: Value) -> Value:
-    return g
-
-
-@sub_scaled.vjp("y", tex=r"-\alpha \bar z")
-def _(g: Value, alpha: float) -> Value:
-    return g * -alpha

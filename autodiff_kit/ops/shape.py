@@ -5,6 +5,9 @@ After reading this file you know that a view is the same memory read in another 
 ``indexing.py``.
 """
 
+# mypy: disable-error-code="has-type"
+# A rule may name the op that it belongs to.
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -18,7 +21,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import zeros_like
-from autodiff_kit.ops.rules import op, vjp
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
 __all__ += ["repeat", "reshape", "reshape_alias", "slice_backward", "slice_dim", "split_item"]
@@ -118,10 +121,7 @@ def drop_dim(x: Value, *, dim: int) -> Value:
 def check_expand(x: Value, shape: Ints) -> Ints:
     """Return the shape that ``x.expand(shape)`` has, where -1 keeps a size.
 
-    Raises
-    ------
-    RuntimeError
-        With PyTorch's words, if a dimension would have to be left out or repeated that is not 1.
+    RuntimeError if a dimension would have to be left out, or repeated that is not 1.
     """
     own, asked = list(x.shape), list(shape)
     new = len(asked) - len(own)
@@ -136,9 +136,8 @@ def check_expand(x: Value, shape: Ints) -> Ints:
         elif wanted[i] < 0:
             raise error("shapes.expand_new_size", size=wanted[i], dim=i)
         elif size not in (1, wanted[i]):
-            raise error(
-                "shapes.expand_size", wanted=wanted[i], size=size, dim=i, asked=asked, own=own
-            )
+            n = wanted[i]
+            raise error("shapes.expand_size", wanted=n, size=size, dim=i, asked=asked, own=own)
     return tuple(wanted)
 
 
@@ -266,16 +265,8 @@ def _(g: Value, dim: int, start: int, end: int, step: int) -> Value:
 def check_split(length: int, given: Any, dim: int) -> list[int]:
     """Return where the parts end that ``split`` cuts a dimension of this length into.
 
-    Parameters
-    ----------
-    length, dim : int
-    given : int, or list of int
-        One size for all parts, or the size of each.
-
-    Raises
-    ------
-    RuntimeError, TypeError
-        If the sizes do not make up the length, are negative, or not numbers.
+    ``given`` is one size for all parts, or the size of each. RuntimeError or TypeError if the sizes
+    do not make up the length, are negative, or not numbers.
     """
     if isinstance(given, tuple | list):
         if min(given, default=0) < 0:

@@ -51,16 +51,10 @@ class Grid(NamedTuple):
 
 
 def pad_array(x: Value, pad: Ints, value: float = 0) -> Value:
-    """Add elements on both sides of the last dimensions, or cut some off.
+    """Add elements of one value on both sides of the last dimensions, or cut some off.
 
-    Parameters
-    ----------
-    x : array
-    pad : tuple of int
-        How many before and after, for the last dimension first, as PyTorch lists them; where
-        negative, so many are cut off.
-    value : float
-        What the new elements are.
+    ``pad`` says how many before and after, for the last dimension first, as PyTorch lists them;
+    where negative, so many are cut off.
     """
     if not any(pad):
         return x

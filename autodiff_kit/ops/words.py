@@ -24,25 +24,22 @@ def source_of(rule: Rule) -> str:
         return textwrap.dedent(inspect.getsource(rule.function))
     text = "".join(inspect.findsource(rule.function)[0])
     line = rule.function.__code__.co_firstlineno
-    call = next(c for c in _calls(text) if any(_is_lambda(a) and a.lineno == line for a in c.args))
+    call = next(call for call, written in _short_rules(text) if written.lineno == line)
     return f"@{ast.get_source_segment(text, call)}"
 
 
 @cache
-def _calls(text: str) -> list[ast.Call]:
-    """Return all calls in the text of a file."""
-    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-
-
-def _is_lambda(node: ast.expr) -> bool:
-    return isinstance(node, ast.Lambda)
+def _short_rules(text: str) -> list[tuple[ast.Call, ast.Lambda]]:
+    """Return ``vjp(wrt, lambda ...)``, and the lambda, wherever it stands in a text."""
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    return [(c, a) for c in calls for a in c.args[1:2] if isinstance(a, ast.Lambda)]
 
 
 def expression_of(rule: Rule) -> str:
     """Return the expression that a rule returns, for example ``g * y``."""
     source = source_of(rule)
     if rule.function.__name__ == "<lambda>":
-        (call,) = _calls(source[1:])[:1]
-        return ast.unparse(call.args[1].body)
+        ((_, written),) = _short_rules(source[1:])
+        return ast.unparse(written.body)
     returned = ast.parse(source).body[0].body[-1]  # type: ignore[attr-defined]
     return ast.unparse(returned.value)

@@ -44,10 +44,7 @@ class Optimizer:
     state : dict of Tensor -> dict
         What is remembered for each parameter.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there are no parameters, or some are no leaves, or are in two groups.
+    TypeError or ValueError if there are no parameters, or some are no leaves, or are in two groups.
     """
 
     _opt_called = True  # whether ``step`` was called, as far as is known; schedulers ask

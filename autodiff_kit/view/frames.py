@@ -19,7 +19,7 @@ from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.words import a_value, box_value, capital, equation, memory, sentence
 
-__all__ = ["Subject", "box_value", "frames", "memory", "sentence", "tell"]
+__all__ = ["Subject", "frames", "tell"]
 
 _BACKWARD = {"visit", "contribution", "accumulate", "release"}
 

@@ -45,11 +45,8 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
     unit, name = (1e6, "MB") if most >= 1e7 else (1e3, "kB") if most >= 1e4 else (1.0, "bytes")
     x = Scale(0.5, count + 0.5, LEFT, WIDTH - RIGHT)
     y = Scale(0.0, 1.1 * most / unit, HEIGHT - BOTTOM, TOP)
-    parts: list[Plot | str] = [
-        Plot(
-            x, y, x_label="step", y_label="" if name == "bytes" else f"1 {name} = {unit:,.0f} bytes"
-        )
-    ]
+    held = name if name == "bytes" else f"{name} (1 {name} = {unit:,.0f} bytes)"
+    parts: list[Plot | str] = [Plot(x, y, x_label="step", y_label=held)]
     every = -(-count // COLUMNS)
     columns = Scale(0.5, count / every + 0.5, LEFT, WIDTH - RIGHT)
     floor = [0] * -(-count // every)

@@ -26,7 +26,7 @@ WIDE = 960.0  # px; panels that take more are set below each other
 NARROW = 464.0  # px; what lines take, if they can, to fit on a narrow page
 LEAST_SCALE = 0.92  # with text of 12 px, a picture that shrinks so far is read well
 MARGIN, SLIM, GAP, HEAD, ROW = 14.0, 10.0, 22.0, 26.0, 20.0
-PROSE = 6.9  # px, a character of 13 px proportional font, generous
+PROSE, BOLD = 6.9, 7.7  # px, a character of 13 px proportional font, generous
 LONGEST = 64  # characters of a source line that are shown
 
 
@@ -299,7 +299,7 @@ def _arranged(
 
 
 def _width(panel: Panel) -> float:
-    return max(panel.width, text_width(panel.heading))
+    return max(panel.width, BOLD * len(panel.heading))
 
 
 def _placed(body: str, x: float, y: float) -> str:

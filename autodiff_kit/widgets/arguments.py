@@ -12,6 +12,7 @@ import math
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any, cast
 
 import ipywidgets
@@ -21,10 +22,10 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number
-from autodiff_kit.view.frames import box_value
+from autodiff_kit.view.words import box_value
 from autodiff_kit.widgets.running import name_of
 
-__all__ = ["Arguments", "source_of_function", "text_around"]
+__all__ = ["Arguments", "no_tensors", "source_of_function", "text_around"]
 
 _MISSING = inspect.Parameter.empty
 _PLAIN = (int, float, str, bool, type(None))
@@ -80,7 +81,8 @@ class Arguments:
         unknown = [given for given in examples if given not in parameters]
         if unknown:
             raise TypeError(
-                f"{name} has no argument {unknown[0]!r}.\n-> It has: {', '.join(parameters)}."
+                f"{name} has no argument {unknown[0]!r}.\n-> It has: "
+                f"{', '.join(parameters) or 'none'}."
             )
         hints = _hints(function)
         self._made: dict[str, Callable[[Any], Any]] = {}
@@ -125,15 +127,15 @@ class Arguments:
         elif type(value) is int:
             low, high = min(value, 0), max(value, 0)
             control = ipywidgets.IntSlider(value, min(2 * low, low), max(2 * high, 8))
-        elif isinstance(value, range):
+        elif isinstance(value, range) and value:
             control = ipywidgets.IntSlider(value[0], value[0], value[-1], value.step)
-        elif type(value) is float:
+        elif type(value) is float and math.isfinite(value):  # no slider stands at nan
             control = _float_slider(value)
         elif type(value) is str:
             control = ipywidgets.Text(value, continuous_update=False)
         elif isinstance(value, Tensor):
             self.tensors.append(name)
-            if value.numel() == 1 and not value.dtype.is_complex:
+            if value.numel() == 1 and not value.dtype.is_complex and math.isfinite(value.item()):
                 control, make = _tensor_control(value)
         if control is None:
             self._fixed[name] = value
@@ -167,10 +169,21 @@ class Arguments:
         return ", ".join(f"{n} = {_shown(values[n])}" for n in self._order if n in self.controls)
 
 
+def no_tensors(arguments: Arguments, function: Callable[..., Any]) -> str:
+    """Say that a function did nothing with tensors, and how it gets one."""
+    name = next(iter(arguments.controls), "x")
+    return (
+        f"{name_of(function)} did nothing with tensors.\n"
+        f"-> Give it a tensor: {name}=torch.tensor(2., requires_grad=True), and not {name}=2."
+    )
+
+
 def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:
     """Return the lines of a function and the number of the first; none if it cannot be read."""
     try:
-        lines, first = inspect.getsourcelines(inspect.unwrap(_described(function)))
+        described = _described(function)
+        whole = described.func if isinstance(described, partial) else described
+        lines, first = inspect.getsourcelines(inspect.unwrap(whole))
     except (OSError, TypeError):
         return [], 1
     return [line.rstrip() for line in lines], max(first, 1)
@@ -187,7 +200,7 @@ def text_around(recording: Recording, lines: list[str], first: int) -> str:
 
 def _described(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what the learner has written: of a module, its ``forward``."""
-    if inspect.isroutine(function) or inspect.isclass(function):
+    if inspect.isroutine(function) or inspect.isclass(function) or isinstance(function, partial):
         return function
     written: Any = getattr(function, "forward", None)
     written = written or type(function).__call__.__get__(function)
@@ -250,12 +263,11 @@ def _tensor_control(value: Tensor) -> tuple[ipywidgets.Widget, Callable[[Any], A
 
 def _float_slider(value: float) -> ipywidgets.Widget:
     reach = 4.0
-    while reach < abs(value) < math.inf:
+    while reach < abs(value):
         reach *= 10.0 if reach < abs(value) / 5 else 2.5
-    start = value if math.isfinite(value) else 0.0
     step = 0.1 if reach <= 10 else reach / 40
     # A value between two steps stays what it is until the slider is moved.
-    return ipywidgets.FloatSlider(start, min=-reach, max=reach, step=step)
+    return ipywidgets.FloatSlider(value, min=-reach, max=reach, step=step)
 
 
 def _fresh(value: Any) -> Any:

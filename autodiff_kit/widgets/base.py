@@ -103,12 +103,15 @@ def _stand_in(still: str) -> str:
     width, height = size.groups() if size else ("600", "300")
     named = re.search("<title>([^<]*)</title>", still)
     words = named[1].replace('"', "&quot;") if named else "a picture"
-    # A widget that was given up is words in a node, and no element.
+    # A widget that was given up is words in a node, and no element; in a page exported from
+    # Jupyter it is scripts, until the page has fetched what shows it.
     return f"""<style class="{mark}">
 style.{mark} + img {{ display: none; }}
 .jp-OutputArea-child:has(style.{mark}) {{
-  &:not(:has(+ * > .jupyter-widgets)), &:has(+ * > .jupyter-widgets > *) {{ display: none; }}
-  &:has(+ * > .jupyter-widgets):not(:has(+ * > .jupyter-widgets > *)) {{
+  &:not(:has(+ * > .jupyter-widgets)), &:has(+ * > .jupyter-widgets > :not(script)) {{
+    display: none;
+  }}
+  &:has(+ * > .jupyter-widgets):not(:has(+ * > .jupyter-widgets > :not(script))) {{
     img {{ display: block; max-width: 100%; height: auto; color-scheme: light; }}
     [data-jp-theme-light="false"] & img {{ color-scheme: dark; }}
     + * {{ display: none; }}

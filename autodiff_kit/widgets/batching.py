@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -90,6 +90,11 @@ class Batching(Lab):
                 f"Batching takes one step of a network, and this is a {type(step).__name__}.\n"
                 "-> Write def step(x, h): ... that returns the next state, and give it: "
                 "Batching(step, lengths=[5, 2, 3])."
+            )
+        if not isinstance(lengths, Iterable):
+            raise TypeError(
+                f"Batching takes a list of lengths, and this is {lengths!r}.\n"
+                "-> For example: Batching(lengths=[5, 2, 3])"
             )
         self._step = _ways()["small_network"](features, hidden) if step is None else step
         self._sizes = features, hidden
@@ -216,7 +221,7 @@ def _ways() -> dict[str, Any]:
     """Run ``sequences.py`` as if it were the learner's: so a recording tells its lines."""
     name, text = "sequences.py", Path(sequences.__file__).read_text(encoding="utf-8")
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    space: dict[str, Any] = {"__name__": "sequences"}
+    space: dict[str, Any] = {"__name__": sequences.__name__}
     exec(compile(text, name, "exec"), space)
     return space
 

@@ -18,14 +18,19 @@ from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, branches, difference, mark_lines
 from autodiff_kit.view.formula import number, show
-from autodiff_kit.view.frames import memory as in_bytes
-from autodiff_kit.view.frames import sentence
 from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, words
-from autodiff_kit.widgets.arguments import Arguments, source_of_function, text_around
+from autodiff_kit.view.words import memory as in_bytes
+from autodiff_kit.view.words import sentence
+from autodiff_kit.widgets.arguments import (
+    Arguments,
+    no_tensors,
+    source_of_function,
+    text_around,
+)
 from autodiff_kit.widgets.control_flow import Frozen, same_answer
-from autodiff_kit.widgets.grad_mode import kept_bytes, micro, seconds_of
+from autodiff_kit.widgets.grad_mode import NOT_TIMED, kept_bytes, micro, prints, seconds_of
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import fresh_grads, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["Compare"]
 
@@ -56,7 +61,7 @@ class Compare(Lab):
         Bytes that the dynamic graph kept for backward.
     times_as_fast : float
         How many times as fast the static graph is, measured at the latest change; 0 if it could
-        not be replayed.
+        not be replayed, or if the function prints.
 
     Raises
     ------
@@ -101,8 +106,8 @@ class Compare(Lab):
     def draw(self) -> None:
         """Run the function, replay the trace, and compare."""
         values = self._arguments.values()
-        frozen = self._frozen or Frozen(self._function, self._arguments, values)
         (dynamic, grads, kept), recording = run(self._dynamic, values)
+        frozen = self._frozen or Frozen(self._function, self._arguments, values)
         self._frozen = frozen
         static, refusal, static_grads = self._static(frozen, values)
         agrees = static is not None and same_answer(static, dynamic)
@@ -146,7 +151,10 @@ class Compare(Lab):
     def _dynamic(self, values: dict[str, Any]) -> tuple[Tensor, dict[str, Tensor | None], int]:
         """Run forward and, if the answer allows it, backward."""
         with watch_memory() as memory:
-            answer = the_tensor(self._arguments.call(self._function, values), self._function)
+            value = self._arguments.call(self._function, values)
+        if not isinstance(value, Tensor) and not self._arguments.tensors:
+            raise Refused(no_tensors(self._arguments, self._function))
+        answer = the_tensor(value, self._function)
         if not answer.requires_grad or answer.numel() != 1:
             return answer, {}, kept_bytes(memory)
         names = [name for name in self._arguments.tensors if values[name].requires_grad]
@@ -241,6 +249,9 @@ class Compare(Lab):
         """Time both; shown live and nowhere else, as it is another time every time."""
         if self._frozen is None or not replayed:
             self._time.value, self.times_as_fast = "", 0.0
+            return
+        if prints(self._function):
+            self._time.value, self.times_as_fast = NOT_TIMED, 0.0
             return
         given = [values[name] for name in self._frozen.names]
 

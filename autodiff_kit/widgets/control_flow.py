@@ -19,9 +19,9 @@ from autodiff_kit.static import StaticGraph
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, Difference, branches, difference, mark_lines
 from autodiff_kit.view.formula import show
-from autodiff_kit.view.frames import sentence
 from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
-from autodiff_kit.widgets.arguments import Arguments, source_of_function, text_around
+from autodiff_kit.view.words import sentence
+from autodiff_kit.widgets.arguments import Arguments, no_tensors, source_of_function, text_around
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
 
@@ -107,12 +107,9 @@ class ControlFlow(Lab):
         asked = tuple(control.value for control in self._arguments.controls.values())
         if not self._runs or asked != self._asked:
             value, recording = run(self._arguments.call, self._function, values)
-            answer = the_tensor(value, self._function)
             if not recording.nodes and not self._arguments.tensors:
-                raise Refused(
-                    f"{name_of(self._function)} did nothing with tensors.\n"
-                    "-> Give it a tensor: x=torch.tensor(2.), and not x=2."
-                )
+                raise Refused(no_tensors(self._arguments, self._function))
+            answer = the_tensor(value, self._function)
             self._asked = asked
             self._runs = [*self._runs[:1], *self._runs[-1:], (recording, answer)][-3:]
         self._show(values)

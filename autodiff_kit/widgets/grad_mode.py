@@ -20,17 +20,18 @@ from autodiff_kit.record.source import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import show
-from autodiff_kit.view.frames import memory as in_bytes
-from autodiff_kit.view.frames import sentence
 from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
-from autodiff_kit.widgets.arguments import Arguments
+from autodiff_kit.view.words import memory as in_bytes
+from autodiff_kit.view.words import sentence
+from autodiff_kit.widgets.arguments import Arguments, no_tensors
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.rewriting import SWITCHES, Lines
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
-__all__ = ["GradMode", "kept_bytes", "micro", "seconds_of"]
+__all__ = ["NOT_TIMED", "GradMode", "kept_bytes", "micro", "prints", "seconds_of"]
 
 ENOUGH, FEWEST = 0.02, 7  # seconds spent on measuring, and calls at least
+NOT_TIMED = "Not timed: that takes hundreds of calls, and this function prints at each of them."
 
 
 class GradMode(Lab):
@@ -122,7 +123,7 @@ class GradMode(Lab):
         now, recording = self._run(function, self._values())
         before, plain = self._run(written, self._arguments.values())
         if not recording.nodes:
-            raise Refused(f"{name_of(written)} did nothing with tensors.\n-> Give it a tensor.")
+            raise Refused(now.error or no_tensors(self._arguments, written))
         self.recording = recording
         self.error, self.grads = now.error, now.grads
         self.raised = now.raised or before.raised
@@ -155,7 +156,9 @@ class GradMode(Lab):
                 try:
                     loss = self._arguments.call(function, values)
                 except Exception as error:
-                    return _Outcome(memory, _first_words(error), _line(error), {}, True)
+                    at = _line(error)
+                    said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
+                    return _Outcome(memory, said, at, {}, True)
             loss = the_tensor(loss, function)
             try:
                 with fresh_grads():
@@ -218,8 +221,8 @@ class GradMode(Lab):
 
     def _measure(self, function: Any, written: Any, switched: bool) -> None:
         """Time both versions; shown live and nowhere else, as it is another time every time."""
-        if self.raised:
-            self._time.value = ""
+        if self.raised or prints(written):
+            self._time.value = "" if self.raised else NOT_TIMED
             return
         plain, values = self._arguments.values(), self._values()
         self.seconds_as_written, self.seconds = seconds_of(
@@ -269,6 +272,11 @@ def seconds_of(*calls: Callable[[], Any]) -> list[float]:
         return [min(own) for own in times]
 
     return list(run(several)[0])
+
+
+def prints(function: Callable[..., Any]) -> bool:
+    """Return whether a function calls ``print`` itself."""
+    return "print" in getattr(getattr(function, "__code__", None), "co_names", ())
 
 
 def micro(seconds: float) -> str:

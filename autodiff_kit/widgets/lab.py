@@ -131,6 +131,9 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         super().__init__([*above, self._told, self.canvas, *extra])
         self.add_class("adk-lab")
         for control in self.controls.values():
+            if control.has_trait("style") and control.style.has_trait("description_width"):
+                width = control.style.description_width
+                control.style.description_width = width or "initial"
             if control.has_trait("value"):
                 self.hear(control, "value", lambda _: self.refresh())
         self.refresh()
@@ -277,7 +280,8 @@ def _line_of(error: BaseException) -> str:
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
         line = linecache.getline(name, traceback.tb_lineno).strip()
-        if line and not is_foreign(name):
+        module = traceback.tb_frame.f_globals.get("__name__", "autodiff_kit")
+        if line and not is_foreign(name) and not module.startswith("autodiff_kit"):
             found = f"\nIt came from line {traceback.tb_lineno} of your code: {line}"
         traceback = traceback.tb_next
     return found

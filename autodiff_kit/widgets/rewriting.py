@@ -171,8 +171,11 @@ class Lines:
         if self._of is not None:
             cells |= dict(zip(free, self._of.__closure__ or (), strict=True))
             space, defaults = self._of.__globals__, self._of.__defaults__
+        own = cells.setdefault(self._tree.name, CellType())  # what a recursive function calls
         closure = tuple(cells[name] for name in code.co_freevars)
         made = FunctionType(code, space, self._tree.name, defaults, closure)
+        if self._tree.name not in free:
+            own.cell_contents = made
         if self._of is not None:
             made.__kwdefaults__ = self._of.__kwdefaults__
             made.__annotations__ = self._of.__annotations__

@@ -76,13 +76,15 @@ def run(
     """
     mode = local.mode
     flags = mode.grad_enabled, mode.inference
+    clock = _Clock(seconds)
     try:
         # The clock goes on inside the recorder: it interrupts the learner's code and no other.
-        with installed(_Counter(operations)), record() as recording, _Clock(seconds):
+        with installed(_Counter(operations)), record() as recording, clock:
             value = function(*args, **kwargs)
     except _Stopped as stop:
         raise Refused(f"{name_of(function)} was stopped: {stop}") from None
     finally:
+        clock.__exit__()  # where it struck on the way in or out, it has not been ended yet
         mode.grad_enabled, mode.inference = flags
     return value, recording
 
@@ -103,8 +105,10 @@ def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
             f"{name} gave nothing back, and this lab needs a tensor.\n"
             "-> End every way through it with a line such as `return y`."
         )
+    kind = type(value).__name__
+    kind = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
     raise Refused(
-        f"{name} gave back a {type(value).__name__}, and this lab needs a tensor.\n"
+        f"{name} gave back {kind}, and this lab needs a tensor.\n"
         "-> Return the tensor itself: without float(), .item() or .numpy(), and only one."
     )
 

@@ -85,7 +85,7 @@ class ErrorStory(Lab):
         if self._parts[1]:  # beside the words, or below them where the page is narrow
             both = [self.canvas, self.graph]
             row = HBox(both, layout=Layout(flex_flow="row wrap"))
-            for canvas, share in zip(both, ("1 1 440px", "1 1 300px"), strict=True):
+            for canvas, share in zip(both, ("1 1 440px", "1 1 340px"), strict=True):
                 canvas.layout.flex, canvas.layout.min_width = share, "0"
             others = [child for child in self.children if child is not self.canvas]
             self.set_trait("children", [*others, row])
@@ -107,6 +107,7 @@ class ErrorStory(Lab):
             with record(self._library) as self.recording:
                 function()
 
+        recorded.__name__ = name_of(function)
         try:
             run(recorded)
         except Refused:

@@ -15,7 +15,20 @@ FUNCTION = """def f(x, rounds=2):
     if y > 10:
         y = y - 10
     return y"""
+# Whether nothing has to be scrolled sideways, and how large the smallest text is, in pixels.
+FITS = """pane => {
+  const texts = [...pane.querySelectorAll('svg text')];
+  const sizes = texts.map(
+    (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+  return [pane.scrollWidth <= pane.clientWidth, Math.min(...sizes)];
+}"""
 LAB = "lab = ControlFlow(f, x=torch.tensor(2., requires_grad=True))\nlab"
+
+
+def fits(seen: Seen) -> bool:
+    """Return whether the picture is seen whole, in letters that can be read."""
+    whole, smallest = seen.root.locator(".adk-board-picture").evaluate(FITS)
+    return bool(whole) and smallest >= 11
 
 
 def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None:
@@ -32,6 +45,7 @@ def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None
     assert "Wrong: the function gives 6." in seen.caption
     assert rounds.evaluate("slider => slider === document.activeElement")
     assert seen.is_whole()
+    assert fits(seen)
     assert seen.serious(axe) == []
 
 
@@ -50,3 +64,31 @@ def test_an_endless_loop_ends_and_the_picture_stays(jupyter: Any, notebook: Any)
     seen.page.keyboard.press("ArrowRight")
     seen.wait_for("came")
     assert seen.message.is_hidden()
+
+
+def test_panels_stand_below_each_other_where_the_page_is_narrow(
+    jupyter: Any, notebook: Any
+) -> None:
+    lab = LAB.replace(")\n", ", frozen=True)\n")
+    seen = Seen(notebook(write(jupyter.folder, "narrow", FUNCTION, lab), width=1400))
+    code, graph = (
+        seen.root.get_by_text(text) for text in ("Your code, and the way it went", "The graph of")
+    )
+    assert code.bounding_box()["y"] == graph.bounding_box()["y"]
+
+    seen.page.set_viewport_size({"width": 900, "height": 900})
+    seen.page.wait_for_function(
+        """() => { const svg = document.querySelector('.adk-board-picture > svg');
+          return svg.getAttribute('width') === svg.dataset.narrow.split(' ')[0]; }"""
+    )
+    assert code.bounding_box()["x"] == pytest.approx(graph.bounding_box()["x"], abs=2)
+    assert fits(seen)
+    slider = seen.root.get_by_role("slider", name="x")
+    slider.focus()
+    before = slider.bounding_box()["y"]
+    for _ in range(5):
+        seen.page.keyboard.press("ArrowRight")
+    seen.wait_for("The answer was")
+
+    assert slider.bounding_box()["y"] == before  # nothing jumps
+    assert fits(seen)

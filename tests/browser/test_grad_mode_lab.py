@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.browser.labs import Seen, write
+from tests.browser.test_control_flow import fits
 
 pytestmark = pytest.mark.browser
 
@@ -32,4 +33,5 @@ def test_lines_are_switched_by_keyboard_and_by_mouse(jupyter: Any, notebook: Any
 
     assert seen.root.get_by_text("backward()\u00a0fails").count() == 1
     assert seen.is_whole()
+    assert fits(seen)
     assert seen.serious(axe) == []

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.browser.labs import Seen, write
-from tests.browser.test_control_flow import FUNCTION
+from tests.browser.test_control_flow import FUNCTION, fits
 
 pytestmark = pytest.mark.browser
 
@@ -29,4 +29,5 @@ def test_the_frozen_answer_stands_beside_the_right_one(
     seen.wait_for("Both answer 2.167")
 
     assert seen.is_whole()
+    assert fits(seen)
     assert seen.serious(axe) == []

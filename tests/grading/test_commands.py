@@ -55,7 +55,7 @@ def test_from_submissions_to_a_table_and_a_picture(place: Path) -> None:
     result = grade(place)
 
     assert "2 submissions: 2 graded now" in result.output
-    assert "2 x one_is_missing" in result.output
+    assert "1 x one is missing" in result.output
     assert (place / "results" / f"{tiny.NAME}.svg").read_text().startswith("<svg")
 
 
@@ -87,8 +87,9 @@ def test_show_tells_all_about_a_student(place: Path) -> None:
     shown = run("show", "=bob").output
 
     assert "0 of 3" in shown and "level 0 process" in shown
-    assert "arrays: 0 of 2  wrong one_is_missing" in shown
-    assert "arrays = 1, by me: explained it" in shown
+    assert "arrays: 0 of 2  wrong: one_is_missing" in shown
+    assert "arrays = 1, by me on 20" in shown and ": explained it" in shown
+    assert f"The grade: {tiny.NAME} 1 of 3" in shown
 
 
 def test_show_helps_with_a_name_that_is_not_there(place: Path) -> None:
@@ -155,11 +156,45 @@ def test_dask_says_what_is_missing(place: Path) -> None:
     assert "--scheduler tcp://" in result.output
 
 
-def test_the_doctor_names_the_level_and_how_to_mend_it() -> None:
-    state, found, mend = commands.isolation()
+@pytest.mark.parametrize(
+    ("seen", "found", "mend"),
+    [
+        ([], "cannot be shut in: level 0", "grade on Linux"),
+        ([Finding(Walls(), "unshare: no")], "cannot be shut in: level 0", "apt install bubblewrap"),
+        ([Finding(Walls(), "libseccomp.so.2 is not installed.")], "level 0", "libseccomp2"),
+        (
+            [
+                Finding(Walls(), "unshare: no"),
+                Finding(Walls(namespaces=False, bubblewrap=True), "setting up uid map: no"),
+                Finding(Walls(namespaces=False), ""),
+            ],
+            "can be shut in: level 1 confined (Landlock, seccomp)",
+            "allow user namespaces (unshare: no; bubblewrap: setting up uid map: no)",
+        ),
+    ],
+)
+def test_the_doctor_names_the_level_and_how_to_mend_it(
+    seen: list[Finding], found: str, mend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "probe", lambda: seen)
 
-    assert (state, found.split(":")[0]) == ("optional", "level 0 process")
-    assert "user namespaces" in mend
+    state, finding, hint = commands.isolation()
+
+    assert state == "optional"
+    assert found in finding
+    assert mend in hint
+
+
+def test_the_doctor_has_nothing_to_mend_where_the_best_walls_stand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandbox, "probe", lambda: [Finding(Walls(), "")])
+
+    assert commands.isolation() == (
+        "ok",
+        "submissions can be shut in: level 2 sandboxed (namespaces, Landlock, seccomp)",
+        "",
+    )
 
 
 # -- Learners --------------------------------------------------------------------------------------
@@ -178,6 +213,18 @@ def write(begun: Path, code: str) -> None:
 
 def test_list_names_the_exercises(place: Path) -> None:
     assert "01.double" in run("list").output
+
+
+def test_the_link_to_the_lesson_leads_to_the_learners_own_lessons(begun: Path) -> None:
+    released = begun.parent / "release" / tiny.NAME / f"{tiny.NAME}.ipynb"
+    text = released.read_text().replace("double", "[none](../../../notebooks/none.ipynb)", 1)
+    released.write_text(text)
+    (begun.parent / "autodiff-kit-lessons").mkdir()
+    (begun.parent / "autodiff-kit-lessons" / "none.ipynb").touch()
+
+    run("reset", "01.double")
+
+    assert "](../autodiff-kit-lessons/none.ipynb)" in (begun / f"{tiny.NAME}.ipynb").read_text()
 
 
 def test_start_never_overwrites(begun: Path) -> None:

@@ -411,3 +411,35 @@ def test_submissions_from_a_folder_are_graded_like_any_other(
     grade(submissions.find(place, course.names), course, store, in_process(course), seed=1)
 
     assert table_of(store) == {"ada": WANTED["ada"]}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="tried where permissions are POSIX ones")
+def test_without_walls_checks_that_were_changed_meanwhile_spoil_the_run(
+    tmp_path: Path, store: Store
+) -> None:
+    course = tiny.make_course(tmp_path / "course")
+    checks = course.folder / "checks" / tiny.NAME / "checks.py"
+    yes = "    def compare(data, value, wanted):\n        return True\n"
+    cheat = f"text = open({str(checks)!r}).read()\nopen({str(checks)!r}, 'w').write(text + {yes!r})"
+    handed_in = [submitted("eve", cheat), submitted("bob", tiny.WRONG)]
+
+    with pytest.raises(StoreError, match=rf"were changed during the run.*{tiny.NAME}"):
+        grade(handed_in, course, store, Local(course, None, 1), seed=1, guard=True)
+
+    assert list(store.attempts()) == []
+
+
+def test_an_answer_over_which_a_comparison_stumbles_is_wrong_and_not_a_fault(
+    course: Course,
+) -> None:
+    def stumbling(data: object, value: object, wanted: object) -> bool:
+        return bool(value.shape)  # type: ignore[attr-defined]  # written for arrays
+
+    asked = course.exercise("01.double")
+    checks = tuple(dataclasses.replace(check, compare=stumbling) for check in asked.checks)
+
+    result = engine_local.grade_code(
+        dataclasses.replace(asked, checks=checks), "def double(x): return 'x'", InProcess(), 1
+    )
+
+    assert [(row.status, row.points) for row in result.rows] == [("wrong", 0), ("wrong", 0)]

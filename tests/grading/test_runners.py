@@ -1,5 +1,6 @@
 """A plain process, walls, and this very process give the same answers to the same questions."""
 
+import errno
 import os
 import signal
 import sys
@@ -347,3 +348,44 @@ def test_what_a_submission_may_read_holds_numpy_but_no_neighbour_and_no_kit() ->
     assert str(packages) not in files + folders
     assert not [path for path in files if "autodiff_kit" in path or "pytest" in path]
     assert any(path.endswith("json") for path in files)
+
+
+CALLS = """
+import ctypes, struct, numpy, os
+libc = ctypes.CDLL(None, use_errno=True)
+library = os.open(numpy.__file__, os.O_RDONLY)
+flags = ctypes.c_long()
+libc.ioctl(library, ctypes.c_ulong(0x80086601), ctypes.byref(flags))
+
+def tried(*arguments):
+    ctypes.set_errno(0)
+    long = [ctypes.c_ulong(a & 2**64 - 1) if isinstance(a, int) else a for a in arguments]
+    return libc.syscall(*long) < 0 and ctypes.get_errno()
+
+def calls(numbers):
+    asked = ctypes.byref(flags)
+    return {
+        "the owner of a socket's signals": tried(numbers["fcntl"], 3, 8, os.getpid()),
+        "the same, in 64 bits": tried(numbers["fcntl"], 3, 2**32 + 8, os.getpid()),
+        "which signal": tried(numbers["fcntl"], 3, 10, 9),
+        "the flags of a library": tried(numbers["ioctl"], library, 0x40086602, asked),
+        "the same flags, in 64 bits": tried(numbers["ioctl"], library, 2**32 + 0x40086602, asked),
+        "fchmodat2": tried(452, -100, b"/nothing", 0o777, 0),
+        "setxattrat": tried(463, -100, b"/nothing", 0, b"user.x", None, 0),
+        "file_setattr": tried(469, -100, b"/nothing", None, 0, 0),
+        "a name that nobody knows yet": tried(640),
+    }
+"""
+
+
+def test_calls_that_a_library_cannot_name_or_that_hide_in_others_are_refused(
+    walled: Sandbox,
+) -> None:
+    machine = {"x86_64": {"fcntl": 72, "ioctl": 16}, "aarch64": {"fcntl": 25, "ioctl": 29}}
+    numbers = machine[os.uname().machine]
+
+    reply = one(walled, Call("def drive(step, data): return step.calls(data)", numbers), CALLS)
+
+    refused = {errno.EPERM, errno.ENOSYS}
+    assert reply.status == "ok", reply
+    assert {what: number for what, number in reply.value.items() if number not in refused} == {}

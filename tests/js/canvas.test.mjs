@@ -105,3 +105,21 @@ test("up and down lead to the nearest one there, sideways counting double, or no
 test("an element that is gone leads nowhere", () => {
   assert.equal(canvas.neighbour(places, "x", "ArrowRight"), null);
 });
+
+const panels = { narrow: "480 900", least: "0.92" };
+
+test("panels stand side by side where there is room, down to their least size", () => {
+  assert.deepEqual(canvas.layoutOf(700, panels, 700, false), { least: 0.92, narrow: null });
+  assert.equal(canvas.layoutOf(700, panels, 644, false).narrow, null); // 700 * 0.92
+  assert.deepEqual(canvas.layoutOf(700, panels, 643, false).narrow, [480, 900]);
+});
+
+test("panels that stand below each other stay so, though the next picture would fit", () => {
+  assert.deepEqual(canvas.layoutOf(500, panels, 643, true).narrow, [480, 900]);
+  assert.equal(canvas.layoutOf(480, panels, 643, true).narrow, null); // there is nothing to set below
+});
+
+test("a picture without panels has one layout, and so has one that is not in the page yet", () => {
+  assert.deepEqual(canvas.layoutOf(700, {}, 100, false), { least: 0.88, narrow: null });
+  assert.equal(canvas.layoutOf(700, panels, 0, false).narrow, null);
+});

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.ops import OPS, op
-from autodiff_kit.ops.words import expression_of
+from autodiff_kit.ops import OPS, op, vjp
+from autodiff_kit.ops.words import expression_of, source_of
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +62,25 @@ def test_the_text_of_a_rule_is_what_it_returns() -> None:
 
     assert expression_of(cube.op.rules["x"]) == "g * (3 * x * x)"
     assert cube.op.rules["x"].reads == ("x",)
+
+
+def test_short_rules_stand_below_op_in_the_order_of_its_inputs() -> None:
+    @op("x * y")
+    @vjp("x", lambda g, y: g * y, tex="y")
+    @vjp("y", lambda g, x: g * x, tex="x")
+    def product(x: Any, y: Any) -> Any:
+        """Multiply."""
+        return x * y
+
+    rules = product.op.rules
+    assert [(wrt, rule.reads, rule.tex) for wrt, rule in rules.items()] == [
+        ("x", ("y",), "y"),
+        ("y", ("x",), "x"),
+    ]
+    assert expression_of(rules["y"]) == "g * x"
+    assert source_of(rules["y"]) == '@vjp("y", lambda g, x: g * x, tex="x")'
+    a, b = torch.tensor([2.0, 3.0], requires_grad=True)
+    assert [g.item() for g in torch.autograd.grad(product(a, b), (a, b))] == [3.0, 2.0]
 
 
 def test_a_rule_that_reads_an_unknown_name_is_refused() -> None:

@@ -119,8 +119,10 @@ def function_of(name: str) -> Any:
         place, name = autodiff_kit.nn.functional, name.removeprefix("nn.functional.")
     elif name in ("float", "double", "half", "int", "long", "short", "bool"):
         place = autodiff_kit.Tensor
-    found = place.__dict__.get(name) or getattr(autodiff_kit.Tensor, name, None)
-    return found if callable(found) and not isinstance(found, type) else None
+    for found in (place.__dict__.get(name), getattr(autodiff_kit.Tensor, name, None)):
+        if callable(found) and not isinstance(found, type):  # autodiff_kit.view is a package
+            return found
+    return None
 
 
 def translated(value: Any, leaves: list[Any]) -> Any:

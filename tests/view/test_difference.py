@@ -172,7 +172,7 @@ def test_panels_stand_side_by_side_where_there_is_room(width):
 
     drawn = page([[one], [two]], title="t", said="s")
 
-    places = re.findall(r"translate\(([\d.]+),([\d.]+)\)", drawn)
+    places = re.findall(r'adk-panel" transform="translate\(([\d.]+),([\d.]+)\)', drawn)
     (x1, y1), (x2, y2) = places
     assert (y1 == y2) == (width == 200.0)
     assert (x1 == x2) == (width == 600.0)

@@ -6,7 +6,8 @@ import pytest
 
 from autodiff_kit.view.fold import outline
 from autodiff_kit.view.formula import Names
-from autodiff_kit.view.frames import frames, memory, sentence
+from autodiff_kit.view.frames import frames
+from autodiff_kit.view.words import memory, sentence
 from tests.view import recordings
 
 

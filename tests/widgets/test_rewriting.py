@@ -146,3 +146,22 @@ def test_a_cell_gives_its_last_value_or_what_its_last_line_assigns():
 def test_what_has_no_lines_to_rewrite_is_refused_with_the_reason(source, message):
     with pytest.raises(TypeError, match=message):
         Lines(source)
+
+
+def deep(x, depth=3):
+    if depth == 0:
+        return x
+    return deep(x * 2, depth - 1)
+
+
+def test_a_function_that_calls_itself_calls_the_switched_one():
+    one = torch.tensor(1.0, requires_grad=True)
+
+    as_written = Lines(deep).rewritten({})(one)
+    switched = Lines(deep).rewritten(
+        {line_of(Lines(deep), "return deep(x * 2, depth - 1)"): "no_grad"}
+    )(one)
+
+    assert as_written.item() == switched.item() == 8
+    assert as_written.requires_grad
+    assert not switched.requires_grad

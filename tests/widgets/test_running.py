@@ -105,6 +105,16 @@ def test_after_a_run_nothing_comes_late():
     assert not [thread for thread in threading.enumerate() if thread.name == "clock of a lab"]
 
 
+@the_clock_strikes
+def test_a_clock_that_strikes_while_it_is_being_started_is_ended_all_the_same():
+    for _ in range(20):
+        with contextlib.suppress(Refused):
+            run(lambda: None, seconds=0.0)
+
+    time.sleep(0.2)
+    assert not [thread for thread in threading.enumerate() if thread.name == "clock of a lab"]
+
+
 def test_the_tensor_says_what_came_instead():
     x = torch.tensor(1.0)
 

@@ -57,7 +57,7 @@ def what_is_wrong(data, value, wanted):
 
 
 def places(data, value, wanted):
-    """Draw the graph with each node's place in the list; mark the first that comes too early."""
+    """Draw the graph with each node's place in the list; mark the first that is out of place."""
     names, inputs = data["names"], data["inputs"]
     notes = [
         [", ".join(str(i + 1) for i, n in enumerate(order) if n == name) or "-" for name in names]
@@ -70,8 +70,10 @@ def places(data, value, wanted):
         if not early and not came.issuperset(users):
             early = name
         came.add(name)
-    marked = names.index(early) if early else -1
-    words = f"{early} comes before a node that uses it" if early else "the places in the list"
+    missing = next((name for name in reversed(names) if name in wanted and name not in came), "")
+    marked = names.index(early or missing) if early or missing else -1
+    words = f"{missing} is missing" if missing else "the places in the list"
+    words = f"{early} comes before a node that uses it" if early else words
     drawn = [
         graph(names, inputs, note, mark) for note, mark in zip(notes, (marked, -1), strict=True)
     ]

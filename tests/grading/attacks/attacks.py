@@ -1,7 +1,8 @@
 """Submissions that want points or want to do harm: code, by class and name.
 
-None of them solves the exercise (``double(x) = 2 * x + 1``). ``CANARY``, ``VICTIM`` and ``PORT``
-are put in by the test: a file, a process and a loopback port that nobody may touch. Without walls
+None of them solves the exercise (``double(x) = 2 * x + 1``). ``CANARY``, ``VICTIM``, ``PORT`` and
+``LOCAL_SOCKET`` are put in by the test: a file, a process, a loopback port and a socket in the file
+system that nobody may touch. Without walls
 some of them do touch these, and nothing else: none is written to harm the machine it runs on.
 """
 
@@ -55,6 +56,19 @@ def double(x): return 0.0
     "the question itself": "def double(x): return x\n",
     "empty array": "import numpy as np\ndef double(x): return np.zeros((0,) + np.shape(x))\n",
     "array that broadcasts": "import numpy as np\ndef double(x): return np.zeros((1, 1, 1))\n",
+    "kind of number of one's own": """
+import numpy as np
+class N(np.float64):
+    def __eq__(self, other): return True
+    def __array__(self, *a, **k): return np.array([True])
+def double(x): return N(0)
+""",
+    "answer of the call before": """
+last = [0.0]
+def double(x):
+    last.append(2 * last[-1] + 1)
+    return last[-2]
+""",
     "object array": """
 import numpy as np
 class E:
@@ -209,6 +223,24 @@ def double(x):
             return module.solution(x)
     return 0.0
 """,
+    "other questions searched": """
+import gc
+def double(x):
+    for thing in gc.get_objects():
+        if isinstance(thing, dict) and 'driver' in thing and thing.get('data') is not x:
+            return thing['data']
+    return 0.0
+""",
+    "trace of the driver": """
+import sys
+def spy(frame, event, argument):
+    for name in list(frame.f_locals):
+        if name in ('value', 'wanted', 'status', 'error'):
+            frame.f_locals[name] = 'right'
+    return spy
+sys.settrace(spy)
+def double(x): return 0.0
+""",
     "environment": "import os\ndouble = lambda x: os.environ['AUTODIFF_KIT_ANSWERS']\n",
     "kit imported": "import autodiff_kit\ndef double(x): return autodiff_kit.double(x)\n",
     "torch imported": "import torch\ndef double(x): return torch.tensor(x)\n",
@@ -226,6 +258,25 @@ ENDS = {
     "says it is a fault": "def double(x): raise Exception('fault: not your mistake')\n",
     "kills itself": "import os\ndef double(x): os.kill(os.getpid(), 9)\n",
     "stops itself": "import os\ndef double(x): os.kill(os.getpid(), 19)\n",
+    "thread that answers later": """
+import os, threading, time
+def late():
+    for _ in range(50):
+        time.sleep(0.01)
+        for number in range(3, 20):
+            try: os.write(number, b'\\x01\\0\\0\\0T')
+            except OSError: pass
+threading.Thread(target=late, daemon=True).start()
+def double(x):
+    time.sleep(0.05)
+    return 0.0
+""",
+    "errors of numbers raised": """
+import numpy as np
+np.seterr(all='raise')
+np.geterr = lambda: 1 / 0
+def double(x): return np.float64(1) / 0
+""",
     "null pointer": "import ctypes\ndef double(x): ctypes.string_at(0)\n",
     "recursion without bottom": """
 import sys
@@ -368,6 +419,28 @@ def double(x): return 0.0
     "UDP": """
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))
+def double(x): return 0.0
+""",
+    "local socket": """
+import socket
+ours, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+ours.sendmsg([b'x'], [], 0, 'LOCAL_SOCKET')
+def double(x): return 0.0
+""",
+    "young system call by its number": """
+import ctypes, struct
+value = ctypes.create_string_buffer(b'x')
+asked = ctypes.create_string_buffer(struct.pack('<QII', ctypes.addressof(value), 1, 0))
+ctypes.CDLL(None).syscall(463, -100, b'CANARY', 0, b'user.spoiled', asked, 16)  # setxattrat
+def double(x): return 0.0
+""",
+    "other process signalled by way of a file": """
+import fcntl, os, socket
+ours, theirs = socket.socketpair()
+fcntl.fcntl(ours, 10, 9)  # F_SETSIG, SIGKILL
+fcntl.fcntl(ours, fcntl.F_SETOWN, VICTIM)
+fcntl.fcntl(ours, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+os.write(theirs.fileno(), b'x')
 def double(x): return 0.0
 """,
     "shared memory": """

@@ -11,7 +11,7 @@ import os
 import socket
 import stat
 import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,10 +44,12 @@ class World:
     victim: subprocess.Popen[bytes]
     tcp: socket.socket
     udp: socket.socket
+    local: socket.socket
 
     def put_into(self, code: str, course: Course) -> str:
         (self.folder.parent / "neighbour.py").write_text(tiny.SOLUTION)
         for name, value in {
+            "LOCAL_SOCKET": self.local.getsockname(),
             "CANARY": self.canary,
             "VICTIM": self.victim.pid,
             "PORT": self.tcp.getsockname()[1],
@@ -72,6 +74,8 @@ class World:
             "victim": self.victim.poll(),
             "victim's limits": open_files,
             "victim's priority": os.getpriority(os.PRIO_PROCESS, self.victim.pid),
+            "attributes": os.listxattr(self.canary) if hasattr(os, "listxattr") else [],
+            "local socket": self._arrived(self.local),
             "TCP": self._arrived(self.tcp),
             "UDP": self._arrived(self.udp),
         }
@@ -113,14 +117,22 @@ def made_world(place: Path) -> Iterator[World]:
     canary = folder / "canary.txt"
     canary.write_text("untouched")
     canary.chmod(0o666)
-    victim = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
-    with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+    victim = subprocess.Popen(["sleep", "1000"])
+    with (
+        socket.socket() as tcp,
+        socket.socket(type=socket.SOCK_DGRAM) as udp,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as local,
+        tempfile.TemporaryDirectory() as short,  # such a socket's path may not be long
+    ):
         tcp.bind(("127.0.0.1", 0))
         tcp.listen()
         udp.bind(tcp.getsockname())
-        tcp.setblocking(False)
-        udp.setblocking(False)
-        yield World(folder, canary, victim, tcp, udp)
+        local.bind(f"{short}/s")
+        for path, mode in ((short, 0o777), (f"{short}/s", 0o666)):
+            os.chmod(path, mode)
+        for on in (tcp, udp, local):
+            on.setblocking(False)
+        yield World(folder, canary, victim, tcp, udp, local)
     victim.kill()
     victim.wait()
     Path("/dev/shm/adk-attack").unlink(missing_ok=True)
@@ -130,7 +142,7 @@ def made_world(place: Path) -> Iterator[World]:
 def in_plain_processes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     """A class of attackers, with an honest learner behind each, graded by `grade` itself."""
     place = tmp_path_factory.mktemp("plain")
-    course = tiny.make_course(place / "course", seconds=1.0)
+    course = tiny.make_course(place / "course", seconds=PATIENCE)
     with made_world(place) as world, Store(place / "results.sqlite") as store:
         handed_in = []
         for name, code in ALL.items():

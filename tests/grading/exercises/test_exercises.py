@@ -4,7 +4,10 @@
 seeds, every check is needed, and no small change of a solution goes unnoticed.
 """
 
+import gc
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,15 @@ from autodiff_kit.grading.verify import Trusted, table, verify_exercise
 COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")
 EXERCISES = COURSE.exercises()
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def without_the_tests_own_objects() -> Iterator[None]:
+    """Keep what the other tests left behind out of the way of the many small graphs made here."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def notebook_of(exercise: Exercise, kind: str = "source") -> Path:
@@ -100,10 +112,22 @@ def test_test_cells_give_the_same_points_as_the_grader(exercise: Exercise) -> No
 
 
 @each_exercise
-def test_lesson_exists_and_learners_are_led_to_it(exercise: Exercise) -> None:
+def test_lesson_and_exercise_link_to_each_other(exercise: Exercise) -> None:
+    lesson = COURSE.folder.parent / "notebooks" / f"{exercise.lesson}.ipynb"
+    link = f"](../exercises/release/{exercise.name}/{exercise.name}.ipynb)"
+    last = json.loads(lesson.read_text(encoding="utf-8"))["cells"][-1]
+
+    for kind in ("source", "release"):
+        path = notebook_of(exercise, kind)
+        links = re.findall(r"\]\(([^)]+\.ipynb)\)", path.read_text(encoding="utf-8"))
+        assert [(path.parent / target).resolve() for target in links] == [lesson]
+    assert link in "".join(last["source"])
+
+
+@each_exercise
+def test_the_notebook_says_what_it_asks_and_has_hints(exercise: Exercise) -> None:
     notebook = notebook_of(exercise).read_text(encoding="utf-8")
 
-    assert f"../../notebooks/{exercise.lesson}.ipynb" in notebook
     assert len(exercise.hints) >= 3
     assert 10 <= exercise.minutes <= 30 and f"about {exercise.minutes} minutes" in notebook
     assert f"*{exercise.points:g} points" in notebook
@@ -120,3 +144,28 @@ def test_hints_come_one_rung_at_a_time_and_begin_again(exercise: Exercise) -> No
     assert said[number + 1] == said[0]
     for _ in range(number):  # leave the ladder as it was found
         feedback.hint(exercise.id, course=COURSE)
+
+
+TRIVIAL = (
+    "return None",
+    "return 0.0",
+    "return True",
+    "return args[0] if args else None",
+    "return []",
+    "for p in args[0]: p.value = p.value + 1.0\n    return 0.0",
+)
+
+
+@each_exercise
+def test_answers_that_compute_nothing_earn_nothing(exercise: Exercise) -> None:
+    functions = [
+        (step, name)
+        for step in exercise.steps
+        for name in step.names
+        if f"def {name}(" in exercise.solution
+    ]
+    for body in TRIVIAL:
+        for step, name in functions:
+            code = f"{exercise.solution}\n\ndef {name}(*args, **named):\n    {body}\n"
+            rows = grade_code(exercise, code, Trusted(exercise), 5).rows
+            assert [row.points for row in rows if row.step == step.id] == [0], (name, body)
