@@ -37,16 +37,16 @@ def _(torch: Any) -> str:
     x = torch.ones(1, requires_grad=True)
 
     def seconds() -> float:
-        times = []
-        for _ in range(300):
-            start = time.perf_counter()
-            waves(torch, x)
-            times.append(time.perf_counter() - start)
-        return min(times)
+        start = time.thread_time()  # what other programs take of the machine does not count
+        waves(torch, x)
+        return time.thread_time() - start
 
-    recorded = seconds()
-    with torch.no_grad():
-        ratio = recorded / seconds()
+    recorded, unrecorded = [], []
+    for _ in range(300):
+        recorded.append(seconds())
+        with torch.no_grad():
+            unrecorded.append(seconds())
+    ratio = min(recorded) / min(unrecorded)
     if ratio > 10:
         return "more than ten times as fast"
     assert ratio < 4
