@@ -35,6 +35,7 @@ from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.magic import load_ipython_extension
 from autodiff_kit.widgets.memory import MemoryTimeline
 from autodiff_kit.widgets.slope import Slope
+from autodiff_kit.widgets.step_through import StepThrough
 from autodiff_kit.widgets.stepper import Stepper
 from autodiff_kit.widgets.stories import ErrorStory
 from autodiff_kit.widgets.training import GradientFlow, GradientHistogram
@@ -54,6 +55,7 @@ __all__ = [
     "Lab",
     "MemoryTimeline",
     "Slope",
+    "StepThrough",
     "Stepper",
     "load_ipython_extension",
 ]

@@ -128,6 +128,8 @@ class fresh_grads(Observer):
     ----------
     found : list of (Tensor, Tensor or None)
         Leaves and the gradients that they got, once the block is over.
+    went_back : bool
+        Whether a backward pass has begun inside.
 
     Examples
     --------
@@ -143,6 +145,7 @@ class fresh_grads(Observer):
 
     def __init__(self) -> None:
         self.found: list[tuple[Tensor, Tensor | None]] = []
+        self.went_back = False
         self._grads: list[tuple[Tensor, Tensor | None]] = []
         self._seen: set[int] = set()
 
@@ -151,6 +154,10 @@ class fresh_grads(Observer):
         self._installed = installed(self if outer is None else Both(self, outer))
         self._installed.__enter__()
         return self
+
+    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        """Note it."""
+        self.went_back = True
 
     def visited(self, node: Node, g: Any) -> None:
         """Put the gradient of a leaf aside when the first one comes to it."""

@@ -13,7 +13,7 @@ from autodiff_kit.view.conditions import ConditionError
 from autodiff_kit.view.page import deflate
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.svg import still_svg
-from autodiff_kit.widgets.base import KitWidget
+from autodiff_kit.widgets.base import KitWidget, _words
 
 __all__ = ["Stepper"]
 
@@ -106,7 +106,17 @@ class Stepper(KitWidget):
         key = self.picture.payload()["nodes"].get(node, {}).get("opens")
         if key is None:
             raise KeyError(f"{node!r} is no folded box that can be opened")
-        self._show(self.picture.opened(key))
+        self._redraw(self.picture.opened(key))
+
+    def show(self, source: Recording | Picture) -> None:
+        """Show another recording in place, at the same step, or at its last one if it has fewer.
+
+        Whoever stands at the end stays at the end.
+        """
+        picture = build(source) if isinstance(source, Recording) else source
+        self._drawn_still = picture
+        is_at_end = self.step == self._steps - 1
+        self._replace(picture, -1 if is_at_end else self.step)
 
     def _payload(self, picture: Picture) -> dict[str, Any]:
         title = {} if self._title is None else {"title": self._title}
@@ -122,15 +132,18 @@ class Stepper(KitWidget):
                 answer["error"] = str(error)
             self.send(answer)
         elif "open" in content:
-            self._show(self.picture.opened(content["open"]))
+            self._redraw(self.picture.opened(content["open"]))
 
-    def _show(self, picture: Picture) -> None:
+    def _redraw(self, picture: Picture) -> None:
         """Draw the same recording in another way, at the moment that is shown now."""
+        self._replace(picture, self.picture.same_moment(self.step, picture))
+
+    def _replace(self, picture: Picture, step: int) -> None:
         payload = self._payload(picture)
-        step = self.picture.same_moment(self.step, picture)
         self.picture, self._steps = picture, max(len(payload["frames"]), 1)
+        self._words = _words(payload)
         with self.hold_sync():
-            self.payload, self.step = deflate(payload), step
+            self.payload, self.step = deflate(payload), min(step, self._steps - 1)
             if self.selected not in payload["nodes"]:
                 self.selected = ""
 

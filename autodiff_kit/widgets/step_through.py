@@ -1,0 +1,171 @@
+"""Stepping through a function of one's own: turn an argument, and step through the next run.
+
+After reading you know how a lab makes lines of code around the learner's function, so that the
+Stepper can show where its arguments came from and where the way back began. Read next:
+``stepper.py``.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+
+from autodiff_kit.record import Recording, record
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.widgets.arguments import Arguments, no_tensors
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run
+from autodiff_kit.widgets.stepper import Stepper
+
+__all__ = ["StepThrough"]
+
+
+class StepThrough(Lab):
+    """A function with controls for its arguments, and a Stepper through each of its runs.
+
+    When an argument is turned, the function runs again, and the Stepper stays at the step where it
+    was: so one step can be watched while what goes in changes. What the function returns is
+    followed back by ``backward()`` if it is one number that wants a gradient, unless the function
+    has gone back itself.
+
+    Parameters
+    ----------
+    function : callable
+        Takes what you like. Its arguments become controls as in ``ControlFlow``.
+    then : dict from str to anything, optional
+        Controls to turn after the first run.
+    **examples
+        What to begin with, by argument; where there is none, the argument's default.
+
+    Attributes
+    ----------
+    stepper : Stepper
+        Of the latest run that did something with tensors.
+    recording : Recording
+        Of that run; if an error has ended it, up to there.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` is none, or an argument has nothing to begin with.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> lab = StepThrough(lambda x: x * x, x=torch.tensor(3.0, requires_grad=True))
+    >>> lab.stepper.find("grad > 5")
+    [6]
+    >>> lab.controls["x"].value = 2.0
+    >>> lab.stepper.find("grad > 5")
+    []
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        then: Mapping[str, Any] | None = None,
+        **examples: Any,
+    ) -> None:
+        self._arguments = Arguments(function, examples)
+        self._function = function
+        self.recording = Recording()
+        self._below = ipywidgets.VBox()
+        title = f"Step through {name_of(function)}"
+        super().__init__(self._arguments.controls, title=title, extra=[self._below])
+        self.set_trait("children", [it for it in self.children if it is not self.canvas])
+        self.turn(then or {})
+
+    def draw(self) -> None:
+        """Run the function there and back, and show the run in the Stepper."""
+        self._is_partial = False
+        values = self._arguments.values()
+        call = _Call(self._function, values)
+        kept: list[Recording] = []
+
+        def there_and_back() -> None:
+            with record() as recording, fresh_grads() as grads:
+                kept.append(recording)
+                call.forward()
+                if not grads.went_back:
+                    call.backward()
+
+        failed: Exception | None = None
+        try:
+            run(there_and_back)
+        except Refused:
+            raise
+        except Exception as error:
+            failed = error
+        if not any(node["kind"] == "op" for node in kept[0].nodes):
+            raise failed or Refused(no_tensors(self._arguments, self._function))
+        self.recording = kept[0]
+        if not self._below.children:
+            self.stepper = Stepper(self.recording)
+            self._below.children = (self.stepper,)
+        else:
+            self.stepper.show(self.recording)
+        turned = self._arguments.words(values)
+        self.canvas.caption = f"{self.stepper!r}{', at ' * bool(turned)}{turned}"
+        if failed is not None:
+            self._is_partial = True
+            raise failed
+
+    def tell(self, message: str) -> None:
+        """Say what went wrong, and which run the Stepper shows then."""
+        if message and self._below.children:
+            shown = "how far this run came" if self._is_partial else "the run before"
+            message += f"\nThe Stepper shows {shown}."
+        super().tell(message)
+
+    def still(self) -> str:
+        """Return the graph at the end of the run as SVG text; ``""`` before the first."""
+        return self.stepper.still() if self._below.children else ""
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page that steps through the latest run; it needs a browser and nothing else.
+
+        Raises
+        ------
+        RuntimeError
+            If there was none; the message says why.
+        """
+        if not self._below.children:
+            raise RuntimeError(f"There is no picture yet.\n{self.message}")
+        self.recording.to_html(path)
+        return Path(path)
+
+
+class _Call:
+    """The two lines that call a function and go back, written as a learner would write them."""
+
+    def __init__(self, function: Callable[..., Any], values: Mapping[str, Any]) -> None:
+        name = getattr(function, "__name__", "model")
+        name = name if name.isidentifier() else "f"
+        self._result = next(n for n in ("y", "loss", "result") if n not in {name, *values})
+        given = ", ".join(f"{n}={v!r}" if _is_short(v) else f"{n}={n}" for n, v in values.items())
+        self._space = {name: function, **values}
+        self._text = f"{self._result} = {name}({given})"
+
+    def forward(self) -> None:
+        """Call the function."""
+        self._do(self._text, "the call")
+
+    def backward(self) -> None:
+        """Go back from what it returned, if it is one number that wants a gradient."""
+        value = self._space[self._result]
+        if isinstance(value, Tensor) and value.requires_grad and value.numel() == 1:
+            self._do(f"{self._result}.backward()", "the way back")
+
+    def _do(self, text: str, file: str) -> None:
+        linecache.cache[file] = len(text), None, [text + "\n"], file
+        exec(compile(text, file, "exec"), self._space)
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str) and len(repr(value)) < 20
