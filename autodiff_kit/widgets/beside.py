@@ -105,6 +105,10 @@ class BesidePyTorch(Lab):
         alone = [Line(line.code, line.kit) for line in self.lines]
         return draw(alone, self._title()) if alone else ""
 
+    def shown(self) -> str:
+        """Return the picture with both answers, where PyTorch is installed."""
+        return str(self.canvas.svg)
+
     def __repr__(self) -> str:
         """Name the program; the same words with PyTorch and without."""
         count = len(self.lines)

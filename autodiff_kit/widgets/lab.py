@@ -211,6 +211,10 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         """Return the picture, as SVG text, that stands for the lab where no widget can run."""
         return str(self.canvas.svg)
 
+    def shown(self) -> str:
+        """Return the picture as it is seen now, as SVG text."""
+        return self.still()
+
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with the picture and its words; it needs a browser and nothing else.
 
@@ -232,7 +236,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         OSError
             If the file cannot be written.
         """
-        still = self.still()
+        still = self.shown()
         if not still:
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
         words = "".join(f"<p>{escape(w)}</p>" for w in (self.canvas.caption, self.message) if w)

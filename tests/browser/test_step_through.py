@@ -21,7 +21,7 @@ LAB = "lab = StepThrough(power, x=torch.tensor(2., requires_grad=True))\nlab"
 def test_an_argument_is_turned_and_the_stepper_stays_at_its_step(
     jupyter: Any, notebook: Any, axe: str
 ) -> None:
-    page = notebook(write(jupyter.folder, "step_through", FUNCTION, LAB), width=900)
+    page = notebook(write(jupyter.folder, "step_through", FUNCTION, LAB), width=900, dark=True)
     counter = page.locator(".adk-counter")
     caption = page.locator(".adk-caption")
     page.locator(".adk-graph svg").first.wait_for()

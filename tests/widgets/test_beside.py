@@ -74,6 +74,7 @@ def test_with_pytorch_both_answers_are_compared() -> None:
         "The answers of the kit beside those of PyTorch 2.13.0: all 4 are equal, character by "
         "character."
     )
+    assert lab.shown() != lab.still()  # PyTorch's answers are seen, and not stored
 
 
 @pytest.mark.parity
