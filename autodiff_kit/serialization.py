@@ -12,18 +12,16 @@ import io
 import json
 import math
 import os
-import secrets
-import shutil
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from autodiff_kit.dtypes import Size, device, from_numpy_dtype
 from autodiff_kit.errors import error
+from autodiff_kit.files import written_whole
 from autodiff_kit.storage import _rebuild
 from autodiff_kit.tensor import Tensor
 
@@ -47,17 +45,8 @@ def save(obj: Any, f: File) -> None:
     if not isinstance(f, str | os.PathLike):
         _write(f, header, tensors)
         return
-    target = Path(os.path.realpath(f))
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            _write(file, header, tensors)
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with written_whole(f) as file:
+        _write(file, header, tensors)
 
 
 def _write(file: IO[bytes], header: dict[str, Any], tensors: dict[Tensor, int]) -> None:

@@ -16,9 +16,10 @@ PACKAGE = Path(__file__).resolve().parents[1] / "autodiff_kit"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # "face" is `autodiff_kit/__init__.py` itself; modules not named here are the core.
-CORE = {"core", "errors"}
+CORE = {"core", "errors", "files"}
 MAY_IMPORT = {
     "errors": {"errors"},
+    "files": {"files"},
     "core": CORE,
     "nn": CORE | {"nn", "face"},
     "optim": CORE | {"optim", "nn", "face"},
@@ -26,7 +27,7 @@ MAY_IMPORT = {
     "static": CORE | {"static", "face"},
     "subset": CORE | {"subset", "nn", "optim", "utils", "face"},
     "record": CORE | {"record", "face"},
-    "view": {"errors", "record", "view"},
+    "view": {"errors", "files", "record", "view"},
     "widgets": CORE | {"face", "record", "static", "view", "widgets"},
     "lessons": CORE | {"face", "record", "view", "widgets", "lessons"},
     "grading": CORE | {"face", "record", "grading"},

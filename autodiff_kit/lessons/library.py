@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from autodiff_kit.files import written_whole
+
 __all__ = [
     "FIRST_LESSON",
     "LibraryError",
@@ -178,15 +180,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         If it cannot be written; what was there is unchanged and no part of the new file is left.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # same folder: same file system
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with written_whole(path) as file:
+        file.write(data)
 
 
 def _bring(

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from pathlib import Path
 from typing import Any
 
 import autodiff_kit  # the front door, which finds `view` for `to_html`: no layer below does
+from autodiff_kit.files import written_whole
 from autodiff_kit.record.damage import find_damage
 
 __all__ = ["Recording", "RecordingError"]
@@ -110,18 +109,9 @@ class Recording:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording as JSON; a file of that name stays whole until the new one is."""
-        target = Path(os.path.realpath(path))
         text = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
-        temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-        try:
-            with open(temporary, "x", encoding="utf-8") as file:
-                file.write(text)
-            if target.exists():
-                shutil.copymode(target, temporary)
-            os.replace(temporary, target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        with written_whole(path) as file:
+            file.write(text.encode())
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write one page that steps through the recording: no kernel, no install, no network."""

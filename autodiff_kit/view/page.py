@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from autodiff_kit.files import written_whole
+
 __all__ = ["deflate", "script", "static", "to_html"]
 
 
@@ -96,9 +98,9 @@ def to_html(
     payload = source if isinstance(source, Mapping) else source.payload()
     if title is not None:
         payload = {**payload, "title": title}
-    target = Path(path)
-    _write_whole(target, _page(payload))
-    return target
+    with written_whole(path) as file:
+        file.write(_page(payload).encode())
+    return Path(path)
 
 
 def _page(payload: Mapping[str, Any]) -> str:
@@ -155,16 +157,6 @@ def _digest(text: str) -> str:
     if re.search("</(script|style)", text, re.IGNORECASE):
         raise ValueError("the viewer and its looks are put inside HTML and must not close its tags")
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write beside the target and rename: a reader sees the old file or the new, never half."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 _START = """

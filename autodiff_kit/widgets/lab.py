@@ -22,8 +22,9 @@ import ipywidgets
 import traitlets
 from IPython.display import display
 
+from autodiff_kit.files import written_whole
 from autodiff_kit.record.source import is_foreign
-from autodiff_kit.view.page import _write_whole, static
+from autodiff_kit.view.page import static
 from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import Refused
@@ -241,7 +242,8 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
         words = "".join(f"<p>{escape(w)}</p>" for w in (self.canvas.caption, self.message) if w)
         title = escape(self._heading or type(self).__name__)
-        _write_whole(Path(path), _PAGE.format(title=title, still=still, words=words))
+        with written_whole(path) as file:
+            file.write(_PAGE.format(title=title, still=still, words=words).encode())
         return Path(path)
 
     def __repr__(self) -> str:

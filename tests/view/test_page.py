@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 import zlib
 from html.parser import HTMLParser
@@ -138,7 +139,7 @@ def test_an_older_page_survives_a_failed_write(
     def full_disk(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space"):
         page.to_html(PAYLOAD, target)
 
