@@ -110,6 +110,9 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
     Square(A square of side 4.)
     """
 
+    # One for all labs: linked ones change each other, and could wait for each other for ever.
+    _turn = threading.RLock()
+
     def __init__(
         self,
         controls: Mapping[str, ipywidgets.Widget],
@@ -121,7 +124,6 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         self._heading = title
         self.canvas = Canvas()
         self.message = ""
-        self._turn = threading.RLock()
         self._is_busy = False
         self._told = _Words()
         row = ipywidgets.HBox(list(self.controls.values()))

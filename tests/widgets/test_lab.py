@@ -1,5 +1,6 @@
 """Every lab answers whatever the learner's code does."""
 
+import contextlib
 import threading
 
 import ipywidgets
@@ -124,6 +125,30 @@ def test_two_controls_turned_in_two_threads_at_once_are_both_obeyed():
     second.join()
 
     assert lab.canvas.caption == "5 bars."
+
+
+def test_two_labs_that_turn_each_other_in_two_threads_do_not_wait_for_ever():
+    together = threading.Barrier(2)
+
+    class Turning(Bars):
+        other = None
+
+        def draw(self):
+            super().draw()
+            if self.other is not None:
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    together.wait(0.5)
+                self.other.controls["count"].value = 1
+
+    labs = Turning(2), Turning(2)
+    labs[0].other, labs[1].other = labs[1], labs[0]
+    threads = [threading.Thread(target=lab.turn, args=({"count": 5},), daemon=True) for lab in labs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_sliders_of_a_slow_lab_wait_until_they_are_let_go(monkeypatch):
