@@ -7,8 +7,6 @@ from autodiff_kit.autograd.grad_mode import local
 from tests.parity import require_torch
 from tests.same_as_torch.outcomes import run
 
-torch = require_torch()
-
 GIVEN = """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -26,7 +24,7 @@ def attempt(function):
 def check(program: str, given: str = "") -> None:
     """Compare a program that knows either package as ``torch``."""
     whole = GIVEN + dedent(given) + dedent(program)
-    expected, found = run(torch, whole), run(autodiff_kit, whole)
+    expected, found = run(require_torch(), whole), run(autodiff_kit, whole)
     assert found.raised == expected.raised
     assert found.printed == expected.printed
     assert found.warned == expected.warned
