@@ -257,16 +257,13 @@ def _in_words(exercise: Exercise) -> dict[str, str]:
 @click.argument("student")
 @_RESULTS
 def show(student: str, results: Path) -> None:
-    """Show all attempts of a STUDENT, and what was overridden by whom."""
+    """Show all attempts of a STUDENT (name or number), and what was overridden by whom."""
     plain = functools.partial(Console(highlight=False).print, markup=False, soft_wrap=True)
     with explained(), Store(results / RESULTS) as store:
+        student = store.learner(student)
         attempts = list(store.attempts(student))
-        if not attempts:
-            near = sorted({a.student for a in store.attempts() if student in a.student})[:10]
-            raise click.ClickException(
-                f"No results for {student!r} in {results}."
-                + (f"\n-> Did you mean: {', '.join(near)}" if near else "")
-            )
+        if attempts[0].name != student:
+            plain(f"{attempts[0].name} ({student})")
         for attempt in attempts:
             plain(
                 f"{attempt.exercise or '(exercise not known)'}: {attempt.points:g} of "
@@ -312,7 +309,7 @@ def override(
     results: Path,
     folder: Path | None,
 ) -> None:
-    """Give a STUDENT other POINTS for a STEP of an EXERCISE.
+    """Give a STUDENT (name or number) other POINTS for a STEP of an EXERCISE.
 
     The graded rows stay as they are; this is one more row, with author and reason.
     """
@@ -323,6 +320,7 @@ def override(
             raise click.ClickException(
                 f"{asked.id} has no step {step!r}.\n-> There are: {', '.join(steps)}"
             )
+        student = store.learner(student)
         if not any(attempt.exercise == asked.name for attempt in store.attempts(student)):
             raise click.ClickException(f"No results for {student!r} in {asked.id} to override.")
         store.override(student, asked.name, step, points, author or getpass.getuser(), reason)

@@ -258,6 +258,28 @@ class Store:
             fields["marks"] = tuple(Mark(**mark) for mark in json.loads(fields["marks"]))
             yield Attempt(**fields)
 
+    def learner(self, given: str) -> str:
+        """Return the number or name by which the results know a learner, who may be called by both.
+
+        StoreError if there is none, or more than one of that name; says who may be meant.
+        """
+        sql = "select distinct student, name from attempts order by name, student"
+        known: list[tuple[str, str]] = [tuple(row) for row in self.base.execute(sql)]
+        if any(given == student for student, _ in known):
+            return given
+        wanted = given.casefold()
+        named = {student for student, name in known if name.casefold() == wanted}
+        if len(named) == 1:
+            return named.pop()
+        near = [
+            f"{student} ({name})" if name != student else student
+            for student, name in known
+            if wanted in student.casefold() or wanted in name.casefold()
+        ]
+        hint = f"\n-> Did you mean: {', '.join(dict.fromkeys(near[:10]))}" if near else ""
+        many = f"There is more than one {given!r} in" if named else f"No results for {given!r} in"
+        raise StoreError(f"{many} {self.path.parent}.{hint}")
+
     def grades(self, policy: str = "best") -> list[Grade]:
         """Return the grade of each student in each exercise, sorted by both.
 

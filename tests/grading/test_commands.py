@@ -98,6 +98,20 @@ def test_show_helps_with_a_name_that_is_not_there(place: Path) -> None:
     assert "Did you mean: =bob" in run("show", "bob", status=1).output
 
 
+def test_learners_are_found_by_name_where_the_results_know_a_number(place: Path) -> None:
+    handed_in = place.parent / "canvas"
+    handed_in.mkdir()
+    for label in ("ada_7_91", "bob_8_92", "bob_9_93"):
+        (handed_in / f"{label}_{tiny.NAME}.py").write_text(tiny.SOLUTION)
+    run("grade", handed_in, "--allow-level", "0", "--workers", "1")
+
+    assert run("show", "Ada").output.startswith("ada (7)\n")
+    assert run("show", "9").output.startswith("bob (9)\n")
+    assert "8 (bob), 9 (bob)" in run("show", "bob", status=1).output
+    changed = run("override", "ada", "01.double", "arrays", "1", "--reason", "explained it")
+    assert changed.output.startswith("7, 01.double, arrays: 1 points")
+
+
 def test_an_override_needs_a_step_that_exists(place: Path) -> None:
     grade(place)
 
