@@ -9,9 +9,8 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import ipywidgets
@@ -24,6 +23,7 @@ from autodiff_kit.view.batching import Gradient, Way, batching_svg, told
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.widgets import sequences
 from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.measuring import seconds_of
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 from autodiff_kit.widgets.sequences import Step
 from autodiff_kit.widgets.stepper import Stepper
@@ -31,7 +31,6 @@ from autodiff_kit.widgets.stepper import Stepper
 __all__ = ["Batching"]
 
 SEQUENCES, STEPS = 12, 40  # more are refused: nobody could see them
-TIMES = 3  # runs of which the fastest counts
 
 RIGHT = "right"
 MASKS: dict[
@@ -122,11 +121,11 @@ class Batching(Lab):
             ("shrinking batch", data.shrinking(), sorted(plain, key=len, reverse=True), True),
         ]
         names = _names(self._step)
-        ways, seconds, order = [], [], None
+        ways, order = [], None
         for title, function, rows, together in plans:
             way, order = _measured(title, function, rows, together, names, order)
             ways.append(way)
-            seconds.append(min(_seconds(function) for _ in range(TIMES)))
+        seconds = seconds_of(*(partial(_whole_step, function) for _, function, _, _ in plans))
         self.ways, self._data = ways, data
         self._show_times(seconds)
         self.canvas.svg = batching_svg(ways)
@@ -274,12 +273,9 @@ def _operations(recording: Recording) -> int:
     return kinds[: kinds.index("backward")].count("op")
 
 
-def _seconds(function: Callable[[], Any]) -> float:
-    start = perf_counter()
+def _whole_step(function: Callable[[], Any]) -> None:
     with fresh_grads():
-        loss = function()
-        loss.backward()
-    return perf_counter() - start
+        function().backward()
 
 
 def _mark(t: int, length: int, mask: str) -> str:

@@ -28,8 +28,8 @@ from autodiff_kit.widgets.arguments import (
     text_around,
 )
 from autodiff_kit.widgets.control_flow import Frozen, same_answer
-from autodiff_kit.widgets.grad_mode import NOT_TIMED, kept_bytes, micro, prints, seconds_of
 from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.measuring import NOT_TIMED, kept_bytes, micro, prints, seconds_of
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["Compare"]

@@ -8,12 +8,10 @@ Read next: ``rewriting.py``, how a switch gets into the learner's code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import ipywidgets
 
-from autodiff_kit.autograd.observer import installed
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source import is_foreign
@@ -25,13 +23,11 @@ from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
 from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.measuring import NOT_TIMED, kept_bytes, micro, prints, seconds_of
 from autodiff_kit.widgets.rewriting import SWITCHES, Lines
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
-__all__ = ["NOT_TIMED", "GradMode", "kept_bytes", "micro", "prints", "seconds_of"]
-
-ENOUGH, FEWEST = 0.02, 7  # seconds spent on measuring, and calls at least
-NOT_TIMED = "Not timed: that takes hundreds of calls, and this function prints at each of them."
+__all__ = ["GradMode"]
 
 
 class GradMode(Lab):
@@ -242,47 +238,6 @@ class _Outcome(NamedTuple):
     line: int
     grads: dict[str, str | None]
     raised: bool = False  # by the function itself
-
-
-def kept_bytes(memory: Memory) -> int:
-    """Return how many bytes nodes keep at the end of a watch; shared arrays count once."""
-    arrays = {hold["array"] for hold in memory.holds if hold["until"] is None}
-    return sum(memory.arrays[array]["bytes"] for array in arrays)
-
-
-def seconds_of(*calls: Callable[[], Any]) -> list[float]:
-    """Return how long each of these calls takes, unwatched: the quickest of several, in turn.
-
-    Raises
-    ------
-    Refused
-        If it does not come back in time.
-    """
-
-    def several() -> list[float]:
-        times: list[list[float]] = [[] for _ in calls]
-        with installed(None):
-            begin = start = perf_counter()
-            while len(times[-1]) < FEWEST or start - begin < ENOUGH:
-                for call, own in zip(calls, times, strict=True):
-                    call()
-                    end = perf_counter()
-                    own.append(end - start)
-                    start = end
-        return [min(own) for own in times]
-
-    return list(run(several)[0])
-
-
-def prints(function: Callable[..., Any]) -> bool:
-    """Return whether a function calls ``print`` itself."""
-    return "print" in getattr(getattr(function, "__code__", None), "co_names", ())
-
-
-def micro(seconds: float) -> str:
-    """Return a time in words: ``"52.1 µs"``."""
-    micro = seconds * 1e6
-    return f"{micro:.3g} µs" if micro < 1000 else f"{micro / 1000:.3g} ms"
 
 
 def _recorded(recording: Recording) -> int:

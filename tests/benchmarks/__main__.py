@@ -241,6 +241,7 @@ def picture(rounds: int) -> None:
     import pathlib
 
     import autodiff_kit as ak
+    from autodiff_kit.view import build
     from autodiff_kit.widgets import Stepper
 
     def loop(ops: int) -> ak.record.Recording:
@@ -253,7 +254,8 @@ def picture(rounds: int) -> None:
             h.backward()
         return recording
 
-    print(f"{'ops':>7s} {'record':>9s} {'widget':>9s} {'both':>9s} {'page':>9s}   bytes per op")
+    heads = " ".join(f"{head:>9s}" for head in ("record", "widget", "both", "page", "find"))
+    print(f"{'ops':>7s} {heads}   bytes per op")
     for ops in (20, 100, 298, 1_000, 10_000):
         found: list[tuple[float, ...]] = []
         for _ in range(max(1, min(rounds, 3_000 // ops))):
@@ -268,9 +270,14 @@ def picture(rounds: int) -> None:
                 recording.to_html(page)
                 times.append(time.process_time())
                 size = page.stat().st_size
+            picture = build(recording)
+            times.append(time.process_time())
+            picture.find("abs(grad) > 1e3")
+            times.append(time.process_time())
             found.append((*(b - a for a, b in itertools.pairwise(times)), size))
-        record_time, widget, page_time, size = map(statistics.median, zip(*found, strict=True))
-        milliseconds = (record_time, widget, record_time + widget, page_time)
+        medians = map(statistics.median, zip(*found, strict=True))
+        record_time, widget, page_time, _, find, size = medians
+        milliseconds = (record_time, widget, record_time + widget, page_time, find)
         cells = " ".join(f"{t * 1000:6.0f} ms" for t in milliseconds)
         sent = len(stepper.payload) / ops
         print(f"{ops:7d} {cells}   widget {sent:.0f}, page {size / ops:.0f}")

@@ -35,10 +35,8 @@ def test_a_bare_endless_loop_ends_when_time_is_up():
         while True:
             pass
 
-    start = time.perf_counter()
     with pytest.raises(Refused, match=r"forever was stopped: it was still running after 0.1 sec"):
         run(forever, torch.tensor(1.0), seconds=0.1)
-    assert time.perf_counter() - start < 2
 
 
 @the_clock_strikes

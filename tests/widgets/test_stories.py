@@ -1,6 +1,5 @@
 """``ErrorStory`` in a notebook: what it runs, what it shows, and what it says when nothing is."""
 
-import time
 from typing import Any
 
 import pytest
@@ -118,10 +117,8 @@ def test_a_function_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) 
         while True:
             pass
 
-    begin = time.monotonic()
     lab = ErrorStory(forever)
 
-    assert time.monotonic() - begin < 5
     assert "was stopped: it was still running after 0.2 seconds" in lab.message
 
 

@@ -1,0 +1,83 @@
+"""What labs measure: the time a call takes, the bytes that nodes keep, and when not to measure.
+
+After reading you know why times are medians, taken in turn: the quickest of many calls is a matter
+of luck on a busy machine, and what runs second finds it in another state. Read next: ``lab.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import unwrap
+from statistics import median
+from time import perf_counter
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from autodiff_kit.autograd.observer import installed
+from autodiff_kit.record.memory import Memory
+from autodiff_kit.record.source import is_foreign
+from autodiff_kit.widgets.running import run
+
+__all__ = ["NOT_TIMED", "kept_bytes", "micro", "prints", "seconds_of"]
+
+ENOUGH, FEWEST = 0.02, 7  # seconds spent on measuring, and calls at least
+NOT_TIMED = "Not timed: that takes hundreds of calls, and this function prints at each of them."
+
+
+def seconds_of(*calls: Callable[[], Any]) -> list[float]:
+    """Return how long each of these calls takes, unwatched: the median of several, in turn.
+
+    Raises
+    ------
+    Refused
+        If it does not come back in time.
+    """
+
+    def several() -> list[float]:
+        times: list[list[float]] = [[] for _ in calls]
+        with installed(None):
+            begin = start = perf_counter()
+            while len(times[-1]) < FEWEST or start - begin < ENOUGH:
+                for call, own in zip(calls, times, strict=True):
+                    call()
+                    end = perf_counter()
+                    own.append(end - start)
+                    start = end
+        return [median(own) for own in times]
+
+    return list(run(several)[0])
+
+
+def prints(function: Callable[..., Any]) -> bool:
+    """Return whether a function, or one that it calls by its name, calls ``print``."""
+    waiting: list[Any] = [unwrap(function)]
+    seen: set[int] = set()
+    while waiting:
+        called = waiting.pop()
+        if not isinstance(called, FunctionType) or id(called) in seen:
+            continue
+        seen.add(id(called))
+        if is_foreign(called.__code__.co_filename):
+            continue
+        codes = [called.__code__]
+        for code in codes:  # and those of the functions that stand inside of it
+            codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+        names = {name for code in codes for name in code.co_names}
+        if "print" in names:
+            return True
+        waiting += [called.__globals__.get(name) for name in names]
+        # A cell without contents belongs to a function that is defined further down.
+        waiting += [cell.cell_contents for cell in called.__closure__ or () if cell != CellType()]
+    return False
+
+
+def micro(seconds: float) -> str:
+    """Return a time in words: ``"52.1 µs"``."""
+    micro = seconds * 1e6
+    return f"{micro:.3g} µs" if micro < 1000 else f"{micro / 1000:.3g} ms"
+
+
+def kept_bytes(memory: Memory) -> int:
+    """Return how many bytes nodes keep at the end of a watch; shared arrays count once."""
+    arrays = {hold["array"] for hold in memory.holds if hold["until"] is None}
+    return sum(memory.arrays[array]["bytes"] for array in arrays)

@@ -1,0 +1,81 @@
+"""Measuring calls: in turn, by the median, and not where that would flood a notebook."""
+
+import functools
+import time
+from typing import Any
+
+import pytest
+
+from autodiff_kit.widgets.measuring import micro, prints, seconds_of
+
+
+def test_times_are_medians_of_calls_in_turn() -> None:
+    called: list[str] = []
+
+    def often_slow() -> None:  # four times of five
+        called.append("slow")
+        time.sleep(0.002 if called.count("slow") % 5 else 0)
+
+    slow, quick = seconds_of(often_slow, lambda: called.append("quick"))
+
+    assert slow >= 0.002 > quick
+    assert called[::2] == ["slow"] * (len(called) // 2)
+    assert called[1::2] == ["quick"] * (len(called) // 2)
+
+
+def says(x: Any) -> Any:
+    print(x)
+    return x
+
+
+def calls_one_that_says(x: Any) -> Any:
+    return says(x) + 1
+
+
+def calls_itself(n: int) -> int:
+    return calls_itself(n - 1) if n else 0
+
+
+def has_one_inside(x: Any) -> Any:
+    def inside() -> None:
+        print(x)
+
+    inside()
+    return x
+
+
+def refers_to_later() -> Any:
+    def first(x: Any) -> Any:
+        return second(x)
+
+    seen = prints(first)  # its cell is still empty
+    second = says
+    return seen, first
+
+
+@functools.wraps(says)
+def wraps_one_that_says(x: Any) -> Any:
+    return says(x)
+
+
+LATER = refers_to_later()
+
+
+@pytest.mark.parametrize(
+    "function", [says, calls_one_that_says, has_one_inside, LATER[1], wraps_one_that_says]
+)
+def test_a_print_is_found_also_in_what_is_called(function: Any) -> None:
+    assert prints(function)
+
+
+@pytest.mark.parametrize("function", [calls_itself, micro, abs])
+def test_functions_that_do_not_print_and_things_without_code(function: Any) -> None:
+    assert not prints(function)
+
+
+def test_a_function_that_is_defined_further_down_is_no_hindrance() -> None:
+    assert LATER[0] is False
+
+
+def test_times_in_words() -> None:
+    assert [micro(s) for s in (5.21e-5, 0.0123)] == ["52.1 µs", "12.3 ms"]
