@@ -12,12 +12,10 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import sha256
 from html import escape
 from itertools import pairwise
 
-from autodiff_kit.view.page import static
+from autodiff_kit.view.looks import scoped
 
 __all__ = ["Plot", "Scale", "drawing", "label", "legend", "seen_range", "spread", "text_width"]
 
@@ -376,7 +374,7 @@ def drawing(
     -------
     str - the same for the same marks, character by character.
     """
-    style, scope = _style()
+    style, scope = scoped(_RULES, "adk-c")
     inside = "".join(part.svg() if isinstance(part, Plot) else part for part in parts)
     size = f'width="{_px(width)}" height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}"'
     return (
@@ -410,65 +408,30 @@ def _px(value: float) -> str:
 
 # `@name` is a colour of kit.css; texts are 12.5 px, so that they are 11 px on a narrow page.
 _RULES = """
-.adk-paper { fill: @paper }
-text { font: 12.5px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill: @ink }
-.adk-tick { fill: @quiet }
-.adk-axis { fill: @quiet }
-.adk-note { stroke: @paper; stroke-width: 3.5; stroke-linejoin: round; paint-order: stroke }
-.adk-frame { fill: none; stroke: @edge-line }
-.adk-grid-line { fill: none; stroke: @hairline }
-.adk-curve { fill: none; stroke: @forward; stroke-width: 2.2; stroke-linejoin: round }
-.adk-middle { fill: none; stroke: @edge-line; stroke-width: 1.4; stroke-linejoin: round }
-.adk-lead { fill: none; stroke: @edge-line }
-.adk-tangent { fill: none; stroke: @backward; stroke-width: 2; stroke-dasharray: 7 4 }
-.adk-parabola { fill: none; stroke: @number; stroke-width: 2; stroke-dasharray: 2 3 }
-.adk-level { fill: none; stroke: @quiet; stroke-width: 1.4; stroke-dasharray: 5 4 }
-.adk-cursor { fill: none; stroke: @ink; stroke-width: 1.4 }
-.adk-band { fill: @forward; fill-opacity: 0.08; fill-rule: evenodd; stroke: @forward;
-  stroke-opacity: 0.35; stroke-width: 0.8 }
-.adk-arrow { fill: none; stroke: @quiet; stroke-width: 1.2; stroke-linecap: round }
-.adk-path { fill: none; stroke: @backward; stroke-width: 2; stroke-linejoin: round }
-.adk-path-under { fill: none; stroke: @paper; stroke-width: 4.5; stroke-linejoin: round }
-.adk-dot { fill: @backward }
-.adk-bar { fill: @forward-soft; stroke: @forward; stroke-width: 1.2 }
-.adk-grip { fill: @backward; stroke: @paper; stroke-width: 2 }
-.adk-reach { fill: @paper; fill-opacity: 0 }
+.adk-paper { fill:@paper }
+text { font:12.5px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill:@ink }
+.adk-tick { fill:@quiet }
+.adk-axis { fill:@quiet }
+.adk-note { stroke:@paper; stroke-width:3.5; stroke-linejoin:round; paint-order:stroke }
+.adk-frame { fill:none; stroke:@edge-line }
+.adk-grid-line { fill:none; stroke:@hairline }
+.adk-curve { fill:none; stroke:@forward; stroke-width:2.2; stroke-linejoin:round }
+.adk-middle { fill:none; stroke:@edge-line; stroke-width:1.4; stroke-linejoin:round }
+.adk-lead { fill:none; stroke:@edge-line }
+.adk-tangent { fill:none; stroke:@backward; stroke-width:2; stroke-dasharray:7 4 }
+.adk-parabola { fill:none; stroke:@number; stroke-width:2; stroke-dasharray:2 3 }
+.adk-level { fill:none; stroke:@quiet; stroke-width:1.4; stroke-dasharray:5 4 }
+.adk-cursor { fill:none; stroke:@ink; stroke-width:1.4 }
+.adk-band { fill:@forward; fill-opacity:0.08; fill-rule:evenodd; stroke:@forward;
+  stroke-opacity:0.35; stroke-width:0.8 }
+.adk-arrow { fill:none; stroke:@quiet; stroke-width:1.2; stroke-linecap:round }
+.adk-path { fill:none; stroke:@backward; stroke-width:2; stroke-linejoin:round }
+.adk-path-under { fill:none; stroke:@paper; stroke-width:4.5; stroke-linejoin:round }
+.adk-dot { fill:@backward }
+.adk-bar { fill:@forward-soft; stroke:@forward; stroke-width:1.2 }
+.adk-grip { fill:@backward; stroke:@paper; stroke-width:2 }
+.adk-reach { fill:@paper; fill-opacity:0 }
 """
-
-
-@lru_cache(maxsize=1)
-def _style() -> tuple[str, str]:
-    """Write the looks out for one svg only, and the class that scopes them.
-
-    Inside a widget the colours are the widget's own; elsewhere they follow light and dark.
-    Programs that know no variables get the light colours.
-    """
-    found = re.findall(
-        r"--adk-([\w-]+): (?:var\([^,]+, )?light-dark\((#\w+), (#\w+)\)", static("kit.css")
-    )
-    used = set(re.findall(r"@([\w-]+)", _RULES))
-    colours = {name: pair for name, *pair in found if name in used}
-    light, dark = (
-        "".join(f"--adk-{name}:{pair[i]};" for name, pair in colours.items()) for i in (0, 1)
-    )
-    rules = []
-    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", _RULES):
-        done = ""
-        for line in (line.strip().replace(": ", ":") for line in body.split(";")):
-            plain = re.sub(r"@([\w-]+)", lambda m: colours[m[1]][0], line)
-            live = re.sub(r"@([\w-]+)", r"var(--adk-\1)", line)
-            done += f"{plain};" + f"{live};" * (live != plain)
-        rules.append(f".% {selector.strip()}{{{done}}}")
-    alone = ".%:not(.adk-root *)"
-    text = " ".join(
-        (
-            f"{alone}{{{light}}}@media (prefers-color-scheme:dark){{{alone}{{{dark}}}}}"
-            f'[data-jp-theme-light="true"] {alone}{{{light}}}'
-            f'[data-jp-theme-light="false"] {alone}{{{dark}}}' + "".join(rules)
-        ).split()
-    )
-    scope = "adk-c" + sha256(text.encode()).hexdigest()[:8]
-    return text.replace(".%", f".{scope}"), scope
 
 
 def spread(places: Sequence[float], room: float, low: float, high: float) -> list[float]:

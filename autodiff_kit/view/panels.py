@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import sha256
 from html import escape
 from textwrap import wrap
 from typing import Any
 
-from autodiff_kit.view.page import static
+from autodiff_kit.view.looks import scoped
 from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.svg import still_svg, text_width
 
@@ -253,7 +251,7 @@ def page(columns: Iterable[Sequence[Panel]], *, title: str, said: str) -> str:
     where it stands if all are below each other, and the whole says its size then: ``canvas.js``
     puts them there where the page is too narrow.
     """
-    style, scope = _style()
+    style, scope = scoped(_RULES, "adk-p")
     stacks = [list(column) for column in columns if column]
     panels = [panel for stack in stacks for panel in stack]
     narrow, (slim, tall) = _arranged([panels], SLIM)
@@ -349,42 +347,3 @@ text { font: 12.5px @mono; fill: @ink }
 .adk-tip.adk-is-went { stroke: @backward }
 svg .adk-arg { font-size: 12px }
 """
-
-
-_FONTS = {"mono": ("monospace",), "sans": ("sans-serif",)}
-
-
-@lru_cache(maxsize=1)
-def _style() -> tuple[str, str]:
-    """Write the looks out for one svg only, and the class that scopes them.
-
-    Inside a widget the colours are the widget's own; elsewhere they follow light and dark.
-    Programs that know no variables get the light colours.
-    """
-    sheet = static("kit.css")
-    pairs = re.findall(r"--adk-([\w-]+): (?:var\([^,]+, )?light-dark\((#\w+), (#\w+)\)", sheet)
-    used = set(re.findall(r"@([\w-]+)", _RULES))
-    colours = {name: pair for name, *pair in pairs if name in used}
-    fonts = {name: re.search(rf"--adk-{name}: ([^;]+);", sheet) for name in ("sans", "mono")}
-    light, dark = (
-        "".join(f"--adk-{name}:{pair[i]};" for name, pair in colours.items()) for i in (0, 1)
-    )
-    both = "".join(f"--adk-{name}:{found[1]};" for name, found in fonts.items() if found)
-    rules = []
-    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", _RULES):
-        done = ""
-        for line in (line.strip() for line in body.split(";")):
-            plain = re.sub(r"@([\w-]+)", lambda m: (colours.get(m[1]) or _FONTS[m[1]])[0], line)
-            live = re.sub(r"@([\w-]+)", r"var(--adk-\1)", line)
-            done += f"{plain};" + f"{live};" * (live != plain)
-        rules.append(f".% {selector.strip()}{{{done}}}")
-    alone = ".%:not(.adk-root *)"
-    text = " ".join(
-        (
-            f"{alone}{{{both}{light}}}@media (prefers-color-scheme:dark){{{alone}{{{dark}}}}}"
-            f'[data-jp-theme-light="true"] {alone}{{{light}}}'
-            f'[data-jp-theme-light="false"] {alone}{{{dark}}}' + "".join(rules)
-        ).split()
-    )
-    scope = "adk-p" + sha256(text.encode()).hexdigest()[:8]
-    return text.replace(".%", f".{scope}"), scope
