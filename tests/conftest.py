@@ -7,6 +7,9 @@ missing. ``ADK_REQUIRE_BROWSER=1`` and ``ADK_REQUIRE_PARITY=1`` turn the skip in
 import importlib.util
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +39,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def read_only_place() -> Iterator[Path]:
+    """A folder that this process cannot write in, even when the tests run as root."""
+    if os.name != "posix":
+        pytest.skip("needs POSIX permissions")
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o555)
+    is_root = os.geteuid() == 0
+    if is_root:  # root ignores permissions; "nobody" does not
+        os.seteuid(65534)
+    yield place
+    if is_root:
+        os.seteuid(0)
+    place.chmod(0o755)
+    shutil.rmtree(place)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,9 +2,6 @@
 
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -233,23 +230,6 @@ def test_a_full_disk_is_told_in_words_and_leaves_no_half_file(
 
     assert "Every file there is whole" in str(caught.value)
     assert names(mine) == []
-
-
-@pytest.fixture
-def read_only_place() -> Iterator[Path]:
-    """A folder that this process cannot write in, even when the tests run as root."""
-    if os.name != "posix":
-        pytest.skip("needs POSIX permissions")
-    place = Path(tempfile.mkdtemp())
-    place.chmod(0o555)
-    is_root = os.geteuid() == 0
-    if is_root:  # root ignores permissions; "nobody" does not
-        os.seteuid(65534)
-    yield place
-    if is_root:
-        os.seteuid(0)
-    place.chmod(0o755)
-    shutil.rmtree(place)
 
 
 @pytest.mark.parametrize("inside", ["", "new folder"])

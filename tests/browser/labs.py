@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat import v4
 
 # JupyterLab's body is 0 px high, and axe would take everything in it for hidden.
 AXE = """async () => {
@@ -18,12 +19,19 @@ AXE = """async () => {
 
 def write(folder: Path, name: str, *cells: str) -> Path:
     """Write a notebook; its first cell brings the kit."""
-    sources = ("import autodiff_kit as torch\nfrom autodiff_kit.widgets import *", *cells)
-    notebook = nbformat.v4.new_notebook(
-        cells=list(map(nbformat.v4.new_code_cell, sources)),
+    begin = "import autodiff_kit as torch\nfrom autodiff_kit.widgets import *"
+    return write_cells(folder / f"{name}.ipynb", begin, *cells)
+
+
+def write_cells(path: Path, *cells: str) -> Path:
+    """Write a notebook of these cells; one that begins with ``#`` and a space is a heading."""
+    notebook = v4.new_notebook(
+        cells=[
+            (v4.new_markdown_cell if cell.startswith("# ") else v4.new_code_cell)(cell)
+            for cell in cells
+        ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
-    path = folder / f"{name}.ipynb"
     nbformat.write(notebook, path)
     return path
 

@@ -16,9 +16,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import nbformat
-
 from tests.browser import conftest
+from tests.browser.labs import write_cells
 
 PRESSES = 40
 
@@ -109,11 +108,7 @@ def in_jupyterlab() -> None:
         jupyter = next(server)
         try:
             cells = [CODE, *(f"labs[{k}]" for k in range(4))]
-            book = nbformat.v4.new_notebook(
-                cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-                metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-            )
-            nbformat.write(book, jupyter.folder / "labs.ipynb")
+            write_cells(jupyter.folder / "labs.ipynb", *cells)
             browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             page.goto(f"{jupyter.url}/lab/tree/labs.ipynb?reset")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from autodiff_kit.view.page import to_html
+from tests.browser.labs import write_cells
 
 pytestmark = pytest.mark.browser
 
@@ -98,12 +98,7 @@ def test_a_page_without_python_offers_no_unfolding(opened: Any, board: Any) -> N
 def test_in_the_lab_conditions_run_and_folds_open(
     jupyter: Any, notebook: Any, board: Any, axe: str
 ) -> None:
-    path = Path(jupyter.folder / "find.ipynb")
-    book = nbformat.v4.new_notebook(
-        cells=list(map(nbformat.v4.new_code_cell, CELLS)),
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(book, path)
+    path = write_cells(jupyter.folder / "find.ipynb", *CELLS)
     page = notebook(path, width=900, dark=True)
     seen = board(page)
     field = seen.root.get_by_role("searchbox", name="Find a node, or run to a condition")

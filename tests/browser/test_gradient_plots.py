@@ -1,11 +1,11 @@
 """The gradient plots in a real JupyterLab: dragged by mouse, moved by keyboard, light and dark."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
+
+from tests.browser.labs import write_cells
 
 pytestmark = pytest.mark.browser
 
@@ -56,12 +56,8 @@ def lab(jupyter: Any, notebook: Any, request: pytest.FixtureRequest) -> Callable
     """Open a notebook of these cells; return the page."""
 
     def open_it(*cells: str, **how: Any) -> Any:
-        book = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(cell) for cell in (SETUP, *cells)],
-            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-        )
-        path = Path(jupyter.folder / f"{request.node.name.split('[')[0]}.ipynb")
-        nbformat.write(book, path)
+        name = request.node.name.split("[")[0]
+        path = write_cells(jupyter.folder / f"{name}.ipynb", SETUP, *cells)
         page = notebook(path, **how)
         page.locator(".adk-board svg").first.wait_for()
         page.locator(".adk-board").first.scroll_into_view_if_needed()

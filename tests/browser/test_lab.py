@@ -8,6 +8,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser.labs import write_cells
+
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,16 +40,8 @@ CELLS = [
 @pytest.fixture
 def own(jupyter: Any, request: pytest.FixtureRequest) -> Path:
     """A small notebook, written for this test alone."""
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell("# A heading\n\nSome words."),
-            *map(nbformat.v4.new_code_cell, CELLS),
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
     path = Path(jupyter.folder / f"{request.node.originalname}.ipynb")
-    nbformat.write(notebook, path)
-    return path
+    return write_cells(path, "# A heading\n\nSome words.", *CELLS)
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
+
+from tests.browser.labs import write_cells
 
 pytestmark = pytest.mark.browser
 
@@ -39,13 +40,7 @@ def loss(depth=8, checkpointing=False):
 
 @pytest.fixture
 def book(jupyter: Any, request: pytest.FixtureRequest) -> Path:
-    made = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    path = Path(jupyter.folder / f"{request.node.name}.ipynb")
-    nbformat.write(made, path)
-    return path
+    return write_cells(jupyter.folder / f"{request.node.name}.ipynb", *CELLS)
 
 
 def says(page: Any, words: str) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser.labs import write_cells
+
 pytestmark = pytest.mark.browser
 
 CELLS = [
@@ -21,17 +23,9 @@ CELLS = [
 @pytest.fixture
 def own(jupyter: Any, request: pytest.FixtureRequest) -> Path:
     """A small notebook in a folder of its own, so that each test begins with no answers."""
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell("# A heading"),
-            *map(nbformat.v4.new_code_cell, CELLS),
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
     path = Path(jupyter.folder / request.node.originalname / "questions.ipynb")
     path.parent.mkdir(exist_ok=True)
-    nbformat.write(notebook, path)
-    return path
+    return write_cells(path, "# A heading", *CELLS)
 
 
 def card(page: Any, number: int) -> Any:

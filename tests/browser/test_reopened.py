@@ -8,6 +8,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser.labs import write_cells
+
 pytestmark = pytest.mark.browser
 
 MANAGER = "@jupyter-widgets/jupyterlab-manager/plugin"
@@ -51,12 +53,7 @@ def plain(jupyter: Any) -> Any:
 def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_again(
     app: str, jupyter: Any, plain: Any, notebook: Any, board: Any, desk: Any
 ) -> None:
-    path = Path(jupyter.folder / f"reopened_in_{app}.ipynb")
-    book = nbformat.v4.new_notebook(
-        cells=list(map(nbformat.v4.new_code_cell, CELLS)),
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(book, path)
+    path = write_cells(jupyter.folder / f"reopened_in_{app}.ipynb", *CELLS)
     page = notebook(path, app=app)
     board(page, 0)
     board(page, 1)
@@ -95,12 +92,7 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
 def test_a_notebook_that_is_not_trusted_yet_shows_its_pictures_too(
     jupyter: Any, notebook: Any, desk: Any
 ) -> None:
-    made = Path(jupyter.folder / "made.ipynb")
-    book = nbformat.v4.new_notebook(
-        cells=list(map(nbformat.v4.new_code_cell, CELLS[:2])),
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(book, made)
+    made = write_cells(jupyter.folder / "made.ipynb", *CELLS[:2])
     page = notebook(made)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     page.context.close()

@@ -1,11 +1,11 @@
 """An error story in a real JupyterLab: by mouse, and by keyboard at night on a narrow page."""
 
 import re
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
+
+from tests.browser.labs import write_cells
 
 pytestmark = pytest.mark.browser
 
@@ -24,12 +24,7 @@ CELLS = [
 @pytest.fixture
 def page(jupyter: Any, notebook: Any, request: pytest.FixtureRequest) -> Any:
     """A notebook with one story, as wide and as dark as the test asks for."""
-    written = nbformat.v4.new_notebook(
-        cells=list(map(nbformat.v4.new_code_cell, CELLS)),
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    path = Path(jupyter.folder / f"{request.node.originalname}.ipynb")
-    nbformat.write(written, path)
+    path = write_cells(jupyter.folder / f"{request.node.originalname}.ipynb", *CELLS)
     return notebook(path, **getattr(request, "param", {}))
 
 

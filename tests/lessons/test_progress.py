@@ -2,11 +2,8 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -205,23 +202,6 @@ def test_a_folder_in_the_place_of_the_file_is_told_in_words(file: Path) -> None:
     assert "could not be read" in warning
     assert not kept
     assert "cannot be kept" in note
-
-
-@pytest.fixture
-def read_only_place() -> Iterator[Path]:
-    """A folder that this process cannot write in, even when the tests run as root."""
-    if os.name != "posix":
-        pytest.skip("needs POSIX permissions")
-    place = Path(tempfile.mkdtemp())
-    place.chmod(0o555)
-    is_root = os.geteuid() == 0
-    if is_root:  # root ignores permissions; "nobody" does not
-        os.seteuid(65534)
-    yield place
-    if is_root:
-        os.seteuid(0)
-    place.chmod(0o755)
-    shutil.rmtree(place)
 
 
 def test_in_a_read_only_folder_the_learner_is_told_where_to_go(

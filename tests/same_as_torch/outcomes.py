@@ -53,6 +53,15 @@ def run(torch: Any, program: str) -> Run:
     )
 
 
+def run_both(torch: Any, program: str) -> Run:
+    """Run a program with PyTorch and with the kit; all that comes out of it is equal."""
+    expected, found = run(torch, program), run(autodiff_kit, program)
+    assert found.raised == expected.raised
+    assert found.printed == expected.printed
+    assert found.warned == expected.warned
+    return expected
+
+
 def _neutral(text: str) -> str:
     text = re.sub(r" at 0x[0-9a-f]+", " at 0x", text)
     return text.replace("autodiff_kit", "torch")
