@@ -304,8 +304,14 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
     if (end - start) * step < 0:
         raise error("creation.step_sign", step=step, start=start, end=end)
     whole = all(isinstance(n, int) for n in (start, end, step))
-    count = math.ceil((end - start) / step)
     wanted = _numpy_type("arange", dtype, np.dtype("int64") if whole else None)
+    if wanted == np.int64:
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise error("creation.zero_step_of_int64")
+    count = math.ceil((end - start) / step)
+    if wanted.kind == "i":
+        start, step = int(start), int(step)
     return (start + np.arange(count) * step).astype(wanted)
 
 
@@ -315,14 +321,16 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     if steps < 0:
         raise error("creation.negative_steps")
     wanted = _numpy_type("linspace", dtype)
-    if wanted.kind != "f":
-        return np.linspace(start, end, steps, dtype=wanted)
-    # From both ends to the middle, as PyTorch does: so that it is symmetrical.
+    if wanted.kind == "b":
+        raise error("dtypes.bool_kernel", kernel="linspace_cpu")
+    # From both ends to the middle, as PyTorch does: so that it is symmetrical. Whole numbers lose
+    # what is behind the point.
     low, high = wanted.type(start), wanted.type(end)
-    step = (high - low) / wanted.type(max(steps - 1, 1))
-    places = np.arange(steps).astype(wanted)
+    kind = np.dtype("float64") if wanted.kind == "i" else wanted
+    step = kind.type(high - low) / kind.type(max(steps - 1, 1))
+    places = np.arange(steps).astype(kind)
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
-    return numbers if steps != 1 else np.full(1, low)
+    return numbers.astype(wanted) if steps != 1 else np.full(1, low)
 
 
 # -- random numbers -------------------------------------------------------------------------------
