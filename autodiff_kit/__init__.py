@@ -40,7 +40,6 @@ from autodiff_kit.dtypes import (
 from autodiff_kit.errors import absent
 from autodiff_kit.functions import *
 from autodiff_kit.functions import __all__ as _functions
-from autodiff_kit.printing import set_printoptions
 from autodiff_kit.tensor import Tensor
 
 __version__ = "0.1.0"
@@ -90,7 +89,12 @@ __all__ = [
 
 # Loaded when first used: whoever only computes pays for nothing else.
 _LAZY_MODULES = ("cuda", "lessons", "nn", "optim", "record", "utils", "view", "widgets")
-_LAZY_NAMES = {"load": "serialization", "record": "record", "save": "serialization"}
+_LAZY_NAMES = {
+    "load": "serialization",
+    "record": "record",
+    "save": "serialization",
+    "set_printoptions": "printing",
+}
 
 
 def __getattr__(name: str) -> Any:

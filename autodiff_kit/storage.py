@@ -5,7 +5,6 @@ After reading this file you know when memory is shared, and who is told. Read ne
 
 from __future__ import annotations
 
-import copy
 import weakref
 from collections.abc import Iterator
 from sys import getrefcount
@@ -141,11 +140,13 @@ class Storage:
         return self  # type: ignore[no-any-return]
 
     def __deepcopy__(self: Any, memo: dict[Any, Any]) -> Any:
+        from copy import deepcopy
+
         if not self.is_leaf:
             raise error("autograd.deepcopy_of_non_leaf")
         twin = self.detach().clone().requires_grad_(self.requires_grad)
         memo[id(self)] = twin
-        twin._grad = copy.deepcopy(self._grad, memo)
+        twin._grad = deepcopy(self._grad, memo)
         return twin
 
     def __reduce__(self: Any) -> Any:
