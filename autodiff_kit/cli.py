@@ -114,6 +114,7 @@ def _trust(folder: Path, names: list[str]) -> None:
     for name in names:
         if name.endswith(".ipynb"):
             notary.sign(nbformat.read(folder / name, as_version=4))
+    notary.store.close()
 
 
 def _choose_port(wanted: int | None) -> int:

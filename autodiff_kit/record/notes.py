@@ -149,13 +149,17 @@ class Notes:
 
     # -- where -----------------------------------------------------------------------------------
 
-    def _where(self, is_one_op: bool = False) -> tuple[Place, int, FrameType | None]:
+    def _where(
+        self, is_one_op: bool = False, asks: bool = False
+    ) -> tuple[Place, int, FrameType | None]:
         """Return the learner's present place, its scope and its frame.
 
         Parameters
         ----------
         is_one_op : bool
             Whether what runs now, if the learner has called it directly, tells this and no more.
+        asks : bool
+            Whether it asks for a truth value.
         """
         frame: FrameType | None = sys._getframe(3)  # below are this, the method and its guard
         innermost, entry = frame, None
@@ -166,7 +170,7 @@ class Notes:
             return self._sources.nowhere, 0, None
         if is_one_op and entry is innermost:
             entry = None  # to watch how long a call goes on costs more than all the rest of this
-        place, scope = self._scopes.enter(frame, entry)
+        place, scope = self._scopes.enter(frame, entry, asks)
         return place, scope, frame
 
     # -- the end ---------------------------------------------------------------------------------

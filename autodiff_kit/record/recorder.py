@@ -231,7 +231,7 @@ class _Recorder(Notes, Observer):
 
     @guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:
-        place, scope, _ = self._where()
+        place, scope, _ = self._where(asks=True)
         self._tell("branch", node=self._number(tensor, scope), taken=taken, where=place.where)
 
     @guarded

@@ -34,6 +34,7 @@ class _Running:
     """A loop that is running, and what its present round has done so far."""
 
     __slots__ = (
+        "asks",
         "assigned",
         "call",
         "count",
@@ -63,11 +64,13 @@ class _Running:
         self.test = -1  # the latest instruction in the test of a while
         self.tested = False  # whether that came after the body
         self.call: weakref.ref[_Mark] | None = None  # which did the latest
+        self.asks = False  # whether that asked for a truth value
 
-    def is_back(self, place: Place, call: _Call, innermost: bool) -> bool:
+    def is_back(self, place: Place, call: _Call, innermost: bool, asks: bool) -> bool:
         """Return whether the run must have gone back to get to ``place``."""
         at = call.frame.f_lasti
         again = innermost and (self.call is None or self.call() is None)
+        again = again and (self.asks or not asks)  # a truth value is asked for after `x < 5`
         if again and place.calls_back:  # may be just another part of one call: sum(x) in a while
             again = self.assigned != self.assigned_in(call)
         if innermost and place.is_test:
@@ -150,7 +153,9 @@ class Scopes:
         self._calls: list[_Call] = []
         self._new("root", "", None, None)
 
-    def enter(self, frame: FrameType, entry: FrameType | None) -> tuple[Place, int]:
+    def enter(
+        self, frame: FrameType, entry: FrameType | None, asks: bool = False
+    ) -> tuple[Place, int]:
         """Go to where the run is now; return the place, and the scope of what happens there.
 
         Parameters
@@ -159,6 +164,9 @@ class Scopes:
             The learner's innermost.
         entry : frame or None
             The frame that it has called, and that is not the learner's.
+        asks : bool
+            Whether a tensor is asked for its truth value: since Python 3.13 by the instruction
+            that has just computed it, as in ``if x < 5``.
         """
         call = self._calls[-1] if self._calls else None
         if call is None or call.frame is not frame:
@@ -166,8 +174,8 @@ class Scopes:
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
         if call.backward is not None and call.backward[0] != frame.f_lasti:
             call.backward = None  # an exception has ended it
-        if (place.loops or call.loops) and not self._is_told(call, place, entry):
-            self._turn(call, place, entry)
+        if (place.loops or call.loops) and not self._is_told(call, place, entry, asks):
+            self._turn(call, place, entry, asks)
         return place, call.now()
 
     def begin_backward(self, frame: FrameType, place: Place) -> int:
@@ -248,8 +256,8 @@ class Scopes:
         if self._calls:
             user = self._calls[-1]
             place = self._sources.place(user.frame)
-            if (place.loops or user.loops) and not self._is_told(user, place, None):
-                self._turn(user, place, None)
+            if (place.loops or user.loops) and not self._is_told(user, place, None, False):
+                self._turn(user, place, None, False)
             outer, where = user.now(), place.where
             known = user.suspended.pop(id(frame.f_code), None)
         if known is not None and known.frame is frame and known.outer == outer:
@@ -268,7 +276,7 @@ class Scopes:
                 running.outer = running.scope = -1
         return call
 
-    def _is_told(self, call: _Call, place: Place, entry: FrameType | None) -> bool:
+    def _is_told(self, call: _Call, place: Place, entry: FrameType | None, asks: bool) -> bool:
         """Do at once what is quickly told: no loop has turned, or the innermost by its variables.
 
         Return False if it is not that, which is left to ``_turn``.
@@ -298,11 +306,11 @@ class Scopes:
                 return False
         for now in by_place:
             now.key = (place.order, at)
-            now.call = _mark(entry) if now is innermost else None
+            now.call, now.asks = (_mark(entry), asks) if now is innermost else (None, False)
         _let_go(frame, names)
         return True
 
-    def _turn(self, call: _Call, place: Place, entry: FrameType | None) -> None:
+    def _turn(self, call: _Call, place: Place, entry: FrameType | None, asks: bool) -> None:
         """Compare the loops around ``place`` with those that were running in this call."""
         running = call.loops
         call.nest = place.loops
@@ -322,14 +330,14 @@ class Scopes:
             turned = now.count < 0 or changed or steps
             by_place = not (loop.counts and values[0] is not None)
             if by_place and not turned and not self._is_inside(running, loops, depth):
-                turned = now.is_back(place, call, depth == last)
+                turned = now.is_back(place, call, depth == last, asks)
             if turned or now.scope < 0:
                 self._begin_round(call, depth, turned)
             now.values = None if steps else values
             now.first = now.values if now.first is None else now.first
             if by_place:
                 now.reach(place, call, depth == last)
-                now.call = _mark(entry) if depth == last else None
+                now.call, now.asks = (_mark(entry), asks) if depth == last else (None, False)
         del running[last + 1 :]
 
     @staticmethod
@@ -386,8 +394,11 @@ def _values(frame: FrameType, loops: Sequence[Loop]) -> list[list[Any]]:
 
 def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:
     """Return what some local variables of a frame are now; None for those it has not."""
-    names = frame.f_locals
-    found = [names.get(name) for name in variables]
+    names, optimized = frame.f_locals, frame.f_code.co_flags & CO_OPTIMIZED
+    rest = {} if optimized or names is frame.f_globals else frame.f_globals
+    # In a cell these are the globals; but since Python 3.13 not while a comprehension runs, whose
+    # own variables they are then.
+    found = [names[name] if name in names else rest.get(name) for name in variables]
     _let_go(frame, names)
     return found
 

@@ -47,7 +47,10 @@ _CALL_BACK = (
 
 def is_foreign(filename: str) -> bool:
     """Return whether a file is not the learner's: the kit's own, Python's, or a package's."""
-    return filename.startswith((*_FOREIGN, "<frozen ")) or any(p in filename for p in _PACKAGES)
+    # All that is compiled from a string, as by dataclasses, has one name; since Python 3.13 there
+    # may be lines of that name, those of `python -c`.
+    starts = (*_FOREIGN, "<frozen ", "<string>")
+    return filename.startswith(starts) or any(part in filename for part in _PACKAGES)
 
 
 class Loop:

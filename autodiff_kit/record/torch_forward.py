@@ -82,7 +82,7 @@ class TorchRecorder(TorchBackward):
             return
         name = getattr(func, "__name__", "")
         if name == "__bool__":
-            place, scope, _ = self._where()
+            place, scope, _ = self._where(asks=True)
             number = self._number(args[0], scope)
             self._tell("branch", node=number, taken=bool(out), where=place.where)
         elif isinstance(out, self._torch.Tensor) and out.grad_fn is None:

@@ -61,7 +61,7 @@ def test_a_cell_that_fails_stops_the_notebook_and_shows_how_far_it_came(kernel: 
 
 
 def test_a_syntax_error_stops_the_notebook(kernel: Any) -> None:
-    (failing, after), stopped = kernel("%%step\nx = (2", "print('never')")
+    (failing, after), stopped = kernel("%%step\nx = 2)", "print('never')")
 
     assert stopped.ename == "SyntaxError"
     assert errors(failing) == ["SyntaxError"]

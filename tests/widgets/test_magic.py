@@ -58,7 +58,7 @@ def test_a_syntax_error_is_shown_once_and_nothing_is_lost(shell) -> None:
     run(shell, "%%step run\nx = torch.tensor(2.0)")
     before = shell.user_ns["run"]
 
-    ran = run(shell, "%%step run\nx = (2")
+    ran = run(shell, "%%step run\nx = 2)")
 
     assert isinstance(ran.result.error_before_exec, SyntaxError)
     assert ran.said.count("SyntaxError") == 1
