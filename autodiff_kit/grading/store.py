@@ -133,10 +133,14 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.base = sqlite3.connect(path, timeout=30, isolation_level=None)
-            self.base.row_factory = sqlite3.Row
-            self.base.execute("pragma journal_mode = wal")
-            self.base.execute("pragma synchronous = normal")
-            self.base.executescript(_TABLES)
+            try:
+                self.base.row_factory = sqlite3.Row
+                self.base.execute("pragma journal_mode = wal")
+                self.base.execute("pragma synchronous = normal")
+                self.base.executescript(_TABLES)
+            except sqlite3.Error:
+                self.close()
+                raise
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"Cannot use {path} for results: {error}") from error
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -315,9 +316,8 @@ def wait_for_rows(path: Path) -> int:
     while time.monotonic() < deadline:
         if path.exists():
             try:
-                with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
+                with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
                     (rows,) = base.execute("select count(*) from attempts").fetchone()
-                base.close()
             except sqlite3.OperationalError:
                 rows = 0
             if rows:
