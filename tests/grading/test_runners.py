@@ -1,6 +1,7 @@
 """A plain process, walls, and this very process give the same answers to the same questions."""
 
 import errno
+import json
 import os
 import signal
 import sys
@@ -347,7 +348,8 @@ def test_what_a_submission_may_read_holds_numpy_but_no_neighbour_and_no_kit() ->
     assert str(packages / "numpy") in files
     assert str(packages) not in files + folders
     assert not [path for path in files if "autodiff_kit" in path or "pytest" in path]
-    assert any(path.endswith("json") for path in files)
+    library = os.path.realpath(json.__file__)
+    assert any(library.startswith(f"{path}/") for path in files)
 
 
 CALLS = """
