@@ -68,9 +68,9 @@ def cross_entropy(
     IndexError if a target is no class, RuntimeError or ValueError if shapes or dtypes do not fit.
     """
     _check_reduction(reduction)
-    for position, (name, value) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(value, Tensor):
-            check_operand("cross_entropy_loss", name, position, value, numbers=False)
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        check_operand("cross_entropy_loss", "input", 1, input, numbers=False)
+        check_operand("cross_entropy_loss", "target", 2, target, numbers=False)
     shape = input._array.shape
     dim = 1 if len(shape) > 1 else 0
     if not 0 <= label_smoothing <= 1:

@@ -23,7 +23,6 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "div_by_c
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
 
 _add: Callable[..., Value] = np.add.reduce
-_maximum: Callable[..., Value] = np.maximum.reduce
 
 Ints = tuple[int, ...]
 
@@ -61,7 +60,7 @@ def _chosen(
     if (
         target.ndim > 1
         or 0 <= ignore_index < classes
-        or _maximum(unsigned, None, initial=0) >= classes
+        or np.count_nonzero(unsigned >= classes)  # half the time of a maximum
     ):
         kept = np.nonzero(target != ignore_index)
         chosen = target[kept]
@@ -82,12 +81,12 @@ _NLL = r"-\textstyle\sum_n w_{t_n} x_{n, t_n} / \sum_n w_{t_n}"
 def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     """Pick the log-probability of each target, change its sign, and average with weights."""
     kept, places, counts, total = _chosen(x.shape, target, weight, ignore_index)
-    losses = -x[places] if counts is None else -x[places] * counts
+    shares = x[places] if counts is None else x[places] * counts
     if reduction == "none":
         out = np.zeros(np.atleast_1d(target).shape, x.dtype)
-        out[kept] = losses
+        out[kept] = -shares
         return out.reshape(target.shape)[()]
-    return _add(losses) if reduction == "sum" else _add(losses) / x.dtype.type(total)
+    return -_add(shares) if reduction == "sum" else -_add(shares) / x.dtype.type(total)
 
 
 @op("nll_loss(x, target, weight)", tex=_NLL, node="NllLoss2DBackward0")
