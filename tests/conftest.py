@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+# NumPy and PyTorch read it when they are imported, also in what tests start. Where processes share
+# a few cores, threads of theirs would wait for each other: ten times as long, in bad moments.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def _missing() -> dict[str, str]:
     """Return marker -> what is missing for it."""
