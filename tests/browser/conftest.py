@@ -138,6 +138,10 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     notebooks = home / "notebooks"
     for folder in (*folders.values(), notebooks):
         folder.mkdir()
+    # Else JupyterLab starts Node for each page, to see whether it should be built anew.
+    page = folders["JUPYTER_CONFIG_DIR"] / "labconfig" / "page_config.json"
+    page.parent.mkdir()
+    page.write_text(json.dumps({"buildAvailable": False, "buildCheck": False}))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
