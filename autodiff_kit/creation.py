@@ -310,7 +310,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
         if step == 0:
             raise error("creation.zero_step_of_int64")
     count = math.ceil((end - start) / step)
-    if wanted.kind == "i":
+    if wanted.kind in "iu":
         start, step = int(start), int(step)
     return (start + np.arange(count) * step).astype(wanted)
 
@@ -321,13 +321,13 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     if steps < 0:
         raise error("creation.negative_steps")
     wanted = _numpy_type("linspace", dtype)
-    if wanted.kind == "b":
+    if wanted.kind == "b" and steps > 1:
         raise error("dtypes.bool_kernel", kernel="linspace_cpu")
     # From both ends to the middle, as PyTorch does: so that it is symmetrical. Whole numbers lose
     # what is behind the point.
     low, high = wanted.type(start), wanted.type(end)
-    kind = np.dtype("float64") if wanted.kind == "i" else wanted
-    step = kind.type(high - low) / kind.type(max(steps - 1, 1))
+    kind = wanted if wanted.kind == "f" else np.dtype("float64")
+    step = (kind.type(high) - kind.type(low)) / kind.type(max(steps - 1, 1))
     places = np.arange(steps).astype(kind)
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
     return numbers.astype(wanted) if steps != 1 else np.full(1, low)
