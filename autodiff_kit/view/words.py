@@ -41,22 +41,22 @@ def sentence(text: str) -> str:
 
 
 def memory(size: int) -> str:
-    """Return a number of bytes in words.
+    """Return a number of bytes in words; 1 kB is 1,000 bytes, so that sums in the head agree.
 
     Examples
     --------
-    >>> memory(8), memory(1), memory(1536)
-    ('8 bytes', '1 byte', '1.5 kB')
+    >>> memory(8), memory(1), memory(1536), memory(4_000_000)
+    ('8 bytes', '1 byte', '1.5 kB', '4 MB')
     """
     if size < 1000:
         return f"{size} byte{'s' * (size != 1)}"
     units = ("kB", "MB", "GB", "TB")
     power = 0
-    amount = size / 1024
+    amount = size / 1000
     while amount >= 1000 and power < len(units) - 1:
-        amount /= 1024
+        amount /= 1000
         power += 1
-    return f"{amount:.1f} {units[power]}"
+    return f"{amount:.1f}".removesuffix(".0") + f" {units[power]}"
 
 
 def box_value(value: Value) -> str:

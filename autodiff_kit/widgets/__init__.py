@@ -29,6 +29,7 @@ from autodiff_kit.widgets.beside import BesidePyTorch
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.compare import Compare
 from autodiff_kit.widgets.control_flow import ControlFlow
+from autodiff_kit.widgets.costs import Costs
 from autodiff_kit.widgets.descent import Descent
 from autodiff_kit.widgets.grad_mode import GradMode
 from autodiff_kit.widgets.lab import Lab
@@ -46,6 +47,7 @@ __all__ = [
     "Canvas",
     "Compare",
     "ControlFlow",
+    "Costs",
     "Descent",
     "ErrorStory",
     "GradMode",

@@ -274,8 +274,7 @@ def _operations(recording: Recording) -> int:
 
 
 def _whole_step(function: Callable[[], Any]) -> None:
-    with fresh_grads():
-        function().backward()
+    function().backward()
 
 
 def _mark(t: int, length: int, mask: str) -> str:

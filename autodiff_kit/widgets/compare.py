@@ -261,8 +261,7 @@ class Compare(Lab):
                 answer.backward()
 
         replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
-        with fresh_grads():
-            both = seconds_of(dynamic, lambda: replay(*given))
+        both = seconds_of(dynamic, lambda: replay(*given))
         self.seconds = dict(zip(("dynamic", "static"), both, strict=True))
         self.times_as_fast = self.seconds["dynamic"] / self.seconds["static"]
         what = "Forward and backward" if backward else "Forward"

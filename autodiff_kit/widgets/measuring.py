@@ -6,7 +6,9 @@ of luck on a busy machine, and what runs second finds it in another state. Read 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from inspect import unwrap
 from statistics import median
 from time import perf_counter
@@ -16,9 +18,9 @@ from typing import Any
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.record.memory import Memory
 from autodiff_kit.record.source import is_foreign
-from autodiff_kit.widgets.running import run
+from autodiff_kit.widgets.running import fresh_grads, run
 
-__all__ = ["NOT_TIMED", "kept_bytes", "micro", "prints", "seconds_of"]
+__all__ = ["NOT_TIMED", "kept_bytes", "micro", "most_kept", "prints", "seconds_of"]
 
 ENOUGH, FEWEST = 0.02, 7  # seconds spent on measuring, and calls at least
 NOT_TIMED = "Not timed: that takes hundreds of calls, and this function prints at each of them."
@@ -26,6 +28,8 @@ NOT_TIMED = "Not timed: that takes hundreds of calls, and this function prints a
 
 def seconds_of(*calls: Callable[[], Any]) -> list[float]:
     """Return how long each of these calls takes, unwatched: the median of several, in turn.
+
+    Each is called once before, and the leaves that get a gradient then have their own back after.
 
     Raises
     ------
@@ -35,7 +39,14 @@ def seconds_of(*calls: Callable[[], Any]) -> list[float]:
 
     def several() -> list[float]:
         times: list[list[float]] = [[] for _ in calls]
-        with installed(None):
+        with installed(None), fresh_grads() as grads:
+            for call in calls:
+                call()
+        before = [(leaf, leaf.grad) for leaf, _ in grads.found]
+        with installed(None), ExitStack() as after:
+            for leaf, grad in before:
+                after.callback(setattr, leaf, "grad", grad)
+                leaf.grad = None  # else the first backward pass adds to the learner's own array
             begin = start = perf_counter()
             while len(times[-1]) < FEWEST or start - begin < ENOUGH:
                 for call, own in zip(calls, times, strict=True):
@@ -81,3 +92,19 @@ def kept_bytes(memory: Memory) -> int:
     """Return how many bytes nodes keep at the end of a watch; shared arrays count once."""
     arrays = {hold["array"] for hold in memory.holds if hold["until"] is None}
     return sum(memory.arrays[array]["bytes"] for array in arrays)
+
+
+def most_kept(memory: Memory) -> int:
+    """Return how many bytes nodes kept at the same time, at most; shared arrays count once."""
+    changes = []
+    for hold in memory.holds:
+        changes.append((hold["since"], 1, hold["array"]))
+        if hold["until"] is not None:
+            changes.append((hold["until"], -1, hold["array"]))
+    holders: Counter[int] = Counter()
+    now = most = 0
+    for _, change, array in sorted(changes):  # what ends at a step ends before another begins
+        was, holders[array] = holders[array], holders[array] + change
+        now += memory.arrays[array]["bytes"] * (bool(holders[array]) - bool(was))
+        most = max(most, now)
+    return most

@@ -309,7 +309,7 @@ def test_a_fold_is_one_step_forward_and_one_step_back():
         "Iterations 2 to 499 of for i in range(500): 1,494 ops, drawn as one box. "
         "The last op makes h499 = -0.995.",
         "Backward runs through iterations 2 to 499 of for i in range(500): 1,494 ops, newest "
-        "first. Gradients so far: b 0.01027, w -0.01022, h1 0. It frees 5.8 kB.",
+        "first. Gradients so far: b 0.01027, w -0.01022, h1 0. It frees 6 kB.",
     ]
 
 
@@ -380,11 +380,13 @@ def test_a_sentence_ends_with_one_point():
 
 
 def test_bytes_are_said_in_the_unit_that_fits():
-    assert [memory(n) for n in (1, 8, 999, 1024, 5_000_000, 3 * 1024**3)] == [
+    assert [memory(n) for n in (1, 8, 999, 1000, 40_000, 1536, 5_000_000, 3 * 10**9)] == [
         "1 byte",
         "8 bytes",
         "999 bytes",
-        "1.0 kB",
-        "4.8 MB",
-        "3.0 GB",
+        "1 kB",
+        "40 kB",
+        "1.5 kB",
+        "5 MB",
+        "3 GB",
     ]

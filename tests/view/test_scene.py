@@ -139,7 +139,7 @@ def test_the_inspector_of_a_fold_tells_what_it_hides_and_keeps():
 
     assert node["title"] == "iterations 2 to 499 of for i in range(500)"
     assert facts["ends with"] == "h499 = tanh(h498 * w + b)\n-0.995"
-    assert facts["saved"] == "5.8 kB"  # 498 rounds of two factors and one result of 4 bytes each
+    assert facts["saved"] == "6 kB"  # 498 rounds of two factors and one result of 4 bytes each
 
 
 def test_screen_readers_hear_name_op_and_value():

@@ -3,6 +3,7 @@
 One file for each lesson; a proof is given "torch", the kit or PyTorch itself.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -36,3 +37,20 @@ def nodes_of_operations(tensor: Any) -> list[str | None]:
 
 def leaf(torch: Any, value: float) -> Any:
     return torch.tensor(value, requires_grad=True)
+
+
+def calls(function: Callable[[], Any]) -> int:
+    """Return how many calls Python makes in it: work that takes time, and is counted exactly."""
+    count = 0
+
+    def seen(frame: Any, event: str, arg: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    outer = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        function()
+    finally:
+        sys.setprofile(outer)
+    return count

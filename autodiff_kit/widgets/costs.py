@@ -1,0 +1,146 @@
+"""The costs lab: several ways through the same inputs, counted and timed side by side.
+
+After reading you know what costs: nodes and the bytes they keep are counted, and are the same on
+every machine; times are measured whenever you ask, and are another time every time. So only the
+counts are part of the still picture. Read next: ``measuring.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import ipywidgets
+
+from autodiff_kit.record.memory import watch_memory
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.view.panels import page, table
+from autodiff_kit.view.words import memory as in_bytes
+from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.measuring import NOT_TIMED, micro, most_kept, prints, seconds_of
+from autodiff_kit.widgets.running import fresh_grads, name_of, run
+
+__all__ = ["Costs"]
+
+
+class Costs(Lab):
+    """What several ways through the same inputs cost: nodes, bytes kept for backward, time.
+
+    Parameters
+    ----------
+    inputs : sequence of Tensor
+        Each way is called with each of them.
+    **ways
+        Functions of one tensor, by the name that is shown; the others are compared with the first.
+
+    Attributes
+    ----------
+    nodes, kept : dict from str to list of int
+        By way, one number for each input: nodes that were built, and the most bytes that nodes
+        kept at the same time.
+    seconds : dict from str to list of float
+        Median time of a call, measured at the latest press of the button; empty if not timed.
+
+    Raises
+    ------
+    TypeError
+        If there is no way, a way is no function, or an input is no tensor.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> x = torch.ones(1000, requires_grad=True)
+    >>> lab = Costs([x], recorded=torch.sin, no_grad=torch.no_grad()(torch.sin))
+    >>> lab.nodes, lab.kept
+    ({'recorded': [1], 'no_grad': [0]}, {'recorded': [4000], 'no_grad': [0]})
+    """
+
+    def __init__(self, inputs: Sequence[Tensor], /, **ways: Callable[[Tensor], Any]) -> None:
+        self._inputs, self._ways = _checked(inputs, ways)
+        self.nodes: dict[str, list[int]] = {}
+        self.kept: dict[str, list[int]] = {}
+        self.seconds: dict[str, list[float]] = {}
+        self.times = Canvas()
+        again = ipywidgets.Button(description="measure again")
+        again.on_click(lambda _: self.refresh())
+        super().__init__({"measure again": again}, title="What it costs", extra=[self.times])
+
+    def draw(self) -> None:
+        """Call each way with each input: once to count, and then often enough to time it."""
+        counted = {name: [_counted(way, x) for x in self._inputs] for name, way in self._ways}
+        self.nodes = {name: [nodes for nodes, _ in found] for name, found in counted.items()}
+        self.kept = {name: [kept for _, kept in found] for name, found in counted.items()}
+        nodes = self._table("Nodes built", lambda name, i: f"{self.nodes[name][i]:,}")
+        kept = self._table("Kept by nodes, at most", lambda n, i: in_bytes(self.kept[n][i]))
+        said = " ".join(self._said(name) for name, _ in self._ways)
+        self.canvas.svg = page([[nodes], [kept]], title="Nodes and bytes", said=said)
+        self.canvas.caption = said
+        self._measure()
+
+    def _measure(self) -> None:
+        """Time all ways; shown live and nowhere else, as it is another time every time."""
+        self.seconds, self.times.svg, self.times.caption = {}, "", NOT_TIMED
+        if any(prints(way) for _, way in self._ways):
+            return
+        rows = [seconds_of(*(partial(way, x) for _, way in self._ways)) for x in self._inputs]
+        names = [name for name, _ in self._ways]
+        self.seconds = {n: list(s) for n, s in zip(names, zip(*rows, strict=True), strict=True)}
+        times = self._table("Time of a call", self._time)
+        said = "Measured just now, on this machine: the median of calls taken in turn."
+        self.times.svg = page([[times]], title="Times", said=said)
+        self.times.caption = said
+
+    def _time(self, name: str, i: int) -> str:
+        first, mine = self.seconds[self._ways[0][0]][i], self.seconds[name][i]
+        ratio = "" if name == self._ways[0][0] else f", {first / mine:.1f} times as fast"
+        return micro(mine) + ratio
+
+    def _table(self, heading: str, cell: Callable[[str, int], str]) -> Any:
+        names = [name for name, _ in self._ways]
+        rows = [[_size(x), *(cell(name, i) for name in names)] for i, x in enumerate(self._inputs)]
+        return table(heading, [["", *names], *rows])
+
+    def _said(self, name: str) -> str:
+        nodes, kept = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
+        if nodes == [0]:
+            return f"{name}: no nodes."
+        told = " or ".join(f"{n:,}" for n in nodes)
+        return f"{name}: {told} node{'s' * (nodes != [1])}, keeping {', '.join(kept)}."
+
+
+def _checked(
+    inputs: Sequence[Tensor], ways: dict[str, Callable[[Tensor], Any]]
+) -> tuple[list[Tensor], list[tuple[str, Callable[[Tensor], Any]]]]:
+    example = "-> For example: Costs([torch.ones(1000)], sine=torch.sin, root=torch.sqrt)"
+    if isinstance(inputs, Tensor) or not isinstance(inputs, Sequence) or not inputs:
+        raise TypeError(f"Costs takes a list of tensors first.\n{example}")
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"Costs measures with tensors, and {x!r} is none.\n{example}")
+    if not ways:
+        raise TypeError(f"Costs needs a function, by a name of your choice.\n{example}")
+    for name, way in ways.items():
+        if not callable(way):
+            raise TypeError(f"{name} is no function: it is {way!r}.\n{example}")
+    return list(inputs), list(ways.items())
+
+
+def _counted(way: Callable[[Tensor], Any], x: Tensor) -> tuple[int, int]:
+    """Return how many nodes a call builds, and how many bytes they keep at most."""
+
+    def once() -> Any:
+        with watch_memory() as memory, fresh_grads():
+            value = way(x)  # held, as a caller would, until the watch is over
+        del value
+        return memory
+
+    once.__name__ = name_of(way)
+    memory, recording = run(once)
+    nodes = sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
+    return nodes, most_kept(memory)
+
+
+def _size(x: Tensor) -> str:
+    return f"{x.numel():,} number{'s' * (x.numel() != 1)}"

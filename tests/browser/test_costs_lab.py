@@ -1,0 +1,35 @@
+"""The costs lab in a real JupyterLab."""
+
+from typing import Any
+
+import pytest
+
+from tests.browser.labs import Seen, write
+
+pytestmark = pytest.mark.browser
+
+LAB = """inputs = [torch.ones(size, requires_grad=True) for size in (1, 100_000)]
+Costs(inputs, recorded=torch.sin, no_grad=torch.no_grad()(torch.sin))"""
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (900, True)])
+def test_times_stand_below_the_counts_and_are_taken_again(
+    jupyter: Any, notebook: Any, axe: str, width: int, dark: bool
+) -> None:
+    seen = Seen(notebook(write(jupyter.folder, "costs", LAB), width=width, dark=dark))
+    times = seen.root.locator(".adk-board-picture").nth(1)
+
+    seen.wait_for("recorded: 1 node, keeping 4 bytes, 400 kB.")
+    seen.wait_for("Measured just now")
+    before = times.inner_html()
+    assert "times as fast" in before.replace("&nbsp;", " ")
+    seen.page.locator("body").press("Escape")
+    again = seen.root.get_by_role("button", name="measure again")
+    again.focus()
+    again.press("Enter")
+    seen.page.wait_for_function(
+        "([it, was]) => it.innerHTML !== was", arg=[times.element_handle(), before]
+    )
+
+    assert seen.is_whole()
+    assert seen.serious(axe) == []
