@@ -72,7 +72,9 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
     kinds = {item.dtype if isinstance(item, np.generic) else type(item) for item in items}
     wanted = _numpy_type(name, dtype, _inferred(kinds))
     if wanted.kind in "iu":
-        _check_range(items, wanted)
+        extremes = {min(items), max(items)} if items and kinds <= {int, bool} else items
+        for item in extremes:
+            dtypes.number_in(item, wanted, wanted.name)
     array = np.array(items, dtype=None if wanted.kind in "iu" else wanted)
     return local.mode.quietly(array.astype, wanted).reshape(shape)
 
@@ -142,13 +144,6 @@ def _inferred(kinds: set[Any]) -> Any:
     top = max(map(dtypes.category, found), default=2)
     highest = [d for d in found if dtypes.category(d) == top]
     return np.result_type(*highest) if highest else default
-
-
-def _check_range(items: list[Any], wanted: Any) -> None:
-    for item in items:
-        limits = np.iinfo(wanted)
-        if not math.isfinite(item) or not limits.min - limits.max - 1 <= item <= limits.max:
-            raise error("creation.overflow", type=wanted.name, low=limits.min, high=limits.max)
 
 
 def legacy_array(data: tuple[Any, ...]) -> Any:
@@ -268,6 +263,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
         raise error("creation.size_type", name="full", position=1, kind=type(size).__name__)
     if not isinstance(fill_value, int | float | np.generic | Tensor):
         raise error("creation.fill_value", kind=type(fill_value).__name__)
+    if dtype is not None and not isinstance(fill_value, Tensor):
+        fill_value = dtypes.number_in(fill_value, dtypes.as_dtype(dtype, "full").numpy)
     value = _from_data("full", fill_value, dtype)
     return np.full(_shape("full", (size,)), value, value.dtype)
 

@@ -106,6 +106,23 @@ def c_type(d: Any) -> str:
     return from_numpy_dtype(d).c_type
 
 
+def number_in(number: Any, d: Any, name: str = "") -> Any:
+    """Return a Python number as one of a NumPy dtype; ``name`` is what an error calls that.
+
+    RuntimeError if it lies outside; but a negative one is let into uint8, where -1 is 255.
+    """
+    if d.kind != "b":
+        is_float = d.kind == "f"
+        limits: Any = np.finfo(d) if is_float else np.iinfo(d)
+        low, high = map(float if is_float else int, (limits.min, limits.max))
+        lowest = -high if d.kind == "u" else low
+        if not (lowest <= number <= high if math.isfinite(number) else is_float):
+            short = {"float32": "float", "float64": "double", "int32": "int"}
+            name = name or short.get(d.name, f"{d.name}_t")
+            raise error("dtypes.overflow", type=name, low=low, high=high)
+    return np.asarray(number).astype(d)[()]
+
+
 def category(d: Any) -> int:
     """Order a NumPy dtype by PyTorch's categories: bool 0, integer 1, floating point 2."""
     return {"b": 0, "i": 1, "u": 1, "f": 2}[d.kind]

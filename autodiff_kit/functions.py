@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.dtypes import result_dtype, tensor_type
+from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
 from autodiff_kit.tensor import Tensor, wrap
@@ -94,6 +94,10 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     check_operand("where", "other", 3, other, numbers=True)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = wrap(result_dtype(input, other).type(input))
+    kind = result_dtype(*(getattr(value, "_array", value) for value in (input, other)))
+    for value in (input, other):
+        if not isinstance(value, Tensor):
+            number_in(value, kind)  # refuses one that does not fit
     return ops.where(condition, input, other)
 
 

@@ -19,7 +19,7 @@ from autodiff_kit import ops
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.versions import next_number, note_change
-from autodiff_kit.dtypes import category, tensor_type
+from autodiff_kit.dtypes import category, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 
@@ -119,7 +119,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         if not isinstance(value, int | float | np.generic):
             kind, own = type(value).__name__, tensor_type(tensor._array.dtype)
             raise error("inplace.assigned_type", kind=kind, own=own)
-        value = tensors.wrap(np.asarray(value)[()])
+        value = tensors.wrap(number_in(value, tensor._array.dtype))
     if key is Ellipsis:
         change(tensor, "x[...] = ...", ops.copy_from, value)
         return

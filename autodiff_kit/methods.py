@@ -380,10 +380,12 @@ class Methods:
         if min is None and max is None:
             raise error("arguments.clamp_without_bounds")
         low, high = -np.inf, np.inf  # these limit nothing
-        if self._array.dtype == bool:
+        numbers = [bound for bound in (min, max) if isinstance(bound, _NUMBERS)]
+        dtype = dtypes.result_dtype(self._array, *numbers)
+        if dtype.kind == "b":
             low, high = False, True
-        elif self._array.dtype.kind != "f":
-            low, high = np.iinfo(self._array.dtype).min, np.iinfo(self._array.dtype).max
+        elif dtype.kind != "f":
+            low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         min, max = low if min is None else min, high if max is None else max
         if isinstance(min, Methods) or isinstance(max, Methods):
             return ops.clamp_to_tensors(self, min, max)

@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 
 __all__ = ["no_derivative", "refuse_bool", "refuse_bool_difference", "refuse_floats"]
-__all__ += ["refuse_float_alpha", "refuse_negative_power", "refuse_zero_divisor"]
+__all__ += ["refuse_float_alpha", "refuse_negative_power", "refuse_outside", "refuse_zero_divisor"]
 
 Check = Callable[..., None]
 Ints = tuple[int, ...]
@@ -57,10 +57,19 @@ def refuse_zero_divisor(name: str) -> Check:
     return check
 
 
+def refuse_outside(x: Value, **numbers: Any) -> None:
+    """Refuse numbers that the whole numbers of the result do not reach."""
+    dtype = result_dtype(x, *numbers.values())
+    if dtype.kind != "f":
+        for number in numbers.values():
+            number_in(number, dtype)
+
+
 def refuse_negative_power(x: Value, *, exponent: Any) -> None:
     """Refuse ``x ** -1`` for whole numbers, whose result is none."""
     if isinstance(exponent, int) and exponent < 0:
         raise error("dtypes.negative_power")
+    refuse_outside(x, exponent=exponent)
 
 
 def refuse_float_alpha(*arrays: Value, alpha: Any) -> None:

@@ -157,7 +157,11 @@ def _(g: Value, x: Value, y: Value) -> Value:
 
 
 @op(
-    "clamp(x, min, max)", tex=r"\min(\max(x, a), b)", node="ClampBackward1", operands=("min", "max")
+    "clamp(x, min, max)",
+    tex=r"\min(\max(x, a), b)",
+    node="ClampBackward1",
+    operands=("min", "max"),
+    whole=checks.refuse_outside,
 )
 def clamp(x: Value, *, min: float, max: float) -> Value:
     """Limit to a range of numbers; the gradient passes inside and at the bounds."""
@@ -169,14 +173,14 @@ def _(g: Value, x: Value, min: float, max: float) -> Value:
     return masked(g, (x >= min) & (x <= max))
 
 
-@op("clamp_min(x, min)", tex=r"\max(x, a)", operands=("min",))
+@op("clamp_min(x, min)", tex=r"\max(x, a)", operands=("min",), whole=checks.refuse_outside)
 @vjp("x", lambda g, x, min: masked(g, x >= min), tex=r"\bar z \odot [x \ge a]")
 def clamp_min(x: Value, *, min: float) -> Value:
     """Limit from below; the gradient passes above and at the bound."""
     return np.maximum(x, min)
 
 
-@op("clamp_max(x, max)", tex=r"\min(x, b)", operands=("max",))
+@op("clamp_max(x, max)", tex=r"\min(x, b)", operands=("max",), whole=checks.refuse_outside)
 @vjp("x", lambda g, x, max: masked(g, x <= max), tex=r"\bar z \odot [x \le b]")
 def clamp_max(x: Value, *, max: float) -> Value:
     """Limit from above; the gradient passes below and at the bound."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.dtypes import c_type, tensor_type
+from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import ARRAYS, tensors
 from autodiff_kit.ops.checks import Ints
@@ -216,8 +216,8 @@ _fill_misfit, _select_misfit = _misfit("masked_fill"), _misfit("masked_select")
 def _filled(x: Value, mask: Value, value: Value) -> Value:
     if mask.dtype != bool:
         raise error("indexing.fill_mask", kind=c_type(mask.dtype))
-    if x.dtype.kind in "iu" and not np.isfinite(value):
-        raise error("indexing.fill_overflow", kind=x.dtype)
+    if not isinstance(value, np.ndarray | np.generic):
+        value = number_in(value, x.dtype)
     return np.where(mask, np.asarray(value).astype(x.dtype), x)[()]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import number_in
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
@@ -139,7 +140,7 @@ def copy_from(x: Value, y: Value) -> Value:
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def fill(x: Value, *, value: float) -> Value:
     """Return one number in the shape of x: what ``x.fill_`` computes."""
-    return np.full_like(x, value)[()]
+    return np.full_like(x, number_in(value, x.dtype))[()]
 
 
 @op("0", tex=r"0")

@@ -52,7 +52,17 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> tuple[
     dtype = result_dtype(*arrays, *numbers)
     if row.dtypes == "float" and dtype.kind != "f":
         dtype = get_default_dtype().numpy
+    if dtype.kind in "iu":
+        # In place: the op is called with these.
+        params |= {name: _wrapped(params[name], dtype) for name in row.operands}
+        values = [_wrapped(v, dtype) if isinstance(v, int) else v for v in values]
     for i, array in enumerate(arrays):
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
             values[i] = promote(values[i], dtype=dtype)
     return tuple(values)
+
+
+def _wrapped(number: int, dtype: Any) -> int:
+    """Return a number as arithmetic takes it: one that is too large begins again at the bottom."""
+    limits = np.iinfo(dtype)
+    return number if limits.min <= number <= limits.max else int(np.array(number).astype(dtype))

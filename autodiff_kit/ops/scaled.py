@@ -6,6 +6,7 @@ Read ``arithmetic.py`` first.
 from __future__ import annotations
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import number_in
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.table import op, vjp
 
@@ -17,7 +18,7 @@ __all__ = ["add_scaled", "sub_scaled"]
 @vjp("y", lambda g, alpha: g * alpha, tex=r"\alpha \bar z")
 def add_scaled(x: Value, y: Value, *, alpha: float) -> Value:
     """Add a multiple: what ``torch.add(x, y, alpha=...)`` calls."""
-    return x + x.dtype.type(alpha) * y  # in the dtype of x: True + 2 * True is True
+    return x + number_in(alpha, x.dtype) * y  # in the dtype of x: True + 2 * True is True
 
 
 def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
@@ -35,4 +36,4 @@ def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
 @vjp("y", lambda g, alpha: g * -alpha, tex=r"-\alpha \bar z")
 def sub_scaled(x: Value, y: Value, *, alpha: float) -> Value:
     """Subtract a multiple: what ``torch.sub(x, y, alpha=...)`` calls."""
-    return x - x.dtype.type(alpha) * y
+    return x - number_in(alpha, x.dtype) * y
