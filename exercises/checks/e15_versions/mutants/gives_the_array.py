@@ -1,0 +1,13 @@
+# message: gives_the_array
+
+
+class Saved:
+    def __init__(self, array):
+        self.array = array
+        self.version = array.version
+
+    def get(self):
+        now = self.array.version
+        if now != self.version:
+            raise RuntimeError(f"saved at version {self.version}, now at version {now}")
+        return self.array

@@ -1,0 +1,14 @@
+# message: memory_twice
+
+
+class Saved:
+    def __init__(self, array):
+        self.array = array
+        self.version = array.version
+        self.data = array.data.copy()
+
+    def get(self):
+        now = self.array.version
+        if now != self.version:
+            raise RuntimeError(f"saved at version {self.version}, now at version {now}")
+        return self.data
