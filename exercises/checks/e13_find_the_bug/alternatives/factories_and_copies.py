@@ -1,0 +1,48 @@
+# A function makes each rule, and each array is copied before it is kept.
+def times(factor):
+    return lambda g: g * factor
+
+
+def dot(xs, ws):
+    value = sum(x.value * w for x, w in zip(xs, ws, strict=True))
+    return Node(value, tuple(xs), tuple(times(w) for w in ws))
+
+
+def multiply(x, y):
+    return Node(x.value * y.value, (x, y), (times(y.value), times(x.value)))
+
+
+def layers(x, bs):
+    h = x
+    for b in bs:
+        z = add(h, b)
+        out = math.tanh(z.value)
+        h = Node(out, (z,), (times(1.0 - out * out),))
+    return h
+
+
+def visit(node, seen=None):
+    if seen is None:
+        seen = set()
+    if node in seen:
+        return []
+    seen.add(node)
+    nodes = []
+    for x in node.inputs:
+        nodes += visit(x, seen)
+    return [*nodes, node]
+
+
+def add_gradients(root):
+    cotangents = {root: np.ones_like(root.value)}
+    for node in order(root):
+        g = cotangents[node]
+        if not node.inputs and node.grad is None:
+            node.grad = g
+        elif not node.inputs:
+            node.grad += g
+        for x, rule in zip(node.inputs, node.rules, strict=True):
+            if x in cotangents:
+                cotangents[x] += rule(g)
+            else:
+                cotangents[x] = np.array(rule(g))

@@ -1,0 +1,5 @@
+# message: cut_between_layers
+
+
+def layers(x, bs):
+    return broken_layers(x, bs)

@@ -1,0 +1,5 @@
+# message: remembers_the_last_walk
+
+
+def visit(node):
+    return broken_visit(node)
