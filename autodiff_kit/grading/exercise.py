@@ -584,8 +584,8 @@ def _cells(notebook: dict[str, Any], role: str) -> list[str]:
 def _variants(folder: Path) -> tuple[Variant, ...]:
     variants = []
     for path in sorted(folder.glob("*.py")):
-        first, _, code = path.read_text(encoding="utf-8").partition("\n")
-        key, _, value = first.removeprefix("#").partition(":")
+        code = path.read_text(encoding="utf-8")
+        key, _, value = code.partition("\n")[0].removeprefix("#").partition(":")
         message = value.strip() if key.strip() == "message" else ""
         variants.append(Variant(path.stem, message, code))
     return tuple(variants)

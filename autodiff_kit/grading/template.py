@@ -68,7 +68,9 @@ from autodiff_kit.grading.checks import check
 #   drive(step, data)       runs beside the learner's code, in a process behind walls. `step` has
 #                           the learner's names, `np` is NumPy; nothing else of this file is there
 #                           (functions it needs: `using=[...]`). It returns plain data: numbers,
-#                           text, lists, tuples, dicts, NumPy arrays
+#                           text, lists, tuples, dicts, NumPy arrays. An untouched notebook raises
+#                           NotImplementedError, which is a RuntimeError: do not catch it. All calls
+#                           run in one process, so what one leaves behind the next one finds
 #   expected(data)          the right answer. Without it the solution of your notebook is asked
 #   compare(data, value, wanted)    whether an answer is right; without it kind, shape and numbers
 #                                   have to agree, and NaN and inf are wrong

@@ -160,6 +160,7 @@ def verify_exercise(
     Verdict
     """
     verdict = Verdict(exercise.id, exercise.points, checks=len(exercise.checks), seeds=seeds)
+    exercise = _runnable(exercise, verdict)
     _mutants(exercise, verdict)
     _right_answers(exercise, verdict, seeds)
     _stub(exercise, course, verdict)
@@ -184,6 +185,30 @@ def table(verdicts: Iterable[Verdict]) -> str:
         notes += [f"{v.exercise}: {problem}" for problem in v.problems]
         notes += [f"{v.exercise}: no check notices: {change}" for change in v.survivors]
     return "\n".join(lines + notes)
+
+
+def _runnable(exercise: Exercise, verdict: Verdict) -> Exercise:
+    """Return the exercise without the answers that stop before anything is asked of them."""
+    found: dict[str, list[Variant]] = {}
+    for kind in ("mutants", "alternatives"):
+        found[kind] = []
+        for variant in getattr(exercise, kind):
+            fault = _fault("\n\n".join([exercise.given, exercise.solution, variant.code]))
+            if fault:
+                verdict.problems.append(f"{kind}/{variant.name}.py stops when it is run: {fault}")
+            else:
+                found[kind].append(variant)
+    return dataclasses.replace(
+        exercise, mutants=tuple(found["mutants"]), alternatives=tuple(found["alternatives"])
+    )
+
+
+def _fault(code: str) -> str:
+    try:
+        run_trusted(code, [])
+    except Exception as error:  # whatever the author of an exercise may have written
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def _mutants(exercise: Exercise, verdict: Verdict, seeds: Iterable[int] = (1, 2, 3)) -> None:
@@ -249,7 +274,14 @@ def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict)
     """Wrong answers to other exercises, in the same notebook, earn nothing and spoil nothing."""
     ours = {name for step in exercise.steps for name in step.names}
     for other in others:
-        codes = [mutant.code for mutant in other.mutants]
+        codes = []
+        for mutant in other.mutants:
+            fault = _fault(f"{exercise.given}\n\n{mutant.code}")
+            if fault:
+                text = f"mutants/{mutant.name}.py of {other.id} stops without its own notebook"
+                verdict.problems.append(f"{text}: {fault}")
+            else:
+                codes.append(mutant.code)
         ahead = "\n\n".join([other.given, other.solution, *codes])
         code = f"{ahead}\n\n{exercise.given}\n\n{exercise.solution}"
         if grade_code(exercise, code, Trusted(), 1).points != exercise.points:

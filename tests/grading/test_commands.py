@@ -159,6 +159,38 @@ def test_verify_names_what_is_to_be_mended(place: Path) -> None:
     assert "has 1 mutants; 8 are the least" in result.output
 
 
+@pytest.mark.parametrize(
+    ("file", "code", "words"),
+    [
+        (
+            "mutants/bad.py",
+            "# message: one_is_missing\ndouble = nothing",
+            "NameError: name 'nothing'",
+        ),
+        ("alternatives/bad.py", "import not_installed\n" + tiny.SOLUTION, "ModuleNotFoundError"),
+        ("alternatives/bad.py", "def double(x:", "SyntaxError"),
+    ],
+)
+def test_verify_names_the_file_that_cannot_be_run(
+    place: Path, file: str, code: str, words: str
+) -> None:
+    (place / "checks" / tiny.NAME / file).write_text(code)
+
+    result = run("verify", "--seeds", "2", status=1)
+
+    assert f"01.double: {file} stops when it is run: {words}" in result.output
+
+
+def test_verify_names_a_mutant_that_does_not_run_beside_other_exercises(place: Path) -> None:
+    run("new-exercise", "02.softmax")
+    bad = place / "checks" / tiny.NAME / "mutants" / "bad.py"
+    bad.write_text("# message: one_is_missing\ndouble = double\n")
+
+    result = run("verify", "--seeds", "2", status=1)
+
+    assert "02.softmax: mutants/bad.py of 01.double stops without its own notebook" in result.output
+
+
 @pytest.mark.parametrize("part", ["0/2", "3/2", "x", "1/"])
 def test_a_shard_that_makes_no_sense_is_refused(part: str, place: Path) -> None:
     assert "such as 2/5" in run("grade", hand_in(place), "--shard", part, status=2).output
