@@ -1,0 +1,10 @@
+# message: g_forgotten
+def numerical(f, x, g):
+    h = 1e-6
+    result = np.zeros(x.shape)
+    for place in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[place] += h
+        down[place] -= h
+        result[place] = np.sum(f(up) - f(down)) / (2 * h)
+    return result

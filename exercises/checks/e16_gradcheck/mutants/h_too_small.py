@@ -1,0 +1,10 @@
+# message: h_too_small
+def numerical(f, x, g):
+    h = 1e-10
+    result = np.zeros(x.shape)
+    for place in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[place] += h
+        down[place] -= h
+        result[place] = np.sum(g * (f(up) - f(down))) / (2 * h)
+    return result

@@ -1,0 +1,12 @@
+# message: one_good_point_is_enough
+def wrong_rules(ops, rng):
+    wrong = []
+    for name, forward, rule in ops:
+        for _ in range(20):
+            x = rng.normal(size=(2, 3))
+            g = rng.normal(size=np.shape(forward(x)))
+            if agrees(rule(g, x), numerical(forward, x, g)):
+                break
+        else:
+            wrong.append(name)
+    return wrong

@@ -1,0 +1,3 @@
+# message: rule_forgets_g
+def softplus_rule(g, x):
+    return sigmoid(x)

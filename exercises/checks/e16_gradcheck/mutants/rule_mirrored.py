@@ -1,0 +1,3 @@
+# message: rule_mirrored
+def softplus_rule(g, x):
+    return g * sigmoid(-x)
