@@ -187,23 +187,23 @@ def alike(a: Any, b: Any) -> bool:
     return same(a, b)
 
 
-def show(value: Any, limit: int = 160) -> str:
+def show(value: Any, limit: int = 160, digits: int = 4) -> str:
     """Return an answer as short text: small arrays whole, large ones by their shape."""
     if isinstance(value, np.ndarray) and value.ndim:
         # Beside numbers of ordinary size, what is nearly 0 is shown as 0.
         ordinary = bool(value.size) and value.dtype.kind == "f" and np.abs(value).max() > 0.01
         numbers = np.array2string(
-            value, precision=4, separator=", ", threshold=24, suppress_small=ordinary
+            value, precision=digits, separator=", ", threshold=24, suppress_small=ordinary
         )
         text = f"{' '.join(numbers.split())} of shape {value.shape}"
     elif isinstance(value, np.ndarray | np.generic):
-        text = show(value.item(), limit)
+        text = show(value.item(), limit, digits)
     elif isinstance(value, bool | str | None):
         text = repr(value)
     elif isinstance(value, float):
-        text = f"{value:.6g}"
+        text = f"{value:.{digits + 2}g}"
     elif isinstance(value, list | tuple):
-        inner = ", ".join(show(item, limit) for item in value[:12]) + (
+        inner = ", ".join(show(item, limit, digits) for item in value[:12]) + (
             ", ..."
             if len(value) > 12
             else ","
@@ -212,7 +212,9 @@ def show(value: Any, limit: int = 160) -> str:
         )
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     elif isinstance(value, dict):
-        text = ", ".join(f"{key}: {show(item, limit)}" for key, item in list(value.items())[:12])
+        text = ", ".join(
+            f"{key}: {show(item, limit, digits)}" for key, item in list(value.items())[:12]
+        )
     else:
         text = repr(value)
     return text if len(text) <= limit else text[: limit - 4] + " ..."

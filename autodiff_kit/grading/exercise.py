@@ -319,8 +319,9 @@ def run_trusted(code: str, calls: Iterable[Call]) -> list[Answer]:
     list of Answer - as a process of its own would give them.
     """
     space = Namespace("trusted")
-    exec(_compiled(code), space.__dict__)
-    return ask(space, calls)
+    with np.errstate(all="ignore"):  # a mutant may well divide by 0: nobody is to be warned of it
+        exec(_compiled(code), space.__dict__)
+        return ask(space, calls)
 
 
 def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
@@ -429,27 +430,29 @@ def _diagnosis(
     """Return the id of the known mistake that answers as the learner does, or nothing.
 
     A mutant that agrees on the whole step says most, and most of all one that agrees elsewhere,
-    too. Else the learner may have made two mistakes: then one that agrees on the first failed
-    check, and has as few other faults as possible.
+    too: it may be a mistake in an earlier step that shows in this one. Else the learner may have
+    made two mistakes: then one that agrees on the first failed check, and has as few other faults
+    as possible.
     """
     right = _right(exercise, seed)
 
     def agrees(mutant: Variant, check: Check) -> bool:
         return _all_alike(asked[check.name], _answers_of(exercise, mutant, check, seed))
 
-    known = [m for m in exercise.mutants if defined(m.code) & set(step.names)]
-    known = [mutant for mutant in known if agrees(mutant, first)]
+    def is_of_this_step(mutant: Variant) -> bool:
+        return bool(defined(mutant.code) & set(step.names))
+
+    def is_wrong(mutant: Variant, check: Check) -> bool:
+        return not _all_alike(_answers_of(exercise, mutant, check, seed), right[check.name])
+
+    known = [m for m in exercise.mutants if is_wrong(m, first) and agrees(m, first)]
+    everywhere = {m.name: sum(agrees(m, check) for check in exercise.checks) for m in known}
+    known = [m for m in known if is_of_this_step(m) or everywhere[m.name] == len(exercise.checks)]
     whole = [m for m in known if all(agrees(m, check) for check in checks)]
-    if len(whole) > 1:
-        whole.sort(key=lambda m: (-sum(agrees(m, check) for check in exercise.checks), m.message))
+    whole.sort(key=lambda m: (-everywhere[m.name], not is_of_this_step(m), m.message))
     if whole:
         return whole[0].message
-    half = []
-    for mutant in known:
-        wrong = {c.name: _answers_of(exercise, mutant, c, seed) for c in checks}
-        spoils = [name for name in wrong if not _all_alike(wrong[name], right[name])]
-        if first.name in spoils:
-            half.append((len(spoils), mutant.message))
+    half = [(sum(is_wrong(m, check) for check in checks), m.message) for m in known]
     return min(half)[1] if half else ""
 
 
@@ -470,8 +473,12 @@ def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: lis
     for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
         if _is_right(check, given, answer, best):
             continue
+        wanted = show(best.value)
         if answer.status == "ok":
-            yours = f"your code gives {show(answer.value)}"
+            shown = show(answer.value)
+            if number == 0 and shown == wanted:  # they differ further on
+                shown, wanted = (show(value, digits=12) for value in (answer.value, best.value))
+            yours = f"your code gives {shown}"
         elif answer.status == "raised":
             yours = f"your code stops with {answer.error.strip()}"
         elif answer.status == "timeout":
@@ -484,7 +491,7 @@ def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: lis
             yours = f"your code gave no answer ({answer.error or answer.status})"
         if number == 0:
             word = "right is, for example," if check.many else "right is"
-            best_of = "" if best.status != "ok" else f"\n{word} {show(best.value)}"
+            best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
             return f"\nFor {check.shown}:\n{yours}{best_of}"
         return (
             f"\nFor {check.shown}: right. With other inputs of that kind it is not: there {yours}."
