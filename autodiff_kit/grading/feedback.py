@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import inspect
+import re
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -67,7 +68,7 @@ class Feedback:
             text = f"{_mark(row)} {row.step}: {row.points:g} of {row.max:g} points"
             parts.append(f"<p>{html.escape(text)}</p>")
             if row.status not in ("right", NOT_ATTEMPTED):
-                lines = "<br>".join(html.escape(line) for line in row.text.splitlines())
+                lines = "<br>".join(map(_inline, row.text.splitlines()))
                 parts.append(f"<blockquote>{lines}</blockquote>{self._picture(row)}")
         parts += [f"<p>{html.escape(line)}</p>" for line in self._last_line()]
         return f'<div class="adk-feedback">{"".join(parts)}</div>'
@@ -99,6 +100,11 @@ class Feedback:
                     except Exception:  # an answer of another kind cannot be drawn
                         return ""
         return ""
+
+
+def _inline(text: str) -> str:
+    """Return one line as HTML; what stands between backticks is code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 class Words(str):

@@ -94,7 +94,7 @@ def edge_graph(
 
 
 def beside(yours: tuple[str, int, int], right: tuple[str, int, int], words: str) -> str:
-    """Put two graphs side by side.
+    """Put two graphs side by side, or below each other where there is no room.
 
     Parameters
     ----------
@@ -104,20 +104,24 @@ def beside(yours: tuple[str, int, int], right: tuple[str, int, int], words: str)
 
     Returns
     -------
-    str - a whole SVG picture.
+    str - HTML: a picture of two SVG drawings.
     """
-    width, height = yours[1] + right[1], max(yours[2], right[2]) + 22
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(words)}" '
-        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'<div role="img" aria-label="{html.escape(words)}" style="display:flex;flex-wrap:wrap">'
+        f"{_drawing(*yours, 'yours')}{_drawing(*right, 'right')}</div>"
+    )
+
+
+def _drawing(parts: str, width: int, height: int, heading: str) -> str:
+    size = f'width="{width}" height="{height + 22}" viewBox="0 0 {width} {height + 22}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" {size} '
         'style="max-width:100%" font-family="sans-serif" font-size="12" fill="currentColor">'
         '<defs><marker id="adk-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="currentColor"/></marker>'
         "</defs>"
-        f'<text x="{yours[1] / 2:.0f}" y="14" text-anchor="middle">yours</text>'
-        f'<text x="{yours[1] + right[1] / 2:.0f}" y="14" text-anchor="middle">right</text>'
-        f'<g transform="translate(0 22)">{yours[0]}</g>'
-        f'<g transform="translate({yours[1]} 22)">{right[0]}</g></svg>'
+        f'<text x="{width / 2:.0f}" y="14" text-anchor="middle">{heading}</text>'
+        f'<g transform="translate(0 22)">{parts}</g></svg>'
     )
 
 
