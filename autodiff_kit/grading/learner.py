@@ -84,12 +84,14 @@ def _known(folder: Path, exercise: Exercise) -> dict[str, Any]:
 
 @click.command(name="list")
 def list_() -> None:
-    """List the exercises, in the order in which they build on each other."""
+    """List the exercises: what each is about, and after which lesson it comes."""
     try:
         course = open_course(find_course(Path.cwd()))
-        shown = Table("exercise", "what", "points", "minutes", box=box.SIMPLE_HEAD, show_edge=False)
+        heads = ("exercise", "what", "after lesson", "points", "minutes")
+        shown = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False)
         for e in course.exercises():
-            shown.add_row(e.id, Text(e.title), f"{e.points:g}", str(e.minutes))
+            lesson = Text(e.lesson.replace("_", " "))
+            shown.add_row(e.id, Text(e.title), lesson, f"{e.points:g}", str(e.minutes))
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
     Console(highlight=False).print(shown)
