@@ -90,8 +90,8 @@ def list_() -> None:
         heads = ("exercise", "what", "after lesson", "points", "minutes")
         shown = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False)
         for e in course.exercises():
-            lesson = Text(e.lesson.replace("_", " "))
-            shown.add_row(e.id, Text(e.title), lesson, f"{e.points:g}", str(e.minutes))
+            lesson = e.lesson.split("_")[0]  # its number
+            shown.add_row(e.id, Text(e.title), Text(lesson), f"{e.points:g}", str(e.minutes))
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
     Console(highlight=False).print(shown)
