@@ -87,7 +87,7 @@ def list_() -> None:
     """List the exercises: what each is about, and after which lesson it comes."""
     try:
         course = open_course(find_course(Path.cwd()))
-        heads = ("exercise", "what", "after lesson", "points", "minutes")
+        heads = ("exercise", "what", "lesson", "points", "minutes")
         shown = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False)
         for e in course.exercises():
             lesson = e.lesson.split("_")[0]  # its number
