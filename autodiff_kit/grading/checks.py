@@ -72,9 +72,13 @@ class Check:
     many: bool = False
     picture: Callable[[Any, Any, Any], str] | None = None
 
+    def first_seed(self, seed: int) -> int:
+        """Return the smallest seed with the same inputs: slow checks draw for twenty at once."""
+        return seed - seed % 20 if self.slow else seed
+
     def inputs(self, seed: int) -> list[Any]:
         """Return the example and the random cases of a seed: the same for the same seed."""
-        seed = seed // 20 if self.slow else seed
+        seed = self.first_seed(seed)
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         return [self.example, *(self.generate(rng) for _ in range(self.cases))]
 

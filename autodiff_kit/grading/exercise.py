@@ -300,10 +300,13 @@ def grade_code(exercise: Exercise, code: str, runner: Runner, seed: int) -> Resu
     ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
     asked = _by_check(exercise, answers)
-    rows = tuple(_row(exercise, step, asked, seed) for step in exercise.steps)
+    rows: list[Row] = []
+    for step in exercise.steps:
+        said = {row.message for row in rows}
+        rows.append(_row(exercise, step, asked, seed, said))
     example = {name: given[0] for name, given in asked.items()}
     wanted = {name: given[0] for name, given in _right(exercise, seed).items()}
-    return Result(exercise.id, rows, example, wanted)
+    return Result(exercise.id, tuple(rows), example, wanted)
 
 
 def run_trusted(code: str, calls: Iterable[Call]) -> list[Answer]:
@@ -365,8 +368,10 @@ def defined(code: str) -> set[str]:
     return names
 
 
-def _row(exercise: Exercise, step: Step, asked: dict[str, list[Answer]], seed: int) -> Row:
-    """Judge one step."""
+def _row(
+    exercise: Exercise, step: Step, asked: dict[str, list[Answer]], seed: int, said: set[str]
+) -> Row:
+    """Judge one step; ``said`` are the messages of those before it."""
     checks = [check for check in exercise.checks if check.step == step.id]
     inputs, right = _inputs(exercise, seed), _right(exercise, seed)
     failed = [
@@ -400,7 +405,7 @@ def _row(exercise: Exercise, step: Step, asked: dict[str, list[Answer]], seed: i
     trouble = next((answer for answer in asked[first.name] if answer.status != "ok"), Answer("ok"))
     statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
     status = statuses.get(trouble.status, "error")
-    message = _diagnosis(exercise, step, checks, first, asked, seed)
+    message = _diagnosis(exercise, step, checks, first, asked, seed, said)
     message = message or _recognised(
         first, inputs[first.name], asked[first.name], right[first.name]
     )
@@ -426,13 +431,14 @@ def _diagnosis(
     first: Check,
     asked: dict[str, list[Answer]],
     seed: int,
+    said: set[str],
 ) -> str:
     """Return the id of the known mistake that answers as the learner does, or nothing.
 
     A mutant that agrees on the whole step says most, and most of all one that agrees elsewhere,
-    too: it may be a mistake in an earlier step that shows in this one. Else the learner may have
-    made two mistakes: then one that agrees on the first failed check, and has as few other faults
-    as possible.
+    too: it may be one of those named in earlier steps, which shows in this one. Else the learner
+    may have made two mistakes: then one that agrees on the first failed check, and has as few other
+    faults as possible.
     """
     right = _right(exercise, seed)
 
@@ -445,11 +451,14 @@ def _diagnosis(
     def is_wrong(mutant: Variant, check: Check) -> bool:
         return not _all_alike(_answers_of(exercise, mutant, check, seed), right[check.name])
 
-    known = [m for m in exercise.mutants if is_wrong(m, first) and agrees(m, first)]
-    everywhere = {m.name: sum(agrees(m, check) for check in exercise.checks) for m in known}
-    known = [m for m in known if is_of_this_step(m) or everywhere[m.name] == len(exercise.checks)]
+    known = [m for m in exercise.mutants if is_of_this_step(m) or m.message in said]
+    known = [m for m in known if is_wrong(m, first) and agrees(m, first)]
+    known = [m for m in known if is_of_this_step(m) or all(agrees(m, c) for c in exercise.checks)]
     whole = [m for m in known if all(agrees(m, check) for check in checks)]
-    whole.sort(key=lambda m: (-everywhere[m.name], not is_of_this_step(m), m.message))
+    if len(whole) > 1:
+        # Few are asked about all checks, as that takes long.
+        everywhere = {m: sum(agrees(m, check) for check in exercise.checks) for m in whole}
+        whole.sort(key=lambda m: (-everywhere[m], not is_of_this_step(m), m.message))
     if whole:
         return whole[0].message
     half = [(sum(is_wrong(m, check) for check in checks), m.message) for m in known]
@@ -499,9 +508,13 @@ def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: lis
     return ""
 
 
-@lru_cache(maxsize=256)
 def _inputs(exercise: Exercise, seed: int) -> dict[str, list[Any]]:
-    return {check.name: check.inputs(seed) for check in exercise.checks}
+    return {c.name: _inputs_of(c, c.first_seed(seed)) for c in exercise.checks}
+
+
+@lru_cache(maxsize=4096)
+def _inputs_of(check: Check, seed: int) -> list[Any]:
+    return check.inputs(seed)
 
 
 def _calls(exercise: Exercise, seed: int) -> list[Call]:
@@ -529,12 +542,15 @@ def _right(exercise: Exercise, seed: int) -> dict[str, list[Answer]]:
     }
 
 
-@lru_cache(maxsize=8192)
 def _answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) -> list[Answer]:
     """Return what a variant of the solution answers to one check."""
     code = f"{exercise.given}\n\n{exercise.solution}\n\n{variant.code}"
-    inputs = _inputs(exercise, seed)[check.name]
-    return run_trusted(code, [Call(check.driver, data) for data in inputs])
+    return _answers(code, check, check.first_seed(seed))
+
+
+@lru_cache(maxsize=8192)
+def _answers(code: str, check: Check, seed: int) -> list[Answer]:
+    return run_trusted(code, [Call(check.driver, data) for data in _inputs_of(check, seed)])
 
 
 def _all_alike(some: list[Answer], others: list[Answer]) -> bool:
@@ -550,9 +566,12 @@ def _at_their_line(error: str, ahead: int) -> str:
     return re.sub(r"(^|\n)line (\d+):", moved, error)
 
 
+_MUTABLE = (list, tuple, dict, np.ndarray)
+
+
 def _copied(data: Any) -> Any:
     if isinstance(data, list | tuple):
-        return type(data)([_copied(item) for item in data])
+        return type(data)([_copied(x) if isinstance(x, _MUTABLE) else x for x in data])
     if isinstance(data, dict):
         return {key: _copied(item) for key, item in data.items()}
     return data.copy() if isinstance(data, np.ndarray) else data

@@ -21,15 +21,13 @@ def test_times_stand_below_the_counts_and_are_taken_again(
 
     seen.wait_for("recorded: 1 node, keeping 4 bytes, 400 kB.")
     seen.wait_for("Measured just now")
-    before = times.inner_html()
-    assert "times as fast" in before.replace("&nbsp;", " ")
-    seen.page.locator("body").press("Escape")
+    assert "times as fast" in times.inner_html().replace("&nbsp;", " ")
     again = seen.root.get_by_role("button", name="measure again")
-    again.focus()
-    again.press("Enter")
-    seen.page.wait_for_function(
-        "([it, was]) => it.innerHTML !== was", arg=[times.element_handle(), before]
-    )
+    for press in (lambda: again.press("Enter"), again.click):
+        before = times.inner_html()
+        press()
+        changed = "([it, was]) => it.innerHTML !== was"
+        seen.page.wait_for_function(changed, arg=[times.element_handle(), before])
 
     assert seen.is_whole()
     assert seen.serious(axe) == []
