@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+    items.sort(key=_is_for_a_browser, reverse=True)  # these take longest, so they begin
+
+
+def _is_for_a_browser(item: pytest.Item) -> bool:
+    return item.get_closest_marker("browser") is not None
+
+
+@cache
+def _stand_back() -> None:
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(4)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the browser's process go first where several share the cores: all wait for it."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not _is_for_a_browser(item):
+        _stand_back()
 
 
 @pytest.fixture

@@ -81,7 +81,12 @@ def browser() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=next(filter(None, map(shutil.which, names))),
-            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update"],
+            args=[
+                "--no-sandbox",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-gpu",
+            ],
         )
         yield browser
         browser.close()
