@@ -63,7 +63,7 @@ def test_an_endless_loop_ends_and_the_picture_stays(jupyter: Any, notebook: Any)
     assert "in grey" in seen.message.inner_text()
     seen.page.keyboard.press("ArrowRight")
     seen.wait_for("came")
-    assert seen.message.is_hidden()
+    seen.message.wait_for(state="hidden")  # it comes by itself, after the picture
 
 
 def test_panels_stand_below_each_other_where_the_page_is_narrow(
