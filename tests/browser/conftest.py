@@ -220,29 +220,44 @@ class Desk:
             self.problems.append(f"asked another machine: {request.url}")
 
 
+@pytest.fixture(scope="session")
+def profiles(browser: Any) -> Iterator[Callable[[bool, bool], Any]]:
+    """Browser profiles by their look, ``profiles(dark, motion)``: their pages share one cache.
+
+    JupyterLab's scripts are then loaded and compiled once, not for each page.
+    """
+    made: dict[tuple[bool, bool], Any] = {}
+
+    def profile(dark: bool, motion: bool) -> Any:
+        if (dark, motion) not in made:
+            made[dark, motion] = browser.new_context(
+                color_scheme="dark" if dark else "light",
+                reduced_motion="no-preference" if motion else "reduce",
+            )
+        return made[dark, motion]
+
+    yield profile
+    for context in made.values():
+        context.close()
+
+
 @pytest.fixture
-def desk(browser: Any) -> Iterator[Callable[..., Desk]]:
+def desk(profiles: Callable[[bool, bool], Any]) -> Iterator[Callable[..., Desk]]:
     """Make watched pages, ``desk(width=600)``; in the end nothing may have gone wrong."""
     desks: list[Desk] = []
-    contexts = []
 
     def make(
         width: int = 1400, height: int = 900, dark: bool = False, motion: bool = False
     ) -> Desk:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="no-preference" if motion else "reduce",
-        )
-        contexts.append(context)
-        made = Desk(context.new_page()).watch()
+        made = Desk(profiles(dark, motion).new_page()).watch()
+        made.page.set_viewport_size({"width": width, "height": height})
         made.page.set_default_timeout(20_000)
         desks.append(made)
         return made
 
     yield make
-    for context in contexts:
-        context.close()
+    for made in desks:
+        made.page.close()
     problems = [problem for made in desks for problem in made.problems]
     assert [problem for problem in problems if problem not in NOTEBOOK_7] == []
 

@@ -209,7 +209,7 @@ def test_a_saved_lesson_works_without_the_kernel_that_made_it(
           await panel.sessionContext.shutdown();
         }"""
     )
-    page.context.close()
+    page.close()
 
     seen = board(notebook(lesson, run=False))
 

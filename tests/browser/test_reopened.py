@@ -66,7 +66,7 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
         top = areas.nth(number).bounding_box()["y"]
         assert page.locator(".adk-root").nth(number - 1).bounding_box()["y"] - top < 20
     page.evaluate(SAVE_AND_END)
-    page.context.close()
+    page.close()
     assert "widgets" not in nbformat.read(path, 4).metadata
 
     again = desk()
@@ -95,7 +95,7 @@ def test_a_notebook_that_is_not_trusted_yet_shows_its_pictures_too(
     made = write_cells(jupyter.folder / "made.ipynb", *CELLS[:2])
     page = notebook(made)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    page.context.close()
+    page.close()
     book = nbformat.read(made, 4)
     book.cells[0].source += "  # as it came from elsewhere"
     path = Path(jupyter.folder / "from_elsewhere.ipynb")
