@@ -1,0 +1,334 @@
+"""One program, run line by line by both packages; what differs after each line.
+
+Nothing here may disturb what it looks at: the kit's arrays are read as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import autodiff_kit
+import autodiff_kit.nn.functional
+import autodiff_kit.utils.checkpoint
+from tests.fuzz.writing import PRELUDE, Writer
+from tests.parity import require_torch
+
+__all__ = ["ENDING", "KINDS", "Difference", "Run", "replay", "run_seed"]
+
+torch = require_torch()
+import torch.utils.checkpoint  # noqa: E402
+
+ENDING = ("value", "gradient", "dtype", "shape", "requires_grad", "is_leaf")
+ENDING += ("accepted", "refused", "class")
+KINDS = (*ENDING, "message", "grad_fn", "graph", "version", "strides", "base", "repr")
+
+
+class Difference(NamedTuple):
+    """What differs after a line: of a variable or of an exception."""
+
+    kind: str
+    line: str
+    what: str
+    torch: str
+    kit: str
+
+    @property
+    def cause(self) -> tuple[str, str, str]:
+        """What differences with one cause have in common, as far as can be told."""
+        if self.kind in ("accepted", "refused", "message", "class"):
+            outcomes = self.torch, self.kit
+        elif self.kind in ("grad_fn", "requires_grad", "is_leaf", "dtype"):
+            outcomes = self.torch, self.kit
+        else:
+            outcomes = "", ""
+        return (self.kind, *(re.sub(r"[\d.]+", "0", text)[:70] for text in outcomes))
+
+
+@lru_cache(maxsize=20_000)
+def _compiled(text: str) -> Any:
+    return compile(text, "<program>", "exec")
+
+
+def _names(package: Any) -> dict[str, Any]:
+    names = {
+        "torch": package,
+        "F": package.nn.functional,
+        "np": np,
+        "checkpoint": package.utils.checkpoint.checkpoint,
+    }
+    exec(_compiled(PRELUDE), names)
+    names.pop("__builtins__")
+    return names
+
+
+class Run:
+    """A program under way in both packages.
+
+    Attributes
+    ----------
+    lines : list of str
+        What has run so far.
+    checks, disagreements : Counter
+        By kind: how often the two were compared, and differed.
+    differences : list of Difference
+        The first of each kind for each variable.
+    over : bool
+        Whether the two differ so that comparing on makes no sense.
+    """
+
+    def __init__(self) -> None:
+        self.real, self.kit = _names(torch), _names(autodiff_kit)
+        self.lines: list[str] = []
+        self.checks: Counter[str] = Counter()
+        self.disagreements: Counter[str] = Counter()
+        self.differences: list[Difference] = []
+        self.over = False
+        self._told: set[tuple[str, str]] = set()
+        self._line = ""
+        for package in (torch, autodiff_kit):
+            package.manual_seed(0)
+            package.set_grad_enabled(True)
+
+    def step(self, line: str) -> None:
+        """Run a line in both and compare what it says and leaves."""
+        self.lines.append(line)
+        self._line = line
+        code = _compiled(line)
+        expected, said = _outcome(code, self.real), _outcome(code, self.kit)
+        if expected != said:
+            self._compare_outcomes(expected, said)
+        self.checks["message"] += 1
+        if not self.over:
+            for name in dict.fromkeys(_words(line)):
+                if name in self.real and name not in _PACKAGES:
+                    self._compare(name, self.real[name], self.kit.get(name))
+
+    def finish(self) -> None:
+        """Compare all variables, and what hooks have noted."""
+        self._line = "at the end"
+        if not self.over:
+            for name, value in self.real.items():
+                if name not in _PACKAGES:
+                    self._compare(name, value, self.kit.get(name), whole=True)
+            self._compare_plain("log", self.real["log"], self.kit["log"], "gradient")
+            self._check("message", "names", list(self.real), list(self.kit))
+        for value in self.real.values():  # a gradient with a graph may hold its leaf
+            if isinstance(value, torch.Tensor):
+                value.grad = None
+
+    def _compare_outcomes(self, expected: Any, said: Any) -> None:
+        self.over = True
+        if said is None:
+            self._differ("accepted", "outcome", f"{expected[0]}: {expected[1]}", "no error")
+        elif expected is None:
+            self._differ("refused", "outcome", "no error", f"{said[0]}: {said[1]}")
+        elif expected[0] != said[0]:
+            both = [f"{kind}: {text}" for kind, text in (expected, said)]
+            self._differ("class", "outcome", *both)
+        else:
+            self.over = False
+            self._differ("message", f"outcome {expected[1]}", expected[1], said[1])
+
+    def _differ(self, kind: str, what: str, expected: Any, said: Any) -> None:
+        self.disagreements[kind] += 1
+        if kind in ENDING:
+            self.over = True
+        if (kind, what) not in self._told:
+            self._told.add((kind, what))
+            self.differences.append(
+                Difference(kind, self._line, what, str(expected)[:300], str(said)[:300])
+            )
+
+    def _check(self, kind: str, what: str, expected: Any, said: Any) -> None:
+        self.checks[kind] += 1
+        if expected != said:
+            self._differ(kind, what, expected, said)
+
+    def _compare(self, name: str, real: Any, kit: Any, whole: bool = False) -> None:
+        if isinstance(real, torch.Tensor):
+            if not isinstance(kit, autodiff_kit.Tensor):
+                self._differ("value", name, "a tensor", type(kit).__name__)
+            else:
+                self._compare_tensors(name, real, kit, whole)
+        elif isinstance(real, tuple | list) and any(isinstance(v, torch.Tensor) for v in real):
+            if not isinstance(kit, tuple | list) or len(real) != len(kit):
+                self._differ("value", name, len(real), getattr(kit, "__len__", lambda: None)())
+                return
+            self._check("value", f"type({name})", type(real).__name__, type(kit).__name__)
+            for i, (x, y) in enumerate(zip(real, kit, strict=True)):
+                self._compare(f"{name}[{i}]", x, y, whole)
+        elif isinstance(real, str | int | float | tuple | list | np.ndarray | np.generic | None):
+            self._compare_plain(name, real, kit, "repr" if isinstance(real, str) else "value")
+
+    def _compare_plain(self, name: str, real: Any, kit: Any, kind: str) -> None:
+        self.checks[kind] += 1
+        if not _alike(real, kit):
+            self._differ(kind, name, real, kit)
+
+    def _compare_tensors(self, name: str, real: Any, kit: Any, whole: bool) -> None:
+        made_by_grad = "grad" in self._line and "torch.autograd.grad(" in self._line
+        if not self._compare_values(name, real, kit, "gradient" if made_by_grad else "value"):
+            return
+        flags, own = _place(real), _place(kit)
+        for kind, expected, said in zip(("requires_grad", "is_leaf"), flags, own, strict=False):
+            self._check(kind, name, expected, said)
+        if self.over:
+            return
+        _, leaf, node = flags
+        self._check("grad_fn", name, _name(node), _name(own[2]))
+        inference = real.is_inference()
+        self._check("version", f"{name}.is_inference()", inference, kit.is_inference())
+        if not inference and not kit.is_inference():
+            self._check("version", name, real._version, kit._version)
+        self._check("base", name, real._base is None, kit._base is None)
+        if real.requires_grad and (leaf or real.retains_grad):
+            before, after = real.grad, kit._grad
+            if (before is None) != (after is None):
+                self._differ("gradient", f"{name}.grad", before, after)
+            elif before is not None and self._compare_values(
+                f"{name}.grad", before, after, "gradient"
+            ):
+                self._check(
+                    "requires_grad", f"{name}.grad", before.requires_grad, after.requires_grad
+                )
+        if whole and not isinstance(node, str | None) and not self.over:
+            self._check("graph", name, _graph(node), _graph(own[2]))
+
+    def _compare_values(self, name: str, real: Any, kit: Any, kind: str) -> bool:
+        """Compare dtype, shape, values and strides; tell whether it makes sense to go on."""
+        x, y = real.detach().numpy(), kit._array
+        self.checks[kind] += 1
+        if x.dtype != y.dtype:
+            self._differ("dtype", name, x.dtype, y.dtype)
+        elif x.shape != y.shape:
+            self._differ("shape", name, x.shape, y.shape)
+        elif not _equal(x, y):
+            self._differ(kind, name, x.tolist(), y.tolist())
+        if not self.over:
+            size = y.itemsize
+            strides = tuple(n // size for n in getattr(y, "strides", ()))
+            self._check("strides", name, real.stride(), strides)
+        return not self.over
+
+
+_PACKAGES = {"torch", "F", "np", "checkpoint", "hook", "told", "log", "h", "h2"}
+_words = lru_cache(maxsize=20_000)(re.compile(r"\b[a-z]\d?\b").findall)
+
+
+def _place(tensor: Any) -> tuple[Any, Any, Any]:
+    """Return requires_grad, is_leaf and grad_fn; of a view that cannot be told, the error."""
+    try:
+        return tensor.requires_grad, tensor.is_leaf, tensor.grad_fn
+    except RuntimeError as refused:
+        return tensor.requires_grad, "", str(refused).partition("\n")[0]
+
+
+def _name(node: Any) -> str | None:
+    return node if isinstance(node, str | None) else node.name()
+
+
+def _outcome(code: Any, names: dict[str, Any]) -> tuple[str, str] | None:
+    try:
+        exec(code, names)
+    except Exception as raised:
+        text = str(raised).replace("autodiff_kit", "torch")
+        return type(raised).__name__, text.partition("\n")[0]
+    finally:
+        names.pop("__builtins__", None)
+    return None
+
+
+_TOLERANCE = {2: 1e-2, 4: 3e-4, 8: 1e-8}  # by the bytes of a float
+
+
+def _equal(x: Any, y: Any) -> bool:
+    """Return whether two arrays have the same numbers, but for rounding."""
+    if x.tobytes() == y.tobytes():
+        return True
+    if x.dtype.kind != "f":
+        return False
+    tolerance = _TOLERANCE[x.dtype.itemsize]
+    with np.errstate(all="ignore"):
+        x, y = x.astype("float64"), np.asarray(y).astype("float64")
+        size = np.abs(x)
+        largest = float(np.max(size, initial=0, where=np.isfinite(size)))
+        near = np.abs(x - y) <= tolerance * (1e-2 + size + 1e-2 * largest)
+    return bool(np.all(near | (x == y) | (np.isnan(x) & np.isnan(y))))
+
+
+def _alike(x: Any, y: Any) -> bool:
+    """Return whether two plain values are equal, but for rounding of floats in them."""
+    if isinstance(x, float) and isinstance(y, float):
+        return x == y or (x != x and y != y) or abs(x - y) <= 1e-3 * (1e-2 + abs(x))
+    if isinstance(x, tuple | list) and isinstance(y, tuple | list):
+        return len(x) == len(y) and all(map(_alike, x, y))
+    if isinstance(x, str) and isinstance(y, str):
+        return x == y or _rounded(x) == _rounded(y)
+    if isinstance(x, np.ndarray | np.generic):
+        return isinstance(y, np.ndarray | np.generic) and _alike(x.tolist(), y.tolist())
+    return type(x) is type(y) and bool(x == y)
+
+
+def _rounded(text: str) -> list[str]:
+    """Return a text with its numbers to three digits: the last printed one may be rounded."""
+    numbers = re.compile(r"\d+\.\d{4}(e[+-]\d+)?")
+    return numbers.sub(lambda m: f"{float(m[0]):.2e}", text).split()
+
+
+def _graph(node: Any) -> list[str]:
+    """Return the names of all nodes that lead to this one, in order of depth."""
+    names: list[str] = []
+    seen, queue = set(), [node]
+    while queue and len(names) < 200:
+        node = queue.pop()
+        if node is None:
+            names.append("-")
+            continue
+        names.append(node.name())
+        key = id(node)
+        if key not in seen:
+            seen.add(key)
+            queue += [following for following, _ in node.next_functions]
+    return names
+
+
+def run_seed(seed: int, flavour: str = "") -> Run:
+    """Write and run the program of a seed."""
+    run = Run()
+    writer = Writer(seed, run.real, flavour)
+    while not run.over:
+        lines = writer.lines()
+        if not lines:
+            break
+        for line in lines:
+            run.step(line)
+            if run.over:
+                break
+    run.finish()
+    return run
+
+
+def replay(lines: list[str], float64: bool = False) -> Run:
+    """Run a program that is there; with ``float64`` as the type of floats by default."""
+    run = Run()
+    for package in (torch, autodiff_kit):
+        package.set_default_dtype(package.float64 if float64 else package.float32)
+    try:
+        for line in lines:
+            run.step(line.replace("float32", "float64") if float64 else line)
+            if run.over:
+                break
+        run.finish()
+    finally:
+        for package in (torch, autodiff_kit):
+            package.set_default_dtype(package.float32)
+    return run
+
+
+warnings.simplefilter("ignore")
