@@ -26,7 +26,7 @@ class Result(NamedTuple):
     disagreements: Counter[str]
     kinds: Counter[str]  # programs with a difference of this kind
     known: Counter[str]  # differences on purpose, by name
-    causes: dict[tuple[str, str, str], list[tuple[int, Difference, list[str]]]]
+    causes: dict[tuple[str, ...], list[tuple[int, Difference, list[str]]]]
 
 
 def run_chunk(first: int, count: int, flavour: str) -> Result:

@@ -39,15 +39,19 @@ class Difference(NamedTuple):
     kit: str
 
     @property
-    def cause(self) -> tuple[str, str, str]:
+    def symptom(self) -> tuple[str, str, str]:
+        """What stays the same when the program is made smaller."""
+        told = self.kind in ("value", "gradient", "shape", "graph", "version", "strides", "repr")
+        outcomes = ("", "") if told else (self.torch, self.kit)
+        return (self.kind, *(re.sub(r"[\d.]+", "0", text)[:60] for text in outcomes))
+
+    @property
+    def cause(self) -> tuple[str, ...]:
         """What differences with one cause have in common, as far as can be told."""
-        if self.kind in ("accepted", "refused", "message", "class"):
-            outcomes = self.torch, self.kit
-        elif self.kind in ("grad_fn", "requires_grad", "is_leaf", "dtype"):
-            outcomes = self.torch, self.kit
-        else:
-            outcomes = "", ""
-        return (self.kind, *(re.sub(r"[\d.]+", "0", text)[:70] for text in outcomes))
+        return (*self.symptom, " ".join(_long_words(self.line)) if self.kind in ENDING else "")
+
+
+_long_words = re.compile(r"[A-Za-z_]{3,}").findall
 
 
 @lru_cache(maxsize=20_000)
@@ -117,7 +121,7 @@ class Run:
                 if name not in _PACKAGES:
                     self._compare(name, value, self.kit.get(name), whole=True)
             self._compare_plain("log", self.real["log"], self.kit["log"], "gradient")
-            self._check("message", "names", list(self.real), list(self.kit))
+            self._check("message", "names", *map(_visible, (self.real, self.kit)))
         for value in self.real.values():  # a gradient with a graph may hold its leaf
             if isinstance(value, torch.Tensor):
                 value.grad = None
@@ -219,6 +223,10 @@ class Run:
 
 _PACKAGES = {"torch", "F", "np", "checkpoint", "hook", "told", "log", "h", "h2"}
 _words = lru_cache(maxsize=20_000)(re.compile(r"\b[a-z]\d?\b").findall)
+
+
+def _visible(names: dict[str, Any]) -> list[str]:
+    return [name for name in names if not name.startswith("_")]
 
 
 def _place(tensor: Any) -> tuple[Any, Any, Any]:

@@ -30,7 +30,7 @@ def _same(lines: list[str], difference: Difference) -> Difference | None:
         run = replay(lines)
     except SyntaxError:
         return None
-    return next((d for d in run.differences if d.cause == difference.cause), None)
+    return next((d for d in run.differences if d.symptom == difference.symptom), None)
 
 
 def _simpler(lines: list[str]) -> Iterator[list[str]]:

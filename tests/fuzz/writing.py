@@ -384,7 +384,7 @@ FLAVOURS: dict[str, dict[str, int]] = {
     "views": _COMMON | {"view": 14, "in_place": 10, "assign": 8, "leaf": 3, "hooks": 1},
     "hooks": _COMMON | {"hooks": 10, "backward": 6, "gradient": 4, "view": 5, "in_place": 3},
     "functions": _COMMON | {"function": 12, "backward": 4, "view": 5, "in_place": 4, "hooks": 2},
-    "everything": {name: 3 for name in TEMPLATES} | {"structure": 1, "make": 2},
+    "everything": dict.fromkeys(TEMPLATES, 3) | {"structure": 1, "make": 2},
 }
 
 FUNCTIONS = {
@@ -512,7 +512,7 @@ FUNCTIONS = {
         return x
     def backward(ctx, g): return g * 2""",
     },
-}  # noqa: E501
+}
 
 
 def _class(name: str, body: str) -> str:
@@ -546,31 +546,84 @@ _SHAPES = (
     *((), (), (1,), (2,), (3,), (3,), (2, 3), (2, 3), (3, 2), (2, 2), (2, 2), (3, 3), (1, 3)),
     *((2, 1), (4,), (2, 3, 2), (2, 2, 2), (1, 2, 3), (2, 1, 3), (4, 4), (0,), (2, 0), (0, 3), (5,)),
 )
-_NUMBERS = "2 3 2. 0.5 1.5 -1 -2. 1 0 0.1 4. -0.5 10".split()
+_NUMBERS = ["2", "3", "2.", "0.5", "1.5", "-1", "-2.", "1", "0", "0.1", "4.", "-0.5", "10"]
 _RARE = ["True", "float('inf')", "float('nan')", "10**6", "1e-5", "-float('inf')", "300"]
-_SMOOTH = "exp sin cos tanh sigmoid relu square neg abs sqrt log".split()
-_UNARY = (
-    "exp log log1p expm1 sqrt rsqrt reciprocal sin cos tan tanh sigmoid relu abs neg sign floor ceil "
-    "round square"
-).split()
-_BINARY = "add sub mul div pow maximum minimum remainder floor_divide eq lt ge".split()
-_TYPES = "float64 float32 int64 int32 uint8 bool float64 int64".split()
+_SMOOTH = ["exp", "sin", "cos", "tanh", "sigmoid", "relu", "square", "neg", "abs", "sqrt", "log"]
+_UNARY = [
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "abs",
+    "neg",
+    "sign",
+    "floor",
+    "ceil",
+    "round",
+    "square",
+]
+_BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "maximum",
+    "minimum",
+    "remainder",
+    "floor_divide",
+    "eq",
+    "lt",
+    "ge",
+]
+_TYPES = ["float64", "float32", "int64", "int32", "uint8", "bool", "float64", "int64"]
 _WORDS: dict[str, list[str]] = {
     "number": _NUMBERS * 6 + _RARE,
-    "exponent": "2 3 2 2 0 1 0.5 -1 2. -0.5 1.5 -2".split(),
+    "exponent": ["2", "3", "2", "2", "0", "1", "0.5", "-1", "2.", "-0.5", "1.5", "-2"],
     "smooth": _SMOOTH,
     "unary": _UNARY,
     "unary_": [f"{name}_" for name in _UNARY],
     "binary": _BINARY,
-    "binary_": "add_ add_ sub_ mul_ mul_ div_ pow_ remainder_ floor_divide_".split(),
+    "binary_": [
+        "add_",
+        "add_",
+        "sub_",
+        "mul_",
+        "mul_",
+        "div_",
+        "pow_",
+        "remainder_",
+        "floor_divide_",
+    ],
     "sign": ["+", "+", "-", "*", "*", "/"],
     "odd_sign": ["%", "//"],
     "comparison": [">", "<", ">=", "<=", "==", "!="],
     "bitwise": ["&", "|", "^"],
     "rounding": ['"floor"', '"trunc"'],
-    "reduction": "sum sum sum mean mean prod amax amin max min logsumexp".split(),
+    "reduction": [
+        "sum",
+        "sum",
+        "sum",
+        "mean",
+        "mean",
+        "prod",
+        "amax",
+        "amin",
+        "max",
+        "min",
+        "logsumexp",
+    ],
     "extreme": ["max", "min"],
-    "norm": "1 2 2 3 0 float('inf') -1 0.5".split(),
+    "norm": ["1", "2", "2", "3", "0", "float('inf')", "-1", "0.5"],
     "truth": ["True", "False"],
     "small": ["0", "1", "1", "2", "2", "3", "-1"],
     "count": ["1", "2", "3", "4", "6", "6", "12"],
