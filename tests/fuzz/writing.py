@@ -457,7 +457,8 @@ FUNCTIONS = {
         return x.sum() + y.sum()
     def backward(ctx, g):
         log.append(ctx.needs_input_grad)
-        return tuple(g.expand(s) if n else None for n, s in zip(ctx.needs_input_grad, ctx.shapes))""",
+        needs = zip(ctx.needs_input_grad, ctx.shapes)
+        return tuple(g.expand(s) if n else None for n, s in needs)""",
         "TooFew": """
     def forward(ctx, x, y): return x * y
     def backward(ctx, g): return g""",
@@ -550,40 +551,12 @@ _NUMBERS = ["2", "3", "2.", "0.5", "1.5", "-1", "-2.", "1", "0", "0.1", "4.", "-
 _RARE = ["True", "float('inf')", "float('nan')", "10**6", "1e-5", "-float('inf')", "300"]
 _SMOOTH = ["exp", "sin", "cos", "tanh", "sigmoid", "relu", "square", "neg", "abs", "sqrt", "log"]
 _UNARY = [
-    "exp",
-    "log",
-    "log1p",
-    "expm1",
-    "sqrt",
-    "rsqrt",
-    "reciprocal",
-    "sin",
-    "cos",
-    "tan",
-    "tanh",
-    "sigmoid",
-    "relu",
-    "abs",
-    "neg",
-    "sign",
-    "floor",
-    "ceil",
-    "round",
-    "square",
+    *("exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan"),
+    *("tanh", "sigmoid", "relu", "abs", "neg", "sign", "floor", "ceil", "round", "square"),
 ]
 _BINARY = [
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "maximum",
-    "minimum",
-    "remainder",
-    "floor_divide",
-    "eq",
-    "lt",
-    "ge",
+    *("add", "sub", "mul", "div", "pow", "maximum", "minimum", "remainder", "floor_divide"),
+    *("eq", "lt", "ge"),
 ]
 _TYPES = ["float64", "float32", "int64", "int32", "uint8", "bool", "float64", "int64"]
 _WORDS: dict[str, list[str]] = {
@@ -782,7 +755,9 @@ class Writer:
             return self._pick(lambda t: True, remember=False)
         shape = x.shape
         return self._pick(
-            lambda t: all(n == m or n == 1 or m == 1 for n, m in zip(t.shape[::-1], shape[::-1])),
+            lambda t: all(
+                n == m or n == 1 or m == 1 for n, m in zip(t.shape[::-1], shape[::-1], strict=False)
+            ),
             remember=False,
         )
 
@@ -845,7 +820,7 @@ class Writer:
     def Dirty(self) -> str:
         return self._function("Dirty")
 
-    # -- numbers, sizes, keys -----------------------------------------------------------------------
+    # -- numbers, sizes, keys ---------------------------------------------------------------------
 
     def _nested(self, shape: tuple[int, ...], draw: Callable[[], Any]) -> Any:
         if not shape:
