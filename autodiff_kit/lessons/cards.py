@@ -18,6 +18,7 @@ import traitlets
 from autodiff_kit.lessons import progress
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.questions import Question, inline, to_html
+from autodiff_kit.view.page import joined, static
 
 __all__ = ["Card", "ProgressCard", "QuestionCard"]
 
@@ -35,7 +36,7 @@ class Card(anywidget.AnyWidget):
         What stands in the card.
     """
 
-    _esm = _static("card.js")
+    _esm = joined(static("kit/keys.mjs"), _static("card.js"))
     _css = _static("card.css")
 
     body = traitlets.Unicode().tag(sync=True)

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from autodiff_kit.files import written_whole
 
-__all__ = ["deflate", "script", "static", "to_html"]
+__all__ = ["deflate", "joined", "script", "static", "to_html"]
 
 
 class HasPayload(Protocol):
@@ -37,24 +37,24 @@ def static(name: str) -> str:
 
 
 _MODULES = (  # each after those that it imports
-    *("steps", "code", "panning", "dom", "source_pane", "inspector_pane", "graph_pane"),
+    *("steps", "code", "panning", "keys", "dom", "source_pane", "inspector_pane", "graph_pane"),
     *("transport", "find", "find_bar", "kit"),
 )
 
 
 def script() -> str:
-    """Return the viewer as one ES module that imports nothing: its modules, joined.
+    """Return the viewer as one ES module that imports nothing."""
+    return joined(*(static(f"kit/{name}.mjs") for name in _MODULES))
+
+
+def joined(*modules: str) -> str:
+    """Return the texts of ES modules as one that imports nothing, each after those it imports.
 
     A notebook's widget and a page of its own take one file each. All share one scope there, so
     ``export`` stays only where the page and the widget come in: in the last one.
     """
-    texts = []
-    for name in _MODULES:
-        text = re.sub(r"^import .*;\n", "", static(f"kit/{name}.mjs"), flags=re.MULTILINE)
-        if name != _MODULES[-1]:
-            text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
-        texts.append(text)
-    return "\n".join(texts)
+    *inner, last = (re.sub(r"^import .*;\n", "", text, flags=re.MULTILINE) for text in modules)
+    return "\n".join([*(re.sub(r"^export ", "", text, flags=re.MULTILINE) for text in inner), last])
 
 
 def deflate(payload: Mapping[str, Any]) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from autodiff_kit.view.page import static
+from autodiff_kit.view.page import joined, static
 
 __all__ = ["Canvas"]
 
@@ -51,7 +51,7 @@ class Canvas(anywidget.AnyWidget):
     Canvas(A square.)
     """
 
-    _esm = static("canvas.js")
+    _esm = joined(static("kit/keys.mjs"), static("canvas.js"))
     _css = static("kit.css") + static("canvas.css")
 
     svg = traitlets.Unicode("").tag(sync=True)

@@ -24,7 +24,7 @@ from IPython.display import display
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.record.source import is_foreign
-from autodiff_kit.view.page import static
+from autodiff_kit.view.page import joined, static
 from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import Refused
@@ -61,7 +61,7 @@ h1 {{ font-size: 18px; }} p {{ white-space: pre-line; }} svg {{ max-width: 100%;
 class _Words(anywidget.AnyWidget):
     """The line of words between controls and picture; its script also equips the controls."""
 
-    _esm = static("lab.js")
+    _esm = joined(static("kit/keys.mjs"), static("lab.js"))
     _css = static("lab.css")
 
     words = traitlets.Unicode("").tag(sync=True)

@@ -84,13 +84,3 @@ def test_every_node_says_name_operation_and_gradient(stepper: Any, payload: dict
     for label in stepper.nodes.evaluate_all("boxes => boxes.map(box => box.ariaLabel)"):
         assert any(label.startswith(node["aria"]) for node in payload["nodes"].values())
         assert "gradient" in label
-
-
-def test_everything_that_takes_the_focus_keeps_its_keys_in_jupyter(stepper: Any) -> None:
-    able = "button, input, select, [tabindex]"
-
-    attributes = stepper.root.locator(able).evaluate_all(
-        "all => all.map(one => one.getAttribute('data-lm-suppress-shortcuts'))"
-    )
-
-    assert set(attributes) == {"true"}

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 const source = await readFile(new URL("../../autodiff_kit/view/static/canvas.js", import.meta.url), "utf8");
-const canvas = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+const canvas = await import(`data:text/javascript,${encodeURIComponent(source.replace(/^import .*;\n/m, ""))}`);
 
 const data = { x0: "-3", x1: "3", y0: "0", y1: "10", left: "50", right: "350", top: "20", bottom: "220" };
 const scale = canvas.scaleOf(data);

@@ -1,7 +1,9 @@
 // card.js - draws the cards of the lessons: a framed text and, for a question, the form to answer it.
 //
 // All text comes from Python, where it was escaped, and Python judges: this file shows what is in the traits `body`,
-// `form` and `state`, and sends {answer: "..."} or {look: true}. Nothing here imports anything or asks the network.
+// `form` and `state`, and sends {answer: "..."} or {look: true}. Nothing here asks the network.
+
+import { ownKeys } from "../../view/static/kit/keys.mjs";
 
 const PATIENCE = 5000; // ms until we say that Python does not answer
 const SILENCE =
@@ -17,12 +19,6 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Keep Jupyter's own shortcuts from taking the keys of this element: it has to stand on the element itself. */
-function focusable(element) {
-  element.setAttribute("data-lm-suppress-shortcuts", "true");
-  return element;
-}
-
 function written(html, attributes = {}) {
   const element = make("div", attributes);
   element.innerHTML = html;
@@ -30,7 +26,7 @@ function written(html, attributes = {}) {
 }
 
 function choiceRow(choice, name) {
-  const input = focusable(make("input", { type: "radio", name, value: choice.value }));
+  const input = make("input", { type: "radio", name, value: choice.value });
   const mark = make("span", { class: "adk-q-mark", "aria-hidden": "true" });
   const text = make("span", {});
   text.innerHTML = choice.html;
@@ -41,12 +37,12 @@ function choiceRow(choice, name) {
 function questionForm(model, labelId, name) {
   const { kind, choices } = model.get("form");
   const rows = choices.map((choice) => choiceRow(choice, name));
-  const field = kind === "choice" ? null : focusable(make("input", {
+  const field = kind === "choice" ? null : make("input", {
     type: "text", class: "adk-q-field", "aria-labelledby": labelId, autocomplete: "off", autocapitalize: "off",
     spellcheck: "false", maxlength: 200, placeholder: kind === "number" ? "a number" : "a short piece of code",
-  }));
-  const check = focusable(make("button", { type: "button", class: "adk-q-button adk-q-check" }, "Check my prediction"));
-  const look = focusable(make("button", { type: "button", class: "adk-q-button", hidden: "" }, "Show the answer"));
+  });
+  const check = make("button", { type: "button", class: "adk-q-button adk-q-check" }, "Check my prediction");
+  const look = make("button", { type: "button", class: "adk-q-button", hidden: "" }, "Show the answer");
   const feedback = make("div", { class: "adk-q-feedback", role: "status", "aria-live": "polite" });
   const note = make("div", { class: "adk-q-note" });
   const answers = field
@@ -108,7 +104,11 @@ function render({ model, el }) {
   const form = asks ? questionForm(model, name, `${name}-choice`) : null;
   if (form) card.append(form.element);
   el.append(card);
-  return () => form?.end();
+  const endKeys = ownKeys(card);
+  return () => {
+    form?.end();
+    endKeys();
+  };
 }
 
 export default { render };

@@ -2,7 +2,9 @@
 //
 // After reading part 1 you can say how a pixel becomes a number on an axis; after part 2, why the keyboard reaches
 // all that the mouse does. Python draws and says everything; it is asked by changing the traits `picked` and `point`.
-// This file imports nothing, asks the network for nothing and puts nothing on `window`. Its looks: canvas.css.
+// This file asks the network for nothing and puts nothing on `window`. Its looks: canvas.css.
+
+import { ownKeys } from "./kit/keys.mjs";
 
 // ---- 1. Pure functions: tested by tests/js, no document needed ---------------------------------------------
 
@@ -135,15 +137,13 @@ function titleOf(element) {
   return title?.textContent ?? null;
 }
 
-/** JupyterLab and Notebook take arrow keys and Enter away from anything that does not carry this attribute. */
-const focusable = (element, tabindex) => set(element, { tabindex, "data-lm-suppress-shortcuts": "true" });
-
 /** anywidget's entry. What can be seen is in the model, so a view that is taken away and made again looks the same. */
 function render({ model, el }) {
-  const picture = make("div", { class: "adk-board-picture", "data-lm-suppress-shortcuts": "true" });
+  const picture = make("div", { class: "adk-board-picture" });
   const caption = make("p", { class: "adk-board-caption", "aria-live": "polite" });
   const root = make("div", { class: "adk-root adk-board" }, picture, caption);
   el.append(root);
+  const endKeys = ownKeys(root);
 
   let svg = null;
   let size = [0, 0]; // as Python drew it
@@ -185,12 +185,12 @@ function render({ model, el }) {
     const busy = all.length || handle;
     set(svg, { role: busy ? "group" : "img", "aria-label": title ?? svg.getAttribute("aria-label") ?? "Picture" });
     for (const element of all) {
-      focusable(element, -1);
+      set(element, { tabindex: -1 });
       const words = titleOf(element) ?? element.getAttribute("aria-label") ?? element.textContent;
       set(element, { role: "button", "aria-label": words.trim() || element.dataset.id });
     }
     if (handle) {
-      focusable(handle, 0);
+      set(handle, { tabindex: 0 });
       const along = handle.dataset.along === "x";
       set(handle, {
         role: "slider",
@@ -377,6 +377,7 @@ function render({ model, el }) {
     for (const [name, listener] of Object.entries(changes)) model.off(name, listener);
     cancelAnimationFrame(frame);
     sizes.disconnect();
+    endKeys();
     root.remove();
   };
 }

@@ -1,20 +1,18 @@
 // lab.js - the line of words between a lab's controls and its picture, and what those controls lack by themselves.
 //
-// After reading you know why the arrow keys reach a slider of a lab: JupyterLab and Notebook take them away from
-// anything that does not carry `data-lm-suppress-shortcuts` itself. Python says the words; see widgets/lab.py.
+// After reading you know how a slider of ipywidgets gets its keys and its name. Python says the words; see
+// widgets/lab.py.
 
-const FOCUSABLE = "input, select, textarea, button, [role=slider], [contenteditable]";
+import { ownKeys } from "./kit/keys.mjs";
 
 /** The words of the label beside a control; a slider of ipywidgets does not know its own. */
 export const labelOf = (element) =>
   element.closest(".jupyter-widgets.widget-inline-hbox")?.querySelector(".widget-label")?.textContent.trim() ?? "";
 
-/** Give every control of a lab its keys, and each slider its name. */
+/** Give each slider of a lab its name. */
 export function equip(lab) {
-  for (const element of lab.querySelectorAll(FOCUSABLE)) {
-    if (!element.dataset.lmSuppressShortcuts) element.dataset.lmSuppressShortcuts = "true";
-    const nameless = element.matches("[role=slider]") && !element.hasAttribute("aria-label");
-    if (nameless && labelOf(element)) element.setAttribute("aria-label", labelOf(element));
+  for (const slider of lab.querySelectorAll("[role=slider]:not([aria-label])")) {
+    if (labelOf(slider)) slider.setAttribute("aria-label", labelOf(slider));
   }
 }
 
@@ -32,17 +30,20 @@ function render({ model, el }) {
 
   // The controls are put into the page at about the same time, some of them later than this.
   let lab = null;
+  let endKeys = null;
   const watch = new MutationObserver(() => equip(lab));
   const frame = requestAnimationFrame(() => {
     lab = el.closest(".adk-lab");
     if (!lab) return;
     equip(lab);
+    endKeys = ownKeys(lab);
     watch.observe(lab, { childList: true, subtree: true });
   });
   return () => {
     model.off("change:words", say);
     cancelAnimationFrame(frame);
     watch.disconnect();
+    endKeys?.();
   };
 }
 

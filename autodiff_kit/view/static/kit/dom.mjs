@@ -14,12 +14,6 @@ export function make(tag, attributes = {}, ...content) {
   return element;
 }
 
-/** JupyterLab and Notebook take arrow keys and Enter away from anything that does not carry this attribute. */
-export function focusable(element) {
-  element.setAttribute("data-lm-suppress-shortcuts", "true");
-  return element;
-}
-
 export function drawing(text, viewBox) {
   const markup = text.startsWith("<svg") ? text : `<svg viewBox="${viewBox}">${text}</svg>`;
   const svg = markup.includes("xmlns=") ? markup : markup.replace("<svg", `<svg xmlns="${SVG}"`);
@@ -51,12 +45,12 @@ export function icon(name) {
 export function button(name, label, keys) {
   const title = keys ? `${label} (${keys})` : label;
   const attributes = { type: "button", class: `adk-button adk-${name}`, "aria-label": label, title };
-  return focusable(make("button", attributes, icon(name)));
+  return make("button", attributes, icon(name));
 }
 
 /** A part that scrolls: it must be reachable by keyboard, and so it needs a name. */
 export const scrolling = (name, label) =>
-  focusable(make("div", { class: name, tabindex: "0", role: "region", "aria-label": label }));
+  make("div", { class: name, tabindex: "0", role: "region", "aria-label": label });
 
 /** A box that always has room for the longest of its texts, so that nothing below it ever jumps. */
 export function steadyText(name, texts, attributes) {

@@ -3,7 +3,7 @@
 // Names are looked for here. A condition is worked out by Python, which has the numbers: `host.ask`
 // sends it there, and is null where no Python is. Read next: kit.mjs.
 
-import { button, focusable, make } from "./dom.mjs";
+import { button, make } from "./dom.mjs";
 import { isCondition, named, nextOf, nextStep } from "./find.mjs";
 
 const PATIENCE = 6000; // ms to wait for Python
@@ -12,7 +12,7 @@ const PATIENCE = 6000; // ms to wait for Python
 export function findBar(payload, host, { at, go, pick }) {
   const hint = host.ask ? "Find h1 or mul, or run to abs(grad) > 1e3" : "Find a node: h1, mul ...";
   const label = host.ask ? "Find a node, or run to a condition" : "Find a node";
-  const field = focusable(make("input", { type: "search", class: "adk-find-field", placeholder: hint, "aria-label": label }));
+  const field = make("input", { type: "search", class: "adk-find-field", placeholder: hint, "aria-label": label });
   field.spellcheck = false;
   const buttons = { back: button("back", "Find backward", "Shift+Enter"), forward: button("forward", "Find forward", "Enter") };
   const said = make("p", { class: "adk-find-said", role: "status" });

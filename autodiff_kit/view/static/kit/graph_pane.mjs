@@ -1,6 +1,6 @@
 // The pane with the graph: Python's drawing, classes toggled on it. Read next: transport.mjs.
 
-import { attribute, button, drawing, focusable, make, SVG } from "./dom.mjs";
+import { attribute, button, drawing, make, SVG } from "./dom.mjs";
 import { around, firstView, fitScale, fitted, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
@@ -39,7 +39,7 @@ export function graphPane(payload, still, pick) {
     const [x, y] = (group.getAttribute("transform") ?? "").match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
     const [w, h, rx] = ["width", "height", "rx"].map((name) => Number(box.getAttribute(name) ?? 0));
     // The box is the button, and its label says all of it in words; the texts are only for the eye.
-    attribute(focusable(box), { role: "button", tabindex: "-1", "aria-pressed": "false" });
+    attribute(box, { role: "button", tabindex: "-1", "aria-pressed": "false" });
     group.querySelectorAll("text").forEach((text) => text.setAttribute("aria-hidden", "true"));
     const value = group.querySelector(".adk-value");
     const grad = group.querySelector("[data-grad]");

@@ -10,6 +10,7 @@ import { nextStep, stepsOf } from "./find.mjs";
 import { findBar } from "./find_bar.mjs";
 import { graphPane } from "./graph_pane.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
+import { ownKeys } from "./keys.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { LINE, sourcePane } from "./source_pane.mjs";
 import { clamp, cursor, focusOf, inflate, neighbour } from "./steps.mjs";
@@ -101,6 +102,9 @@ function stepper(root, payload, host) {
     const id = event.target.closest("[data-node]")?.dataset.node;
     const to = id == null ? null : neighbour(payload, id, event.key, visible);
     if (to != null) graph.focus(to);
+    else if (id == null && graph.svg.contains(event.target) && event.key.startsWith("Arrow")) {
+      graph.focus(focusOf(payload, step)); // the graph was clicked beside its nodes
+    }
     else if (id != null && (event.key === "Enter" || event.key === " ")) pick(id);
     else if (event.key === "Escape" && selected != null) host.select("");
     else if (event.key === "n") controls.by(step + 1);
@@ -160,6 +164,7 @@ function quietly(action) {
 function render({ model, el }) {
   const root = make("div", { class: "adk-root" });
   el.append(root);
+  const endKeys = ownKeys(root);
   let view = null;
   let asked = 0;
   let isOld = false; // another recording is on its way: what comes with it is not for the view of the last one
@@ -209,6 +214,7 @@ function render({ model, el }) {
     asked += 1;
     for (const [name, listener] of Object.entries(listeners)) model.off(name, listener);
     view?.remove();
+    endKeys();
     root.remove();
   };
 }

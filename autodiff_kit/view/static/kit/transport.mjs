@@ -1,6 +1,6 @@
 // Buttons and slider that go from step to step. Read next: kit.mjs.
 
-import { button, focusable, icon, make } from "./dom.mjs";
+import { button, icon, make } from "./dom.mjs";
 import { clamp, counterText, phases } from "./steps.mjs";
 
 const SPEEDS = [["0.5", "½×"], ["1", "1×"], ["2", "2×"], ["4", "4×"]];
@@ -17,10 +17,10 @@ export function transport(payload, go) {
   };
   buttons.back.setAttribute("aria-keyshortcuts", "p");
   buttons.forward.setAttribute("aria-keyshortcuts", "n");
-  const slider = focusable(make("input", { type: "range", class: "adk-range", min: 0, max: last, "aria-label": "Step" }));
+  const slider = make("input", { type: "range", class: "adk-range", min: 0, max: last, "aria-label": "Step" });
   const counter = make("span", { class: "adk-counter" });
   const speeds = SPEEDS.map(([value, text]) => make("option", { value }, text));
-  const speed = focusable(make("select", { class: "adk-speed", "aria-label": "Speed", title: "Speed" }, ...speeds));
+  const speed = make("select", { class: "adk-speed", "aria-label": "Speed", title: "Speed" }, ...speeds);
   speed.value = "1";
 
   // The track: one piece for each phase, a mark where it turns; each fills up by itself.

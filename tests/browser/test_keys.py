@@ -1,0 +1,61 @@
+"""The keys pressed in a widget are the widget's: no cell is selected, made, cut or run by them."""
+
+from typing import Any
+
+import pytest
+
+from tests.browser.labs import write_cells
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    "import autodiff_kit as torch\nfrom autodiff_kit.lessons import predict\n"
+    "from autodiff_kit.widgets import Slope\n%load_ext autodiff_kit",
+    "%%step\nx = torch.tensor(3., requires_grad=True)\ny = x * x\ny.backward()",
+    'predict("02.spread")',
+    "Slope(lambda x: x * x)",
+    "# The end",
+]
+# In command mode each of these does something to cells, and no later one undoes it.
+KEYS = ["n", "p", "ArrowDown", "a", "x", "m", "0", "ArrowLeft", "Home", "End", "b"]
+CELLS_NOW = """() => {
+  const [panel] = [...window.jupyterapp.shell.widgets('main')].filter((widget) => widget.context);
+  const { activeCellIndex, mode, widgets } = panel.content;
+  return [activeCellIndex, mode, ...widgets.map((cell) => cell.model.sharedModel.source)];
+}"""
+
+
+@pytest.mark.parametrize("app", ["lab", "notebooks"])
+def test_no_key_in_any_widget_does_anything_to_a_cell(
+    app: str, jupyter: Any, notebook: Any
+) -> None:
+    path = write_cells(jupyter.folder / f"keys_in_{app}.ipynb", "# A heading", *CELLS)
+    page = notebook(path, app=app)
+    page.locator(".adk-lab .adk-handle").wait_for()
+
+    # What has the focus itself, what gives it to the whole widget, and controls of ipywidgets.
+    for cell, parts in {
+        2: [".adk-caption-text", ".adk-box >> nth=0", ".adk-range", ".adk-play"],
+        3: [".adk-q-text", "input >> nth=0", ".adk-q-check"],
+        4: [".adk-board-caption", ".adk-handle", "[role=slider] >> nth=0", "select >> nth=0"],
+    }.items():
+        for part in parts:
+            place = page.locator(".jp-Cell").nth(cell).locator(part)
+            if not place.count():
+                continue
+            place.click()
+            before = page.evaluate(CELLS_NOW)
+            assert before[:2] == [cell, "command"], part
+            for key in KEYS:
+                page.keyboard.press(key)
+            assert page.evaluate(CELLS_NOW) == before, part
+
+    # A click beside the nodes gives the graph its arrow keys.
+    page.locator(".adk-canvas").click(position={"x": 3, "y": 3})
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".adk-node .adk-box:focus").count() == 1
+
+    # Jupyter's own keys for a cell that is worked in stay Jupyter's.
+    page.locator(".adk-counter").click()
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function(f"() => ({CELLS_NOW})()[0] === 3")
