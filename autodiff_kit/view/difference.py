@@ -1,4 +1,4 @@
-"""Two runs of one function over each other: what came, what went, what stayed.
+"""Two runs of one function over each other: what was added, what was removed, what stayed.
 
 After reading you can say when a node of one run is *the same* as a node of another: it is the
 same operation, at the same place in the source, called from the same place, and it is there for
@@ -22,7 +22,8 @@ __all__ = ["Branch", "Difference", "branches", "difference", "mark_lines"]
 
 KEYS = ("sources", "ops", "scopes", "nodes", "events")
 NAMED = 3  # operations that are named in a sentence; the others are counted
-CAME, WENT = ("came", "+ came"), ("went", "\N{MINUS SIGN} went")  # the look, and the words
+# The look, and the words.
+CAME, WENT = ("came", "+ added"), ("went", "\N{MINUS SIGN} removed")
 
 Node = Mapping[str, Any]
 
@@ -51,14 +52,14 @@ class Difference:
     lines: dict[tuple[str, int], set[str]]
 
     def sentence(self) -> str:
-        """Say what differs, as in "1 operation came (h * x); 2 stayed."."""
+        """Say what differs, as in "1 operation was added (h * x); 2 stayed."."""
         if not self.came and not self.went:
             if not self.stayed:
                 return "No operation ran."
-            return f"The graph is the same: {_count(len(self.stayed))} stayed."
+            return f"No operation was added or removed: {_count(len(self.stayed))} stayed."
         parts = [
-            f"{_count(len(found))} {what} ({_some(found)})"
-            for what, found in (("came", self.came), ("went", self.went))
+            f"{_count(len(found))} {'was' if len(found) == 1 else 'were'} {what} ({_some(found)})"
+            for what, found in (("added", self.came), ("removed", self.went))
             if found
         ]
         return f"{'; '.join(parts)}; {len(self.stayed):,} stayed."

@@ -96,6 +96,9 @@ class Marked(Picture):
         for box, text in zip(self.outline.boxes, texts, strict=True):
             said = [self._marks[n][1] for n in box.nodes if n in self._marks]
             said = [word for word in dict.fromkeys(said) if word]
+            looks = {self._marks[n][0] for n in box.nodes if n in self._marks}
+            if looks == {"went"} and box.kind != "fold":  # it has no value in the run that is shown
+                text["lines"] = [f"was {line}" for line in text["lines"]]
             if self._hidden and box.kind == "op" and not said:
                 text["lines"] = []
             text["lines"] = [*text["lines"], *said[:2]]

@@ -6,6 +6,7 @@ After reading you know how a value, a sum, a size in bytes and a list read in a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "listed",
     "memory",
     "sentence",
+    "spoken",
     "sum_of",
 ]
 
@@ -38,6 +40,17 @@ def sentence(text: str) -> str:
     ('x.grad is 8.', 'x.grad is 8.5.')
     """
     return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def spoken(text: str) -> str:
+    """Write ``8.`` as ``8.0``, so that its point is not read as the end of a sentence.
+
+    Examples
+    --------
+    >>> spoken("8."), spoken("[1., 2.5]"), spoken("1.5e-06")
+    ('8.0', '[1.0, 2.5]', '1.5e-06')
+    """
+    return re.sub(r"(?<![\d.])(\d+)\.(?![\d.e])", r"\1.0", text)
 
 
 def memory(size: int) -> str:

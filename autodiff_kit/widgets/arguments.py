@@ -1,29 +1,34 @@
 """Controls for the arguments of a learner's function, made from its signature.
 
-After reading you know which argument becomes what: a number a slider, a bool a checkbox, a
-``Literal``, an ``Enum`` or a list of examples a choice, a tensor of one number a slider that makes
-tensors; whatever else is given stays as it is. Read next: ``control_flow.py``, which uses them.
+After reading you know which argument becomes what: a float a slider that makes tensors which
+require a gradient, an int a slider of ints, a bool a checkbox, a ``Literal``, an ``Enum`` or a list
+of examples a choice, a tensor of one number a slider that makes such tensors; whatever else is
+given stays as it is. A float that is to stay one is given as a choice: ``lr=[0.1, 0.01]``. Read
+next: ``control_flow.py``, which uses them.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any, cast
 
 import ipywidgets
+import numpy as np
 
 from autodiff_kit.creation import tensor
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number
-from autodiff_kit.view.words import box_value
-from autodiff_kit.widgets.running import name_of
+from autodiff_kit.view.words import box_value, spoken
+from autodiff_kit.widgets.distrust import contents
+from autodiff_kit.widgets.running import OTHER_TENSORS, is_pytorch, name_of
 
 __all__ = ["Arguments", "no_tensors", "source_of_function", "text_around"]
 
@@ -78,6 +83,9 @@ class Arguments:
                 "-> Write a function of your own around it: def f(x): ..."
             ) from None
         parameters = {n: p for n, p in found.items() if p.kind not in _VARIADIC}
+        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in found.values()):
+            more = (name for name in examples if name not in parameters)
+            parameters |= {name: _keyword(name) for name in more}
         unknown = [given for given in examples if given not in parameters]
         if unknown:
             raise TypeError(
@@ -101,9 +109,13 @@ class Arguments:
             if value is _MISSING:
                 raise TypeError(
                     f"{name} needs something to begin with for {argument}.\n"
-                    f"-> For example: {argument}=torch.tensor(2., requires_grad=True)"
+                    f"-> For example: {argument}=2.0, or {argument}=torch.tensor(2., "
+                    "requires_grad=True)"
                 )
-            if isinstance(value, int | float) and _is_tensor(hint) and type(value) is not bool:
+            if is_pytorch(value):
+                raise TypeError(f"{argument} is a tensor of PyTorch itself.\n{OTHER_TENSORS}")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool | Enum)
+            if is_number and (isinstance(value, float) or hint is float or _is_tensor(hint)):
                 value = tensor(float(value), requires_grad=True)
             self._add(argument, value, hint)
 
@@ -129,8 +141,6 @@ class Arguments:
             control = ipywidgets.IntSlider(value, min(2 * low, low), max(2 * high, 8))
         elif isinstance(value, range) and value:
             control = ipywidgets.IntSlider(value[0], value[0], value[-1], value.step)
-        elif type(value) is float and math.isfinite(value):  # no slider stands at nan
-            control = _float_slider(value)
         elif type(value) is str:
             control = ipywidgets.Text(value, continuous_update=False)
         elif isinstance(value, Tensor):
@@ -145,7 +155,7 @@ class Arguments:
         self.controls[name], self._made[name] = control, make
 
     def values(self) -> dict[str, Any]:
-        """Return what each argument is now; tensors are new ones, without gradients."""
+        """Return what each argument is now: new tensors, without gradients, and new lists."""
         found = {}
         for name in self._order:
             if name in self._fixed:
@@ -164,18 +174,31 @@ class Arguments:
         by_name = {n: v for n, v in values.items() if n not in self._positional}
         return function(*(values[n] for n in self._positional), **by_name)
 
-    def words(self, values: Mapping[str, Any]) -> str:
-        """Return ``"x = 3., times = 2"``; what cannot be turned is left out."""
-        return ", ".join(f"{n} = {_shown(values[n])}" for n in self._order if n in self.controls)
+    def changed(self, values: Mapping[str, Any]) -> list[str]:
+        """Return the arguments that a call has changed in place."""
+        fresh = self.values()
+        return [name for name in self._order if contents(values[name]) != contents(fresh[name])]
+
+    def words(self, values: Mapping[str, Any], names: Sequence[str] | None = None) -> str:
+        """Return ``"x = 3.0, times = 2"``, of all arguments that have a control or of these."""
+        chosen = [n for n in self._order if n in (self.controls if names is None else names)]
+        shown = {n: spoken(_shown(values[n])) for n in chosen}
+        return ", ".join(f"{name} = {text}" for name, text in shown.items())
 
 
 def no_tensors(arguments: Arguments, function: Callable[..., Any]) -> str:
     """Say that a function did nothing with tensors, and how it gets one."""
-    name = next(iter(arguments.controls), "x")
-    return (
-        f"{name_of(function)} did nothing with tensors.\n"
-        f"-> Give it a tensor: {name}=torch.tensor(2., requires_grad=True), and not {name}=2."
-    )
+    said = f"{name_of(function)} did nothing with tensors"
+    name = next((n for n, c in arguments.controls.items() if n not in arguments.tensors), "")
+    if arguments.tensors:
+        name = arguments.tensors[0]
+        return (
+            f"{said}, though its argument {name} is one.\n-> Compute with {name} itself: without "
+            "float(), int(), .item() or .detach().numpy()."
+        )
+    if not name:
+        return f"{said}.\n-> Give it an argument that is one: def f(x=2.0): ..."
+    return f"{said}.\n-> Give it a float, which becomes a tensor: {name}=2.0, and not {name}=2."
 
 
 def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:
@@ -196,6 +219,10 @@ def text_around(recording: Recording, lines: list[str], first: int) -> str:
         if [line.rstrip() for line in part] == lines:
             return str(source["text"])
     return ""
+
+
+def _keyword(name: str) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
 
 
 def _described(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -271,10 +298,14 @@ def _float_slider(value: float) -> ipywidgets.Widget:
 
 
 def _fresh(value: Any) -> Any:
-    """Return a tensor like this one, with no gradient and no history; anything else as it is."""
-    if not isinstance(value, Tensor):
-        return value
-    return value.detach().clone().requires_grad_(value.requires_grad)
+    """Return a tensor like this one, with no gradient and no history; or a list of such."""
+    if isinstance(value, Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if type(value) in (list, tuple, set):
+        return type(value)(map(_fresh, value))
+    if type(value) is dict:
+        return {key: _fresh(item) for key, item in value.items()}
+    return copy.copy(value) if isinstance(value, bytearray | np.ndarray) else value
 
 
 def _shown(value: Any) -> str:

@@ -8,44 +8,68 @@ Read next: ``autodiff_kit/static.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, branches, difference, mark_lines
-from autodiff_kit.view.formula import number, show
+from autodiff_kit.view.formula import number
 from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, words
+from autodiff_kit.view.words import listed, sentence
 from autodiff_kit.view.words import memory as in_bytes
-from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import (
     Arguments,
     no_tensors,
     source_of_function,
     text_around,
 )
-from autodiff_kit.widgets.control_flow import Frozen, same_answer
+from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
+from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.measuring import NOT_TIMED, kept_bytes, micro, prints, seconds_of
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
+from autodiff_kit.widgets.measuring import (
+    EFFECTS,
+    MOST,
+    PRINTS,
+    kept_bytes,
+    micro,
+    not_timed,
+    prints,
+    seconds_of,
+)
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run, the_tensor
 
 __all__ = ["Compare"]
 
 PROBES = 5  # other values of the first slider, at which both are asked
 
 
+class _Dynamic(NamedTuple):
+    """One run of the function as it is."""
+
+    values: dict[str, Any]
+    answer: Tensor
+    grads: dict[str, Tensor | None]
+    kept: int
+    recording: Recording
+
+
 class Compare(Lab):
     """One function twice: as a dynamic graph, and as a static one that was traced once.
+
+    At each change of a control the function runs at most 34 times: twice to see whether it answers
+    the same both times, once more for a new trace, 5 times for the table of other values, and up
+    to 26 times to be timed. One that changes something outside of itself, or answers otherwise
+    each time, is neither timed nor tried at other values.
 
     Parameters
     ----------
     function : callable
         Returns a tensor; of one number, so that there is a gradient to compare.
     then : dict from str to anything, optional
-        Controls to turn after the trace.
+        Controls to change after the trace.
     **examples
         What to trace it at, by argument; they become controls as in ``ControlFlow``.
 
@@ -61,7 +85,7 @@ class Compare(Lab):
         Bytes that the dynamic graph kept for backward.
     times_as_fast : float
         How many times as fast the static graph is, measured at the latest change; 0 if it could
-        not be replayed, or if the function prints.
+        not be replayed, or if the function prints or changes something outside of itself.
 
     Raises
     ------
@@ -105,8 +129,15 @@ class Compare(Lab):
 
     def draw(self) -> None:
         """Run the function, replay the trace, and compare."""
+        seen = examined(
+            self._function,
+            self._dynamic,
+            lambda run: run.answer,
+            recording=lambda run: run.recording,
+            changed_arguments=lambda run: self._arguments.changed(run.values),
+        )
+        _, dynamic, grads, kept, recording = seen.first
         values = self._arguments.values()
-        (dynamic, grads, kept), recording = run(self._dynamic, values)
         frozen = self._frozen or Frozen(self._function, self._arguments, values)
         self._frozen = frozen
         static, refusal, static_grads = self._static(frozen, values)
@@ -126,10 +157,11 @@ class Compare(Lab):
         self.nodes, self.operations, self.kept = nodes, traced - frozen.graph.removed, kept
         self.dynamic, self.static, self.agrees = dynamic, static, agrees
         rows = [["", "dynamic", "static"], ["answer", _shown(dynamic), _shown(static)]]
-        looks = ["", "" if agrees else "wrong"]
+        wrong = "" if seen.differs else "wrong"  # two runs of it would differ, too
+        looks = ["", "" if agrees else wrong]
         for name, grad in grads.items():
             rows.append([f"gradient of {name}", _shown(grad), _shown(static_grads.get(name))])
-            looks.append("" if _same(grad, static_grads.get(name)) else "wrong")
+            looks.append("" if _same(grad, static_grads.get(name)) else wrong)
         ways = sum(len(branch.ways) for branch in asked)
         rows += [
             ["operations run", str(ran), str(self.operations)],
@@ -137,30 +169,39 @@ class Compare(Lab):
             ["kept by nodes", in_bytes(kept), in_bytes(0)],
             ["tensors asked", str(ways), "0"],
         ]
-        said = self._said(frozen, asked, refusal)
+        wrong_grads = [n for n, g in grads.items() if not _same(g, static_grads.get(n))]
+        said = self._said(frozen, seen, refusal, wrong_grads)
         panels = self._listed(recording, asked, frozen)
         panels.append(table("Measured", rows, looks))
-        panels += self._probes(values)
+        if not seen.differs and not seen.has_effects:
+            panels += self._probes(values)
         panels.append(self._too(frozen))
         right = graph("The dynamic graph, drawn over that of the trace", found.picture, found.edges)
         title = f"{name_of(self._function)}, dynamic and static"
         self.canvas.svg = page([panels, [right]], title=title, said=said)
         self.canvas.caption = said
-        self._measure(values, bool(grads), static is not None)
+        self._measure(seen, values, bool(grads), static is not None)
 
-    def _dynamic(self, values: dict[str, Any]) -> tuple[Tensor, dict[str, Tensor | None], int]:
+    def _dynamic(self) -> _Dynamic:
         """Run forward and, if the answer allows it, backward."""
-        with watch_memory() as memory:
-            value = self._arguments.call(self._function, values)
-        if not isinstance(value, Tensor) and not self._arguments.tensors:
-            raise Refused(no_tensors(self._arguments, self._function))
-        answer = the_tensor(value, self._function)
-        if not answer.requires_grad or answer.numel() != 1:
-            return answer, {}, kept_bytes(memory)
-        names = [name for name in self._arguments.tensors if values[name].requires_grad]
-        with fresh_grads():
-            answer.backward()
-            return answer.detach(), {n: values[n].grad for n in names}, kept_bytes(memory)
+        values = self._arguments.values()
+
+        def there_and_back() -> tuple[Tensor, dict[str, Tensor | None], int]:
+            with watch_memory() as memory:
+                value = self._arguments.call(self._function, values)
+            if not isinstance(value, Tensor) and not any(memory.arrays):
+                ran(value, self._function)
+                raise Refused(no_tensors(self._arguments, self._function))
+            answer = the_tensor(value, self._function)
+            if not answer.requires_grad or answer.numel() != 1:
+                return answer, {}, kept_bytes(memory)
+            names = [name for name in self._arguments.tensors if values[name].requires_grad]
+            with fresh_grads():
+                answer.backward()
+                return answer.detach(), {n: values[n].grad for n in names}, kept_bytes(memory)
+
+        (answer, grads, kept), recording = run(there_and_back, of=self._function)
+        return _Dynamic(values, answer, grads, kept, recording)
 
     def _static(
         self, frozen: Frozen, values: dict[str, Any]
@@ -177,17 +218,24 @@ class Compare(Lab):
             return answer, "", {}
         return answer, "", dict(zip(frozen.names, grads, strict=True))
 
-    def _said(self, frozen: Frozen, asked: list[Branch], refusal: str) -> str:
-        if self.static is None:
-            return sentence(f"The trace cannot be replayed: {refusal}")
+    def _said(
+        self, frozen: Frozen, seen: Examined[_Dynamic], refusal: str, wrong_grads: list[str]
+    ) -> str:
         right, replayed = _shown(self.dynamic), _shown(self.static)
-        if self.agrees:
-            said = sentence(f"Both answer {right}")
+        doubt = f"{seen.doubt} " * bool(seen.doubt)
+        if self.static is None:
+            return doubt + sentence(f"The trace cannot be replayed: {refusal}")
+        if seen.differs:
+            said = f"{doubt}The static graph replays one run, and answers {replayed} each time."
+        elif not self.agrees:
+            said = f"{doubt}The static graph answers {replayed}. That is wrong: it is {right}."
         else:
-            said = f"The static graph answers {sentence(replayed)} That is wrong: it is "
-            said += sentence(right)
-        made = f" Traced at {frozen.made_with}." if frozen.made_with else ""
-        return said + made.replace("..", ".")
+            said = f"{doubt}Both answer {right}."
+            if seen.has_effects:
+                said += " A replay runs the operations on tensors and nothing else."
+            if wrong_grads:
+                said += f" The gradient of {listed(wrong_grads)} differs."
+        return said + f" Traced at {frozen.made_with}." * bool(frozen.made_with)
 
     def _listed(self, recording: Recording, asked: list[Branch], frozen: Frozen) -> list[Panel]:
         text = text_around(recording, self._lines, self._first_line)
@@ -205,9 +253,9 @@ class Compare(Lab):
         shapes = [f"{name} {list(frozen.values[name].shape)}" for name in frozen.names]
         said = [f"shapes: {', '.join(shapes)}"] if shapes else []
         others = [name for name in self._arguments.controls if name not in frozen.names]
-        said += [f"{name} = {frozen.values[name]}: no tensor" for name in others]
+        said += [f"{name} = {frozen.values[name]}: not a tensor" for name in others]
         said += [str(item) for item in frozen.graph.frozen if item.kind == "tensor"]
-        return words("Frozen, too", "\n".join(said), 300.0)
+        return words("Also frozen", "\n".join(said), 300.0)
 
     def _probes(self, values: dict[str, Any]) -> list[Panel]:
         """Ask both at other values of the first slider."""
@@ -223,9 +271,9 @@ class Compare(Lab):
         def asked() -> list[list[Any]]:
             return [self._ask({**values, name: self._arguments.at(name, s)}, frozen) for s in steps]
 
-        asked.__name__ = name_of(self._function)
         rows, looks = [[name, "dynamic", "static", ""]], [""]
-        for step, (right, replayed) in zip(steps, run(asked)[0], strict=True):
+        answers = run(asked, of=self._function)[0]
+        for step, (right, replayed) in zip(steps, answers, strict=True):
             agrees = _same(right, replayed)
             rows.append([number(step), _shown(right), _shown(replayed), "" if agrees else "wrong"])
             looks.append("" if agrees else "wrong")
@@ -245,13 +293,16 @@ class Compare(Lab):
                 answers.append(None)
         return answers
 
-    def _measure(self, values: dict[str, Any], backward: bool, replayed: bool) -> None:
+    def _measure(
+        self, seen: Examined[_Dynamic], values: dict[str, Any], backward: bool, replayed: bool
+    ) -> None:
         """Time both; shown live and nowhere else, as it is another time every time."""
         if self._frozen is None or not replayed:
             self._time.value, self.times_as_fast = "", 0.0
             return
-        if prints(self._function):
-            self._time.value, self.times_as_fast = NOT_TIMED, 0.0
+        if seen.has_effects or prints(self._function):
+            why = PRINTS if prints(self._function) else EFFECTS
+            self._time.value, self.times_as_fast = not_timed(why), 0.0
             return
         given = [values[name] for name in self._frozen.names]
 
@@ -261,14 +312,14 @@ class Compare(Lab):
                 answer.backward()
 
         replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
-        both = seconds_of(dynamic, lambda: replay(*given))
+        both = seconds_of(dynamic, lambda: replay(*given), of=self._function)
         self.seconds = dict(zip(("dynamic", "static"), both, strict=True))
         self.times_as_fast = self.seconds["dynamic"] / self.seconds["static"]
         what = "Forward and backward" if backward else "Forward"
         dynamic_time, static_time = (micro(self.seconds[name]) for name in ("dynamic", "static"))
         self._time.value = (
             f"{what}: dynamic {dynamic_time}, static {static_time}, {self.times_as_fast:.1f} times "
-            "as fast: measured just now, on this machine."
+            f"as fast: measured just now, on this machine; medians of up to {MOST} calls."
         )
 
 
@@ -287,7 +338,7 @@ def _mark_frozen(line: Line, then: Branch | None, now: Branch | None) -> None:
 
 
 def _shown(value: Tensor | None) -> str:
-    return "\N{EM DASH}" if value is None else show(summary(value._array))
+    return "\N{EM DASH}" if value is None else in_words(value)
 
 
 def _same(one: Tensor | None, other: Tensor | None) -> bool:

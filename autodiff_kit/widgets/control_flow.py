@@ -1,18 +1,20 @@
-"""The control-flow lab: turn what goes in, and see how the graph becomes another one.
+"""The control-flow lab: change an argument, and see how the graph becomes another one.
 
-After reading you know what happens at each turn of a control: the function runs under a recorder,
+After reading you know what happens at each change of a control: the function runs under a recorder,
 the new graph is drawn over that of the run before, and a trace, frozen at the arguments at which
-it was switched on, answers the same question beside it. Read next: ``view/difference.py``, how two
+it was switched on, answers the same question beside it. It runs twice, so that a function that
+answers otherwise each time is known (``distrust.py``). Read next: ``view/difference.py``, how two
 graphs are laid over each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 
+from autodiff_kit.autograd.observer import installed
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.values import summary
 from autodiff_kit.static import StaticGraph
@@ -20,30 +22,44 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, Difference, branches, difference, mark_lines
 from autodiff_kit.view.formula import show
 from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
-from autodiff_kit.view.words import sentence
+from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, no_tensors, source_of_function, text_around
+from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run, the_tensor
 
-__all__ = ["ControlFlow", "Frozen", "same_answer"]
+__all__ = ["ControlFlow", "Frozen", "in_words", "same_answer"]
 
 _HEADING = "The trace, frozen when it was switched on"
+
+
+class _Run(NamedTuple):
+    """One run of the function: with what, what happened, what came of it."""
+
+    values: dict[str, Any]
+    recording: Recording
+    answer: Tensor
+    grads: dict[str, Tensor | None]
 
 
 class ControlFlow(Lab):
     """A function with controls for its arguments, and its graph drawn over the one before.
 
+    The function runs twice at each change, so that the lab can say if it does not answer the same
+    with the same arguments.
+
     Parameters
     ----------
     function : callable
-        Takes what you like and returns a tensor. A number becomes a slider, a bool a checkbox; a
-        ``Literal``, an ``Enum`` or a list of examples a choice; a tensor of one number a slider
-        that makes tensors; other values are used as they are.
+        Takes what you like and returns a tensor. A float becomes a slider that makes tensors which
+        require a gradient, an int a slider of ints, a bool a checkbox; a ``Literal``, an ``Enum``
+        or a list of examples a choice; a tensor of one number a slider that makes such tensors;
+        other values are used as they are.
     frozen : bool, default False
         Begin with the frozen trace shown. It is made of the arguments as they are when its switch
         is turned on; to freeze others, turn it off and on again.
     then : dict from str to anything, optional
-        Controls to turn after the first run, so that there is something to compare.
+        Controls to change after the first run, so that there is something to compare.
     **examples
         What to begin with, by argument; where there is none, the argument's default.
 
@@ -52,9 +68,12 @@ class ControlFlow(Lab):
     recording : Recording
         Of the latest run that went well.
     difference : Difference
-        What came, what went and what stayed between the run it is compared with and that one.
+        What was added, removed and kept between the run it is compared with and that one.
     answer : Tensor
         What the function returned.
+    grads : dict from str to (Tensor or None)
+        ``.grad`` of each argument that requires one, after ``backward()`` on the answer; empty if
+        that is not one number with a graph.
 
     Raises
     ------
@@ -81,7 +100,7 @@ class ControlFlow(Lab):
         self._arguments = Arguments(function, examples)
         self._function = function
         self._lines, self._first_line = source_of_function(function)
-        self._runs: list[tuple[Recording, Tensor]] = []  # the first, the last but one, the last
+        self._runs: list[Examined[_Run]] = []  # the first, the last but one, the last
         self._frozen: Frozen | None = None
         self._over = ipywidgets.Dropdown(
             options=["the run before", "the first run", "nothing"], description="drawn over"
@@ -97,6 +116,7 @@ class ControlFlow(Lab):
                 )
         self._asked: Any = None
         super().__init__(controls, title=f"Control flow of {name_of(function)}")
+        self.canvas.add_class("adk-caption-first")  # in view, whatever the height of the graph
         self.turn(then or {})
 
     def draw(self) -> None:
@@ -106,72 +126,136 @@ class ControlFlow(Lab):
         values = self._arguments.values()
         asked = tuple(control.value for control in self._arguments.controls.values())
         if not self._runs or asked != self._asked:
-            value, recording = run(self._arguments.call, self._function, values)
-            if not recording.nodes and not self._arguments.tensors:
-                raise Refused(no_tensors(self._arguments, self._function))
-            answer = the_tensor(value, self._function)
+            seen = examined(
+                self._function,
+                self._once,
+                lambda run: run.answer,
+                recording=lambda run: run.recording,
+                changed_arguments=lambda run: self._arguments.changed(run.values),
+            )
             self._asked = asked
-            self._runs = [*self._runs[:1], *self._runs[-1:], (recording, answer)][-3:]
+            self._runs = [*self._runs[:1], *self._runs[-1:], seen][-3:]
         self._show(values)
 
+    def _once(self) -> _Run:
+        values = self._arguments.values()
+        value, recording = run(self._arguments.call, self._function, values, of=self._function)
+        if not recording.nodes and not isinstance(value, Tensor):
+            ran(value, self._function)
+            raise Refused(no_tensors(self._arguments, self._function))
+        answer = the_tensor(value, self._function)
+        return _Run(values, recording, answer, self._gradients(values, answer))
+
+    def _gradients(self, values: dict[str, Any], answer: Tensor) -> dict[str, Tensor | None]:
+        """Run backward on the answer, unseen, if it can be run."""
+        names = [name for name in self._arguments.tensors if _wants(values[name])]
+        if not answer.requires_grad or answer.numel() != 1 or not names:
+            return {}
+
+        def backward() -> dict[str, Tensor | None]:
+            with installed(None), fresh_grads():
+                answer.backward()
+                return {name: values[name].grad for name in names}
+
+        try:
+            return dict(run(backward, of=self._function)[0])
+        except RuntimeError:  # the function itself has run it, or freed the graph
+            return {}
+
     def _show(self, values: dict[str, Any]) -> None:
-        recording, answer = self._runs[-1]
-        before, was = self._runs[-1]
+        seen = before = self._runs[-1]
         if self._over.value == "the first run":
-            before, was = self._runs[0]
+            before = self._runs[0]
         elif self._over.value == "the run before" and len(self._runs) > 1:
-            before, was = self._runs[-2]
-        found = difference(before, recording)
-        asked = branches(recording)
-        said = self._said(found, answer, was, before is not recording, asked)
-        left, right = self._panels(recording, found, asked, before is not recording)
-        if self.controls["frozen"].value:
+            before = self._runs[-2]
+        now, was = seen.first, before.first
+        found = difference(was.recording, now.recording)
+        asked = branches(now.recording)
+        said = self._said(found, seen, before, asked)
+        left, right = self._panels(found, asked, now, was)
+        if self.controls["frozen"].value and not seen.differs:
             self._frozen = self._frozen or Frozen(self._function, self._arguments, values)
-            told, panel = self._frozen.beside(values, answer)
+            told, panel = self._frozen.beside(values, now.answer)
             said += " " + sentence(told)
             width = max(left[0].width, 300.0)
             left.append(words(_HEADING, told, width, "" if ", the same" in told else "wrong"))
             left.append(panel)
+        elif self.controls["frozen"].value:
+            said += " So there is no trace to compare with: it would replay one run as it was."
         svg = page([left, right], title=f"Graph of {name_of(self._function)}", said=said)
-        self.recording, self.answer, self.difference = recording, answer, found
+        self.recording, self.answer, self.difference = now.recording, now.answer, found
+        self.grads = now.grads
         self.canvas.svg, self.canvas.caption = svg, said
 
     def _panels(
-        self, recording: Recording, found: Difference, asked: list[Branch], compared: bool
+        self, found: Difference, asked: list[Branch], now: _Run, was: _Run
     ) -> tuple[list[Panel], list[Panel]]:
         left = []
-        text = text_around(recording, self._lines, self._first_line)
+        text = text_around(now.recording, self._lines, self._first_line)
         if self._lines:
             lines = mark_lines(self._lines, self._first_line, text, asked, found)
-            left.append(listing("Your code, and the way it went", lines))
+            left.append(listing("Your code, and the branches that ran", lines))
         else:
             left.append(words("Your code", "The source of this function cannot be read."))
         heading = "The graph of this run"
-        if compared:
-            heading += f", drawn over {self._over.value}"
+        if now is not was:
+            before, after = (
+                self._arguments.words(one, self._changed(was, now))
+                for one in (was.values, now.values)
+            )
+            heading = f"The graph at {after}, drawn over that at {before}"
+            if not after or len(heading) > 58:
+                heading = f"The graph of this run, drawn over {self._over.value}"
         return left, [graph(heading, found.picture, found.edges)]
 
+    def _changed(self, was: _Run, now: _Run) -> list[str]:
+        """Return the arguments that differ between two runs."""
+        controls = self._arguments.controls
+        return [
+            n
+            for n in controls
+            if self._arguments.words(was.values, [n]) != self._arguments.words(now.values, [n])
+        ]
+
     def _said(
-        self,
-        found: Difference,
-        answer: Tensor,
-        was: Tensor,
-        compared: bool,
-        asked: list[Branch],
+        self, found: Difference, seen: Examined[_Run], before: Examined[_Run], asked: list[Branch]
     ) -> str:
-        now = show(summary(answer._array))
-        parts = [f"The answer is {now}"]
-        if compared:
-            parts = [found.sentence()]
-            before = show(summary(was._array))
-            parts.append(
-                f"The answer was {before} and is {now}"
-                if before != now
-                else f"The answer is still {now}"
-            )
+        now, was = seen.first, before.first
+        parts = [doubt] if (doubt := seen.doubt) else []
+        if seen.differs:
+            parts.append(f"This run: the answer is {_result(now)}")
+        elif seen is before or before.differs:
+            parts.append(f"The answer is {_result(now)}")
+        else:
+            parts.append(found.sentence())
+            if _result(was) == _result(now):
+                parts.append(f"The answer is still {_result(now)}")
+            else:
+                at = self._arguments.words(was.values, self._changed(was, now))
+                parts.append(
+                    f"At {at} the answer was {_result(was)}"
+                    if at
+                    else f"The answer was {_result(was)}"
+                )
+                parts.append(f"Now it is {_result(now)}")
         for branch in asked[:2]:
             parts.append(f"Line {branch.line}: {branch.text} {branch.note()}")
         return " ".join(sentence(part) for part in parts)
+
+
+def _wants(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def in_words(value: Tensor | None) -> str:
+    """Return a tensor as it is written inside a sentence: ``8.0``."""
+    return "None" if value is None else spoken(show(summary(value._array)))
+
+
+def _result(run: _Run) -> str:
+    """Return "4.0, and x.grad is 4.0"."""
+    grads = [f"{name}.grad {in_words(grad)}" for name, grad in run.grads.items()]
+    return f"{in_words(run.answer)}{', with ' * bool(grads)}{listed(grads) if grads else ''}"
 
 
 class Frozen:
@@ -196,10 +280,9 @@ class Frozen:
             given = {**values, **dict(zip(self.names, tensors, strict=True))}
             return arguments.call(function, given)
 
-        traced.__name__ = name_of(function)
         examples = [values[name] for name in self.names]
         self.graph: StaticGraph
-        self.graph, self.recording = run(StaticGraph.trace, traced, *examples)
+        self.graph, self.recording = run(StaticGraph.trace, traced, *examples, of=function)
 
     def answer(self, values: dict[str, Any]) -> Any:
         """Replay the trace on other tensors."""
@@ -212,18 +295,18 @@ class Frozen:
 
     def beside(self, values: dict[str, Any], right: Tensor) -> tuple[str, Panel]:
         """Return in words what the trace answers, and its graph as it was traced."""
-        heading = "Its graph, the same for ever"
+        heading = "Its graph, always the same"
         panel = graph(heading, Marked(_plain(self.recording), self.marks(), hidden=True))
         told = f"made at {self.made_with}" if self.made_with else "made without arguments"
         try:
             answer = self.answer(values)
         except (RuntimeError, TypeError) as error:
             return f"The trace, {told}, cannot answer: {str(error).splitlines()[0]}", panel
-        shown, wanted = (show(summary(t._array)) for t in (answer, right))
+        shown, requested = in_words(answer), in_words(right)
         if same_answer(answer, right):
             return f"The trace, {told}, answers {shown}, the same.", panel
         wrong = sentence(f"The trace, {told}, answers {shown}")
-        return f"{wrong} Wrong: the function gives {wanted}", panel
+        return f"{wrong} Wrong: the function gives {requested}", panel
 
 
 def same_answer(one: Tensor, other: Tensor) -> bool:

@@ -9,24 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 
 from autodiff_kit.record.memory import watch_memory
+from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.panels import page, table
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.measuring import NOT_TIMED, micro, most_kept, prints, seconds_of
-from autodiff_kit.widgets.running import fresh_grads, name_of, run
+from autodiff_kit.widgets.measuring import (
+    EFFECTS,
+    MOST,
+    PRINTS,
+    micro,
+    most_kept,
+    not_timed,
+    prints,
+    seconds_of,
+)
+from autodiff_kit.widgets.running import Refused, fresh_grads, ran, run
 
 __all__ = ["Costs"]
 
 
 class Costs(Lab):
     """What several ways through the same inputs cost: nodes, bytes kept for backward, time.
+
+    Each way runs twice with each input to be counted, which shows whether it does the same both
+    times, and up to 26 times to be timed.
 
     Parameters
     ----------
@@ -69,26 +83,30 @@ class Costs(Lab):
 
     def draw(self) -> None:
         """Call each way with each input: once to count, and then often enough to time it."""
-        counted = {name: [_counted(way, x) for x in self._inputs] for name, way in self._ways}
-        self.nodes = {name: [nodes for nodes, _ in found] for name, found in counted.items()}
-        self.kept = {name: [kept for _, kept in found] for name, found in counted.items()}
+        seen = {name: [_counted(name, way, x) for x in self._inputs] for name, way in self._ways}
+        self.nodes = {name: [one.first.nodes for one in found] for name, found in seen.items()}
+        self.kept = {name: [one.first.kept for one in found] for name, found in seen.items()}
         nodes = self._table("Nodes built", lambda name, i: f"{self.nodes[name][i]:,}")
         kept = self._table("Kept by nodes, at most", lambda n, i: in_bytes(self.kept[n][i]))
         said = " ".join(self._said(name) for name, _ in self._ways)
+        doubts = [one.doubt for found in seen.values() for one in found if one.doubt]
+        said = " ".join([said, *dict.fromkeys(doubts)])
         self.canvas.svg = page([[nodes], [kept]], title="Nodes and bytes", said=said)
         self.canvas.caption = said
-        self._measure()
+        self._measure(any(one.has_effects for found in seen.values() for one in found))
 
-    def _measure(self) -> None:
+    def _measure(self, has_effects: bool) -> None:
         """Time all ways; shown live and nowhere else, as it is another time every time."""
-        self.seconds, self.times.svg, self.times.caption = {}, "", NOT_TIMED
-        if any(prints(way) for _, way in self._ways):
+        printing = any(prints(way) for _, way in self._ways)
+        self.seconds, self.times.svg = {}, ""
+        self.times.caption = not_timed(PRINTS if printing else EFFECTS)
+        if printing or has_effects:
             return
         rows = [seconds_of(*(partial(way, x) for _, way in self._ways)) for x in self._inputs]
         names = [name for name, _ in self._ways]
         self.seconds = {n: list(s) for n, s in zip(names, zip(*rows, strict=True), strict=True)}
         times = self._table("Time of a call", self._time)
-        said = "Measured just now, on this machine: the median of calls taken in turn."
+        said = f"Measured just now, on this machine: medians of up to {MOST} calls, taken in turn."
         self.times.svg = page([[times]], title="Times", said=said)
         self.times.caption = said
 
@@ -127,19 +145,43 @@ def _checked(
     return list(inputs), list(ways.items())
 
 
-def _counted(way: Callable[[Tensor], Any], x: Tensor) -> tuple[int, int]:
-    """Return how many nodes a call builds, and how many bytes they keep at most."""
+class _Counts(NamedTuple):
+    nodes: int
+    kept: int
+    value: Any
+    recording: Recording
 
-    def once() -> Any:
+
+def _counted(name: str, way: Callable[[Tensor], Any], x: Tensor) -> Examined[_Counts]:
+    """Count the nodes that a call builds, and the bytes they keep at most, in two runs."""
+
+    def called() -> Any:
         with watch_memory() as memory, fresh_grads():
-            value = way(x)  # held, as a caller would, until the watch is over
+            value = ran(way(x), way)  # held, as a caller would, until the watch is over
+            outcome = [v.detach().clone() if isinstance(v, Tensor) else v for v in _items(value)]
         del value
-        return memory
+        return memory, outcome
 
-    once.__name__ = name_of(way)
-    memory, recording = run(once)
-    nodes = sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
-    return nodes, most_kept(memory)
+    def once() -> _Counts:
+        (memory, outcome), recording = run(called, of=way)
+        nodes = sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
+        is_idle = not any(node["kind"] == "op" for node in recording.nodes)
+        if is_idle and not any(isinstance(item, Tensor) for item in outcome):
+            shown = repr(outcome[0]) if len(outcome) == 1 else f"{len(outcome)} items"
+            raise Refused(
+                f"{name} did nothing with tensors, and returned {shown}: there is nothing to "
+                f"count.\n-> Compute with the tensor that {name} is called with."
+            )
+        return _Counts(nodes, most_kept(memory), outcome, recording)
+
+    return examined(way, once, lambda one: one.value, recording=lambda one: one.recording)
+
+
+def _items(value: Any) -> list[Any]:
+    """Return the items of a tuple, or the value as the only one."""
+    if not isinstance(value, tuple | list):
+        return [value]
+    return [inner for item in value for inner in _items(item)]
 
 
 def _size(x: Tensor) -> str:

@@ -20,18 +20,31 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import show
 from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
 from autodiff_kit.view.words import memory as in_bytes
-from autodiff_kit.view.words import sentence
+from autodiff_kit.view.words import sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
+from autodiff_kit.widgets.distrust import examined
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.measuring import NOT_TIMED, kept_bytes, micro, prints, seconds_of
+from autodiff_kit.widgets.measuring import (
+    EFFECTS,
+    MOST,
+    PRINTS,
+    kept_bytes,
+    micro,
+    not_timed,
+    prints,
+    seconds_of,
+)
 from autodiff_kit.widgets.rewriting import SWITCHES, Lines
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, run, the_tensor
 
 __all__ = ["GradMode"]
 
 
 class GradMode(Lab):
     r"""A function with a switch at each line: ``no_grad``, ``detach`` or ``requires_grad_()``.
+
+    At each change the function runs once with its switches, twice as written, to see whether it
+    answers the same both times, and both versions up to 26 times to be timed.
 
     Parameters
     ----------
@@ -117,7 +130,13 @@ class GradMode(Lab):
         function = self._source.rewritten(switches)
         written = self._source.function
         now, recording = self._run(function, self._values())
-        before, plain = self._run(written, self._arguments.values())
+        seen = examined(
+            written,
+            lambda: self._run(written, self._arguments.values()),
+            lambda run: (run[0].answer, run[0].error),
+            recording=lambda run: run[1],
+        )
+        before, plain = seen.first
         if not recording.nodes:
             raise Refused(now.error or no_tensors(self._arguments, written))
         self.recording = recording
@@ -125,7 +144,7 @@ class GradMode(Lab):
         self.raised = now.raised or before.raised
         self.kept, self.kept_as_written = kept_bytes(now.memory), kept_bytes(before.memory)
         self.nodes, self.nodes_as_written = _recorded(recording), _recorded(plain)
-        said = self._said(switches)
+        said = f"{seen.doubt} {self._said(switches)}".lstrip()
         left = [listing("Your code and its switches", self._marked(switches, now.line))]
         if self.error:
             width = max(left[0].width, 300.0)
@@ -134,7 +153,7 @@ class GradMode(Lab):
         panel = graph("What was recorded", Marked(_plain(recording), self._marks(recording)))
         self.canvas.svg = page([left, [panel]], title=f"no_grad in {written.__name__}", said=said)
         self.canvas.caption = said
-        self._measure(function, written, bool(switches))
+        self._measure(function, written, bool(switches), seen.has_effects)
 
     def _values(self) -> dict[str, Any]:
         values = self._arguments.values()
@@ -154,8 +173,9 @@ class GradMode(Lab):
                 except Exception as error:
                     at = _line(error)
                     said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
-                    return _Outcome(memory, said, at, {}, True)
+                    return _Outcome(memory, said, at, {}, None, True)
             loss = the_tensor(loss, function)
+            answer = loss.detach().clone()
             try:
                 with fresh_grads():
                     loss.backward()
@@ -163,12 +183,11 @@ class GradMode(Lab):
                         n: values[n].grad for n in self._arguments.tensors if _wants(values[n])
                     }
             except Exception as error:
-                return _Outcome(memory, _first_words(error), self._last_line(), {})
+                return _Outcome(memory, _first_words(error), self._last_line(), {}, answer)
             grads = {n: None if g is None else show(summary(g._array)) for n, g in found.items()}
-            return _Outcome(memory, "", 0, grads)
+            return _Outcome(memory, "", 0, grads, answer)
 
-        whole.__name__ = name_of(function)
-        outcome, recording = run(whole)
+        outcome, recording = run(whole, of=function)
         return outcome, recording
 
     def _last_line(self) -> int:
@@ -205,7 +224,7 @@ class GradMode(Lab):
         if (kept, self.nodes) != (before, self.nodes_as_written):
             text += f"\nAs written: {before} in {_count(self.nodes_as_written)}."
         for name, grad in self.grads.items():
-            text += sentence(f"\n{name}.grad is {grad}")
+            text += sentence(f"\n{name}.grad is {grad and spoken(grad)}")
         return text
 
     def _said(self, switches: Mapping[int, str]) -> str:
@@ -215,21 +234,25 @@ class GradMode(Lab):
         said += " " + self._measured().replace("\n", " ")
         return said if not self.error else f"{said} {self.error.splitlines()[0]}."
 
-    def _measure(self, function: Any, written: Any, switched: bool) -> None:
+    def _measure(self, function: Any, written: Any, switched: bool, has_effects: bool) -> None:
         """Time both versions; shown live and nowhere else, as it is another time every time."""
-        if self.raised or prints(written):
-            self._time.value = "" if self.raised else NOT_TIMED
+        if self.raised or has_effects or prints(written):
+            why = PRINTS if prints(written) else EFFECTS
+            self._time.value = "" if self.raised else not_timed(why)
             return
         plain, values = self._arguments.values(), self._values()
         self.seconds_as_written, self.seconds = seconds_of(
             lambda: self._arguments.call(written, plain),
             lambda: self._arguments.call(function, values),
+            of=written,
         )
         text = f"Forward pass: {micro(self.seconds_as_written)} as written"
         if switched:
             ratio = self.seconds / (self.seconds_as_written or 1)
             text += f", {micro(self.seconds)} with the switches ({ratio:.2f} times as long)"
-        self._time.value = text + ": measured just now, on this machine."
+        self._time.value = (
+            f"{text}: measured just now, on this machine; medians of up to {MOST} calls."
+        )
 
 
 class _Outcome(NamedTuple):
@@ -237,6 +260,7 @@ class _Outcome(NamedTuple):
     error: str
     line: int
     grads: dict[str, str | None]
+    answer: Tensor | None
     raised: bool = False  # by the function itself
 
 

@@ -164,7 +164,7 @@ def one_number(function: Function, *inputs: Tensor) -> Tensor:
     out = the_tensor(function(*inputs), function)
     if out.numel() != 1:
         raise Refused(
-            f"{name_of(function)} gave back a tensor of shape {list(out.shape)}, and a plot "
+            f"{name_of(function)} returned a tensor of shape {list(out.shape)}, and a plot "
             "needs one number for each point.\n-> End it with .sum() or .mean(), if that is meant."
         )
     return out.reshape(())

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 import textwrap
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from time import perf_counter
+from types import FrameType
 from typing import Any
 
 import anywidget
@@ -27,7 +29,7 @@ from autodiff_kit.record.source import is_foreign
 from autodiff_kit.view.page import joined, static
 from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
 from autodiff_kit.widgets.canvas import Canvas
-from autodiff_kit.widgets.running import Refused
+from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
 
 __all__ = ["Lab"]
 
@@ -277,19 +279,31 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, Refused):
         return str(error)
     if isinstance(error, KeyboardInterrupt):
-        return "You stopped the run.\n-> Turn a control to run it again."
+        return "You stopped the run.\n-> Change a control to run it again."
+    frame, line = _place_of(error)
     words = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"{words}{_line_of(error)}\n-> Turn the control back, or mend the code and run its cell."
+    if line:
+        words += f"\nIt came from line {line}"
+    if frame is not None and _uses_pytorch(frame):
+        return f"{words}\n{OTHER_TENSORS}"
+    return f"{words}\n-> Change the control back, or fix the code and run its cell."
 
 
-def _line_of(error: BaseException) -> str:
-    """Return the learner's innermost line that an error came through, in words."""
-    traceback, found = error.__traceback__, ""
+def _place_of(error: BaseException) -> tuple[FrameType | None, str]:
+    """Return the learner's innermost frame that an error came through, and its line in words."""
+    traceback, frame, words = error.__traceback__, None, ""
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
         line = linecache.getline(name, traceback.tb_lineno).strip()
         module = traceback.tb_frame.f_globals.get("__name__", "autodiff_kit")
         if line and not is_foreign(name) and not module.startswith("autodiff_kit"):
-            found = f"\nIt came from line {traceback.tb_lineno} of your code: {line}"
+            frame, words = traceback.tb_frame, f"{traceback.tb_lineno} of your code: {line}"
         traceback = traceback.tb_next
-    return found
+    return frame, words
+
+
+def _uses_pytorch(frame: FrameType) -> bool:
+    """Return whether the code of a frame works with PyTorch itself."""
+    pytorch = sys.modules.get("torch")
+    known = [frame.f_globals.get(name) for name in frame.f_code.co_names]
+    return pytorch is not None and any(value is pytorch for value in known)

@@ -12,22 +12,38 @@ from contextlib import ExitStack
 from inspect import unwrap
 from statistics import median
 from time import perf_counter
-from types import CellType, CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.record.memory import Memory
 from autodiff_kit.record.source import is_foreign
+from autodiff_kit.widgets.distrust import names_in, reachable_functions
 from autodiff_kit.widgets.running import fresh_grads, run
 
-__all__ = ["NOT_TIMED", "kept_bytes", "micro", "most_kept", "prints", "seconds_of"]
+__all__ = [
+    "EFFECTS",
+    "PRINTS",
+    "kept_bytes",
+    "micro",
+    "most_kept",
+    "not_timed",
+    "prints",
+    "seconds_of",
+]
 
-ENOUGH, FEWEST = 0.02, 7  # seconds spent on measuring, and calls at least
-NOT_TIMED = "Not timed: that takes hundreds of calls, and this function prints at each of them."
+ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; calls at least, and at most
+PRINTS = "prints at each of them"
+EFFECTS = "changes something outside of itself at each of them"
 
 
-def seconds_of(*calls: Callable[[], Any]) -> list[float]:
-    """Return how long each of these calls takes, unwatched: the median of several, in turn.
+def not_timed(why: str) -> str:
+    """Say that a function is not timed."""
+    return f"Not timed: that takes up to {MOST} more calls, and this function {why}."
+
+
+def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) -> list[float]:
+    """Return how long each of these calls takes, unwatched: the median of 7 to 25, in turn.
 
     Each is called once before, and the leaves that get a gradient then have their own back after.
 
@@ -48,7 +64,7 @@ def seconds_of(*calls: Callable[[], Any]) -> list[float]:
                 after.callback(setattr, leaf, "grad", grad)
                 leaf.grad = None  # else the first backward pass adds to the learner's own array
             begin = start = perf_counter()
-            while len(times[-1]) < FEWEST or start - begin < ENOUGH:
+            while len(times[-1]) < FEWEST or (start - begin < ENOUGH and len(times[-1]) < MOST):
                 for call, own in zip(calls, times, strict=True):
                     call()
                     end = perf_counter()
@@ -56,30 +72,16 @@ def seconds_of(*calls: Callable[[], Any]) -> list[float]:
                     start = end
         return [median(own) for own in times]
 
-    return list(run(several)[0])
+    return list(run(several, of=of)[0])
 
 
 def prints(function: Callable[..., Any]) -> bool:
     """Return whether a function, or one that it calls by its name, calls ``print``."""
-    waiting: list[Any] = [unwrap(function)]
-    seen: set[int] = set()
-    while waiting:
-        called = waiting.pop()
-        if not isinstance(called, FunctionType) or id(called) in seen:
-            continue
-        seen.add(id(called))
-        if is_foreign(called.__code__.co_filename):
-            continue
-        codes = [called.__code__]
-        for code in codes:  # and those of the functions that stand inside of it
-            codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
-        names = {name for code in codes for name in code.co_names}
-        if "print" in names:
-            return True
-        waiting += [called.__globals__.get(name) for name in names]
-        # A cell without contents belongs to a function that is defined further down.
-        waiting += [cell.cell_contents for cell in called.__closure__ or () if cell != CellType()]
-    return False
+    return any(
+        "print" in names_in(called)
+        for _, called in reachable_functions(unwrap(function))
+        if isinstance(called, FunctionType) and not is_foreign(called.__code__.co_filename)
+    )
 
 
 def micro(seconds: float) -> str:

@@ -120,6 +120,11 @@ class Lines:
             tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
         except (OSError, SyntaxError, IndexError):
             tree, lines, first = ast.Pass(), [], 1
+        if isinstance(tree, ast.AsyncFunctionDef):
+            raise TypeError(
+                f"{name} is written with `async def`: a call only prepares it, and none of its "
+                "lines runs.\n-> Write `def` instead of `async def`, without `await`."
+            )
         if not isinstance(tree, ast.FunctionDef):
             raise TypeError(
                 f"the source of {name} cannot be read line by line.\n"

@@ -9,8 +9,11 @@ next: ``lab.py``.
 from __future__ import annotations
 
 import ctypes
+import inspect
+import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 from autodiff_kit.autograd.grad_mode import local
@@ -20,7 +23,7 @@ from autodiff_kit.ops.table import Op
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Refused", "fresh_grads", "name_of", "run", "the_tensor"]
+__all__ = ["Refused", "fresh_grads", "is_pytorch", "name_of", "ran", "run", "the_tensor"]
 
 AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the exception
 
@@ -38,6 +41,7 @@ def run(
     *args: Any,
     seconds: float = 5.0,
     operations: int = 20_000,
+    of: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Recording]:
     """Call a function under a recorder of its own, within bounds.
@@ -55,10 +59,12 @@ def run(
         reach what a cell calls; what a control calls may run in another thread.
     operations : int, default 20_000
         It may do so many operations on tensors.
+    of : callable, optional
+        The learner's function, where ``function`` is the lab's own and calls it: messages name it.
 
     Returns
     -------
-    (value, Recording) - what the function gave back, and what its tensors did.
+    (value, Recording) - what the function returned, and what its tensors did.
 
     Raises
     ------
@@ -82,15 +88,40 @@ def run(
         with installed(_Counter(operations)), record() as recording, clock:
             value = function(*args, **kwargs)
     except _Stopped as stop:
-        raise Refused(f"{name_of(function)} was stopped: {stop}") from None
+        raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
         clock.__exit__()  # where it struck on the way in or out, it has not been ended yet
         mode.grad_enabled, mode.inference = flags
     return value, recording
 
 
+def ran(value: Any, function: Callable[..., Any]) -> Any:
+    """Return what a call gave, if the lines of the function have run by then.
+
+    Raises
+    ------
+    Refused
+        If the call has only made a generator or a coroutine: none of its lines has run.
+    """
+    name = name_of(function)
+    if inspect.iscoroutine(value):
+        value.close()  # else Python warns that it was never awaited
+    if inspect.iscoroutine(value) or inspect.isasyncgen(value):
+        raise Refused(
+            f"{name} is written with `async def`: a call only prepares it, and none of its lines "
+            "runs.\n-> Write `def` instead of `async def`, without `await`."
+        )
+    if inspect.isgenerator(value) and value.gi_code.co_name != "<genexpr>":
+        raise Refused(
+            f"{name} is a generator, as it contains `yield`: a call only prepares it, and none of "
+            "its lines runs.\n-> Write `return` instead of `yield`, or call a function that goes "
+            "through it: for _ in generator: ..."
+        )
+    return value
+
+
 def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
-    """Return what a function gave back, if that is a tensor.
+    """Return what a function returned, if that is a tensor.
 
     Raises
     ------
@@ -99,22 +130,49 @@ def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
     """
     if isinstance(value, Tensor):
         return value
+    ran(value, function)
     name = name_of(function)
     if value is None:
         raise Refused(
-            f"{name} gave nothing back, and this lab needs a tensor.\n"
-            "-> End every way through it with a line such as `return y`."
+            f"{name} returned nothing (None), and this lab needs a tensor.\n"
+            "-> End each path through it with a line such as `return y`."
+        )
+    if is_pytorch(value):
+        raise Refused(f"{name} returned a tensor of PyTorch itself.\n{OTHER_TENSORS}")
+    if callable(value):
+        raise Refused(
+            f"{name} returned a function, and this lab needs a tensor.\n"
+            "-> Call that function, and return its result; or give the lab the inner function."
         )
     kind = type(value).__name__
     kind = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-    raise Refused(
-        f"{name} gave back {kind}, and this lab needs a tensor.\n"
-        "-> Return the tensor itself: without float(), .item() or .numpy(), and only one."
-    )
+    if isinstance(value, tuple | list | dict | set):
+        count = len(value)
+        kind += f" of {count} item{'s' * (count != 1)}"
+        hint = "-> Return one tensor, such as the loss, and not several values."
+    else:
+        kind += f", {value!r}," if isinstance(value, bool | int | float) else ","
+        hint = "-> Return the tensor itself: without float(), int(), bool(), .item() or .numpy()."
+    raise Refused(f"{name} returned {kind.rstrip(',')}; this lab needs a tensor.\n{hint}")
+
+
+OTHER_TENSORS = (
+    "-> The labs run on the kit's own tensors, which PyTorch's functions do not take. Write "
+    "`import autodiff_kit as torch` in place of `import torch`, and run the cell again."
+)
+
+
+def is_pytorch(value: Any) -> bool:
+    """Return whether this is a tensor of PyTorch, which is not imported for the question."""
+    pytorch = sys.modules.get("torch")
+    kind = getattr(pytorch, "Tensor", None)
+    return isinstance(kind, type) and issubclass(type(value), kind)
 
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return what a function is called in a sentence: the same words on every machine."""
+    while isinstance(function, partial):
+        function = function.func
     name = getattr(function, "__name__", "") or type(function).__name__
     return "the lambda" if name == "<lambda>" else name
 

@@ -1,7 +1,7 @@
 """Stepping through a function of one's own: turn an argument, and step through the next run.
 
 After reading you know how a lab makes lines of code around the learner's function, so that the
-Stepper can show where its arguments came from and where the way back began. Read next:
+Stepper can show where its arguments came from and where backward began. Read next:
 ``stepper.py``.
 """
 
@@ -19,7 +19,7 @@ from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepThrough"]
@@ -97,7 +97,7 @@ class StepThrough(Lab):
 
         failed: Exception | None = None
         try:
-            run(there_and_back)
+            run(there_and_back, of=self._function)
         except Refused:
             raise
         except Exception as error:
@@ -149,18 +149,20 @@ class _Call:
         name = name if name.isidentifier() else "f"
         self._result = next(n for n in ("y", "loss", "result") if n not in {name, *values})
         given = ", ".join(f"{n}={v!r}" if _is_short(v) else f"{n}={n}" for n, v in values.items())
+        self._function = function
         self._space = {name: function, **values}
         self._text = f"{self._result} = {name}({given})"
 
     def forward(self) -> None:
         """Call the function."""
         self._do(self._text, "the call")
+        ran(self._space[self._result], self._function)
 
     def backward(self) -> None:
         """Go back from what it returned, if it is one number that wants a gradient."""
         value = self._space[self._result]
         if isinstance(value, Tensor) and value.requires_grad and value.numel() == 1:
-            self._do(f"{self._result}.backward()", "the way back")
+            self._do(f"{self._result}.backward()", "the backward pass")
 
     def _do(self, text: str, file: str) -> None:
         linecache.cache[file] = len(text), None, [text + "\n"], file

@@ -16,7 +16,7 @@ from autodiff_kit.view.story import KEYS, Story, story
 from autodiff_kit.view.story_svg import draw_parts
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, name_of, run
+from autodiff_kit.widgets.running import Refused, name_of, ran, run
 
 __all__ = ["ErrorStory"]
 
@@ -105,11 +105,10 @@ class ErrorStory(Lab):
     def _run(self, function: Callable[[], Any]) -> None:
         def recorded() -> None:
             with record(self._library) as self.recording:
-                function()
+                ran(function(), function)
 
-        recorded.__name__ = name_of(function)
         try:
-            run(recorded)
+            run(recorded, of=function)
         except Refused:
             raise
         except Exception:

@@ -49,7 +49,7 @@ def test_every_kind_of_argument_gets_the_control_that_fits():
         "name": "Text",
         "w": "FloatSlider",
     }
-    assert arguments.tensors == ["x", "data", "w"]
+    assert arguments.tensors == ["x", "data", "rate", "w"]
 
 
 def test_values_are_of_the_kind_that_the_function_takes():
@@ -60,7 +60,8 @@ def test_values_are_of_the_kind_that_the_function_takes():
     assert isinstance(values["x"], torch.Tensor) and values["x"].requires_grad
     assert values["w"].item() == 2
     assert values["colour"] is Colour.BLUE
-    assert (values["n"], values["rate"], values["flag"]) == (3, 0.5, True)
+    assert (values["n"], values["flag"]) == (3, True)
+    assert isinstance(values["rate"], torch.Tensor) and values["rate"].requires_grad
     assert (values["act"], values["size"], values["rounds"]) == ("tanh", 1, 2)
 
 
@@ -87,7 +88,7 @@ def test_a_slider_reaches_its_beginning_whatever_that_is():
     for value in (0.0, 3.7, -250.0, 1e6, 1e-5):
         slider = Arguments(lambda x: x, {"x": value}).controls["x"]
         assert slider.min <= value <= slider.max
-        assert slider.value == value
+        assert slider.value == torch.tensor(value).item()  # a float becomes a tensor
 
 
 def test_missing_and_unknown_arguments_are_named():
@@ -135,7 +136,7 @@ def test_where_no_slider_can_stand_the_value_stays_what_it_is(value):
     arguments = Arguments(lambda x, w: x, {"x": torch.tensor(value), "w": value})
 
     assert arguments.controls == {}
-    assert arguments.tensors == ["x"]
+    assert arguments.tensors == ["x", "w"]
     assert str(arguments.values()["x"].item()) == str(value)
 
 

@@ -146,7 +146,7 @@ def raising(x: Any, h: Any) -> Any:
     ("step", "words"),
     [
         (raising, "no step today"),
-        (lambda x, h: None, "gave nothing back"),
+        (lambda x, h: None, "returned nothing"),
         (lambda x, h: x, "a state of shape (1, 2)"),
         (lambda x, h: h, "depends on nothing that requires a gradient"),
         (lambda x: x, "TypeError"),

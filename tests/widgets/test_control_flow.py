@@ -28,8 +28,10 @@ def test_the_first_run_is_drawn_over_nothing():
 
     assert seen.answer.item() == 8
     line = power.__code__.co_firstlineno + 4
-    assert seen.canvas.caption == f"The answer is 8. Line {line}: y > 10 → False."
-    assert "came</text>" not in seen.canvas.svg
+    assert (
+        seen.canvas.caption == f"The answer is 8.0, with x.grad 12.0. Line {line}: y > 10 → False."
+    )
+    assert "added</text>" not in seen.canvas.svg
 
 
 def test_another_loop_count_is_drawn_over_the_run_before():
@@ -38,8 +40,10 @@ def test_another_loop_count_is_drawn_over_the_run_before():
     seen.controls["rounds"].value = 3
 
     assert seen.difference.came == ("y * x", "y - 10")
-    assert "The answer was 8. and is 6." in seen.canvas.caption
-    assert seen.canvas.svg.count(">+ came</text>") == 2
+    # x^3 = 8 with 3 x^2 = 12, and x^4 - 10 = 6 with 4 x^3 = 32.
+    words = "At rounds = 2 the answer was 8.0, with x.grad 12.0. Now it is 6.0, with x.grad 32.0."
+    assert words in seen.canvas.caption
+    assert seen.canvas.svg.count(">+ added</text>") == 2
     assert "→\u00a0True" in seen.canvas.svg
 
 
@@ -59,19 +63,20 @@ def test_the_frozen_trace_answers_wrongly_beside_it():
     seen = lab()
 
     seen.controls["frozen"].value = True
-    assert "answers 8., the same" in seen.canvas.caption
+    assert "answers 8.0, the same" in seen.canvas.caption
     seen.controls["x"].value = 3.0
 
     # The function: 27 > 10, so 17. The trace went the other way: 27.
-    assert "The trace, made at x = 2., rounds = 2, answers 27. Wrong: the function gives 17." in (
-        seen.canvas.caption
+    assert (
+        "The trace, made at x = 2.0, rounds = 2, answers 27.0. Wrong: the function gives 17.0."
+        in (seen.canvas.caption)
     )
 
 
 def test_switched_off_and_on_the_trace_is_made_anew_of_the_arguments_of_now():
     seen = lab(frozen=True)
     seen.controls["x"].value = 3.0
-    assert "made at x = 2., rounds = 2," in seen.canvas.caption
+    assert "made at x = 2.0, rounds = 2," in seen.canvas.caption
 
     seen.controls["frozen"].value = False
     assert "trace" not in seen.canvas.caption
@@ -79,7 +84,7 @@ def test_switched_off_and_on_the_trace_is_made_anew_of_the_arguments_of_now():
     seen.controls["frozen"].value = True
 
     # 4 ** 3 is more than 10, so the trace and the function both take 10 away.
-    assert "made at x = 4., rounds = 2, answers 54., the same." in seen.canvas.caption
+    assert "made at x = 4.0, rounds = 2, answers 54.0, the same." in seen.canvas.caption
     assert "The trace, frozen when it was switched on" in seen.canvas.svg
 
 
@@ -151,7 +156,7 @@ def test_no_tensor_returned_is_said():
 
     seen.controls["x"].value = 0.0
 
-    assert seen.message.startswith("wrong gave nothing back")
+    assert seen.message.startswith("wrong returned nothing")
 
 
 def test_a_function_without_tensors_is_told_how_to_get_one():
@@ -160,7 +165,7 @@ def test_a_function_without_tensors_is_told_how_to_get_one():
 
     assert ControlFlow(lambda n: n, n=2).message == (
         "the lambda did nothing with tensors.\n"
-        "-> Give it a tensor: n=torch.tensor(2., requires_grad=True), and not n=2."
+        "-> Give it a float, which becomes a tensor: n=2.0, and not n=2."
     )
 
 

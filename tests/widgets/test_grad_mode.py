@@ -143,7 +143,7 @@ def test_a_switch_that_is_not_there_is_refused_with_those_that_are(switches):
 def test_no_tensor_returned_is_said_in_the_lab():
     seen = GradMode("float(x * 2)", x=torch.tensor(1.0))
 
-    assert seen.message.startswith("cell gave back a float")
+    assert seen.message.startswith("cell returned a float")
 
 
 def test_the_same_switches_give_the_same_picture():
@@ -169,4 +169,4 @@ def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsy
     seen = GradMode(told, x=torch.tensor(2.0, requires_grad=True))
 
     assert "this function prints" in seen._time.value
-    assert capsys.readouterr().out == "here\n" * 2
+    assert capsys.readouterr().out == "here\n" * 3

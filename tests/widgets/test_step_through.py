@@ -67,7 +67,7 @@ def test_the_still_picture_and_the_words_are_those_of_the_latest_run():
     assert lab.still() != before
     assert lab.still() == StepThrough(power, x=leaf(), times=1).still()
     assert repr(lab).startswith("StepThrough(Stepper(2 nodes, ")
-    assert repr(lab).endswith("), at x = 2., times = 1)")
+    assert repr(lab).endswith("), at x = 2.0, times = 1)")
 
 
 def test_a_function_that_goes_back_itself_is_not_sent_back_again_and_gradients_begin_anew():
@@ -133,7 +133,7 @@ def test_an_endless_run_is_stopped_and_the_run_before_stays(monkeypatch):
 
 
 def test_no_tensor_at_all_is_told_and_leaves_no_page(tmp_path):
-    lab = StepThrough(lambda x: x * 2, x=2.0)
+    lab = StepThrough(lambda x: x * 2, x=2)
 
     assert "did nothing with tensors" in lab.message
     with pytest.raises(RuntimeError, match="There is no picture yet"):
