@@ -22,6 +22,7 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.batching import Gradient, Way, batching_svg, told
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.widgets import sequences
+from autodiff_kit.widgets.distrust import examined
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.measuring import seconds_of
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
@@ -120,16 +121,24 @@ class Batching(Lab):
             (name, data.padded(mask), marks, True),
             ("shrinking batch", data.shrinking(), sorted(plain, key=len, reverse=True), True),
         ]
+
+        def once() -> Any:
+            return run(data.one_by_one(), of=self._step)[0].detach()
+
+        seen = examined(self._step, once, lambda loss: loss)
         names = _names(self._step)
         ways, order = [], None
         for title, function, rows, together in plans:
-            way, order = _measured(title, function, rows, together, names, order)
+            way, order = _measured(title, function, rows, together, names, order, self._step)
             ways.append(way)
-        seconds = seconds_of(*(partial(_whole_step, function) for _, function, _, _ in plans))
+        calls = (partial(_whole_step, function) for _, function, _, _ in plans)
+        seconds = seconds_of(*calls, of=self._step)
         self.ways, self._data = ways, data
         self._show_times(seconds)
         self.canvas.svg = batching_svg(ways)
-        self.canvas.caption = told(ways)
+        self.canvas.caption = f"{seen.doubt} {told(ways)}".lstrip()
+        if seen.differs:
+            self.canvas.caption = f"{seen.doubt} So the ways through it cannot be compared."
         self._pick()
 
     def _show_times(self, seconds: list[float]) -> None:
@@ -156,7 +165,7 @@ class Batching(Lab):
             return loss
 
         go = self._data.one_by_one(number)
-        _, recording = run(alone)
+        _, recording = run(alone, of=self._step)
         self.canvas.svg = batching_svg(self.ways, number)
         self.set_trait("children", [*others, Stepper(recording, title=title)])
 
@@ -232,6 +241,7 @@ def _measured(
     together: bool,
     names: dict[int, str],
     order: list[Tensor] | None,
+    step: Step,
 ) -> tuple[Way, list[Tensor]]:
     """Go one way under the observers; ``order`` says in which order parameters are told."""
     fresh = fresh_grads()
@@ -248,8 +258,7 @@ def _measured(
                 loss.backward()
         return memory, loss.item()
 
-    watched.__name__ = "the network"
-    (memory, loss), recording = run(watched)
+    (memory, loss), recording = run(watched, of=step)
     found = [(leaf, grad) for leaf, grad in fresh.found if grad is not None]
     if order is None:
         order = sorted((leaf for leaf, _ in found), key=lambda leaf: _place(leaf, names))
@@ -299,7 +308,7 @@ def _lengths(words: str) -> list[int]:
         lengths = []
     if not lengths or min(lengths) < 1 or max(lengths) > STEPS or len(lengths) > SEQUENCES:
         raise Refused(
-            f"{words.strip() or 'Nothing'} is not a list of lengths.\n-> Write whole numbers "
+            f"{words.strip() or 'Nothing'} is not a list of lengths.\n-> Write integers "
             f"such as 5, 2, 3: at most {SEQUENCES} of them, from 1 to {STEPS}."
         )
     return lengths

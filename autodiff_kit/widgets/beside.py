@@ -32,7 +32,9 @@ from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["BesidePyTorch"]
 
-SECONDS = 30.0  # for a program; PyTorch loads some of its parts when they are first used
+# For a program; PyTorch loads some of its parts when they are first used. The kit runs first: a
+# loop without an end is known by then.
+SECONDS, SECONDS_PYTORCH = 5.0, 30.0
 _MISSING = (
     "PyTorch is not installed here, so these are the kit's answers alone. To see both: "
     "pip install torch, restart the kernel, and run this cell again."
@@ -51,6 +53,8 @@ class BesidePyTorch(Lab):
     ----------
     lines : list of Line
         Each statement with both answers.
+    varying : list of str
+        The statements to which the kit's two answers differ.
 
     Raises
     ------
@@ -74,20 +78,36 @@ class BesidePyTorch(Lab):
                 "top of a cell."
             )
         self.lines: list[Line] = []
+        self.varying: list[str] = []
         self._source = source.strip("\n")
         super().__init__({})
 
     def draw(self) -> None:
         """Run the program with both, and draw the answers."""
         torch = pytorch()
-        kit = _answers(self._source, autodiff_kit)
-        real = kit if torch is None else _answers(self._source, torch)
+        kit = _answers(self._source, autodiff_kit, SECONDS)
+        again = _answers(self._source, autodiff_kit, SECONDS)
+        self.varying = [one[0] for one, two in zip(kit, again, strict=False) if one != two]
+        real = kit if torch is None else _answers(self._source, torch, SECONDS_PYTORCH)
         self.lines = [
             Line(mine[0] or theirs[0], mine[1], None if torch is None else theirs[1])
             for mine, theirs in zip_longest(kit, real, fillvalue=("", "not reached"))
         ]
         self.canvas.svg = draw(self.lines, self._title())
-        self.canvas.caption = _MISSING if torch is None else self._verdict(torch.__version__)
+        caption = _MISSING if torch is None else self._verdict(torch.__version__)
+        self.canvas.caption = caption + self._doubt()
+
+    def _doubt(self) -> str:
+        """Say which lines answer something else each time, if any do."""
+        if not self.varying:
+            return ""
+        first = self.varying[0].split("\n")[0]
+        more = f" and {len(self.varying) - 1} more" * (len(self.varying) > 1)
+        return (
+            f" But this program answers something else each time, from the line {first}{more}: "
+            "random numbers without torch.manual_seed(), the time, or something else that is not "
+            "in the program. Run twice, the kit did not agree with itself."
+        )
 
     def _verdict(self, version: str) -> str:
         told = [line for line in self.lines if line.kit or line.torch]
@@ -126,7 +146,7 @@ def pytorch() -> Any:
     return space["torch"]
 
 
-def _answers(source: str, library: Any) -> list[tuple[str, str]]:
+def _answers(source: str, library: Any, seconds: float) -> list[tuple[str, str]]:
     """Run a program one statement after the other; return each with what is to be seen of it.
 
     Raises
@@ -145,7 +165,8 @@ def _answers(source: str, library: Any) -> list[tuple[str, str]]:
                     found.append((code, f"{type(error).__name__}: {error}"))
                     return
 
-    run(program, seconds=SECONDS)
+    program.__name__ = "The program"
+    run(program, seconds=seconds)
     return found
 
 
@@ -162,7 +183,7 @@ def _statements(source: str, library: Any) -> list[tuple[str, Callable[[], str]]
         tree = ast.parse(source, name)
     except SyntaxError as error:
         raise Refused(
-            f"SyntaxError: {error.msg}, in line {error.lineno}.\n-> Mend that line and run the "
+            f"SyntaxError: {error.msg}, in line {error.lineno}.\n-> Fix that line and run the "
             "cell again."
         ) from None
 

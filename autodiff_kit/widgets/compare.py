@@ -189,7 +189,7 @@ class Compare(Lab):
         def there_and_back() -> tuple[Tensor, dict[str, Tensor | None], int]:
             with watch_memory() as memory:
                 value = self._arguments.call(self._function, values)
-            if not isinstance(value, Tensor) and not any(memory.arrays):
+            if value is not None and not isinstance(value, Tensor) and not memory.arrays:
                 ran(value, self._function)
                 raise Refused(no_tensors(self._arguments, self._function))
             answer = the_tensor(value, self._function)

@@ -140,7 +140,7 @@ class ControlFlow(Lab):
     def _once(self) -> _Run:
         values = self._arguments.values()
         value, recording = run(self._arguments.call, self._function, values, of=self._function)
-        if not recording.nodes and not isinstance(value, Tensor):
+        if value is not None and not recording.nodes and not isinstance(value, Tensor):
             ran(value, self._function)
             raise Refused(no_tensors(self._arguments, self._function))
         answer = the_tensor(value, self._function)
@@ -199,10 +199,8 @@ class ControlFlow(Lab):
             left.append(words("Your code", "The source of this function cannot be read."))
         heading = "The graph of this run"
         if now is not was:
-            before, after = (
-                self._arguments.words(one, self._changed(was, now))
-                for one in (was.values, now.values)
-            )
+            names = self._changed(was, now)
+            before, after = (self._arguments.words(one.values, names) for one in (was, now))
             heading = f"The graph at {after}, drawn over that at {before}"
             if not after or len(heading) > 58:
                 heading = f"The graph of this run, drawn over {self._over.value}"
@@ -210,12 +208,9 @@ class ControlFlow(Lab):
 
     def _changed(self, was: _Run, now: _Run) -> list[str]:
         """Return the arguments that differ between two runs."""
+        words = self._arguments.words
         controls = self._arguments.controls
-        return [
-            n
-            for n in controls
-            if self._arguments.words(was.values, [n]) != self._arguments.words(now.values, [n])
-        ]
+        return [n for n in controls if words(was.values, [n]) != words(now.values, [n])]
 
     def _said(
         self, found: Difference, seen: Examined[_Run], before: Examined[_Run], asked: list[Branch]
@@ -232,11 +227,8 @@ class ControlFlow(Lab):
                 parts.append(f"The answer is still {_result(now)}")
             else:
                 at = self._arguments.words(was.values, self._changed(was, now))
-                parts.append(
-                    f"At {at} the answer was {_result(was)}"
-                    if at
-                    else f"The answer was {_result(was)}"
-                )
+                begin = f"At {at} the" if at else "The"
+                parts.append(f"{begin} answer was {_result(was)}")
                 parts.append(f"Now it is {_result(now)}")
         for branch in asked[:2]:
             parts.append(f"Line {branch.line}: {branch.text} {branch.note()}")

@@ -19,7 +19,7 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.panels import page, table
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.canvas import Canvas
-from autodiff_kit.widgets.distrust import Examined, examined
+from autodiff_kit.widgets.distrust import Examined, copy_of, examined
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.measuring import (
     EFFECTS,
@@ -158,7 +158,7 @@ def _counted(name: str, way: Callable[[Tensor], Any], x: Tensor) -> Examined[_Co
     def called() -> Any:
         with watch_memory() as memory, fresh_grads():
             value = ran(way(x), way)  # held, as a caller would, until the watch is over
-            outcome = [v.detach().clone() if isinstance(v, Tensor) else v for v in _items(value)]
+            outcome = copy_of(value)
         del value
         return memory, outcome
 
@@ -166,10 +166,9 @@ def _counted(name: str, way: Callable[[Tensor], Any], x: Tensor) -> Examined[_Co
         (memory, outcome), recording = run(called, of=way)
         nodes = sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
         is_idle = not any(node["kind"] == "op" for node in recording.nodes)
-        if is_idle and not any(isinstance(item, Tensor) for item in outcome):
-            shown = repr(outcome[0]) if len(outcome) == 1 else f"{len(outcome)} items"
+        if is_idle and not any(isinstance(item, Tensor) for item in _items(outcome)):
             raise Refused(
-                f"{name} did nothing with tensors, and returned {shown}: there is nothing to "
+                f"{name} did nothing with tensors, and returned {outcome!r}: there is nothing to "
                 f"count.\n-> Compute with the tensor that {name} is called with."
             )
         return _Counts(nodes, most_kept(memory), outcome, recording)

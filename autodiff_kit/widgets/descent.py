@@ -17,6 +17,7 @@ import autodiff_kit as ak
 from autodiff_kit.creation import tensor
 from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range
 from autodiff_kit.view.contours import levels, rings
+from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
@@ -27,6 +28,7 @@ from autodiff_kit.widgets.gradients import (
     Plotted,
     bounded,
     check_takes,
+    curve_along,
     ends_of,
     everywhere,
     function_of,
@@ -35,7 +37,9 @@ from autodiff_kit.widgets.gradients import (
     one_number,
     slopes_of,
 )
+from autodiff_kit.widgets.one_sided import NEAR, Curve, agree, sides_of
 from autodiff_kit.widgets.running import name_of
+from autodiff_kit.widgets.slope import goes_on
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +83,7 @@ def _descend(function: Function, start: Pair, optimizer: str, lr: float, steps: 
             reason = f"at step {step} the value is {values[-1]:g}"
             break
         if not out.requires_grad:
-            reason = "the value has no grad_fn: the graph knows no way back to x and y"
+            reason = "the value has no grad_fn: no path in the graph leads back to x and y"
             break
         if step < steps:
             way.zero_grad()
@@ -88,11 +92,24 @@ def _descend(function: Function, start: Pair, optimizer: str, lr: float, steps: 
     return Path2d(points, values, reason)
 
 
+def _gradient(function: Function, point: Pair) -> list[float | None]:
+    """Return autograd's slopes along x and along y."""
+    inputs = [leaf_at(value) for value in point]
+    slopes = slopes_of(one_number(function, *inputs), *inputs)
+    return [None if slope is None else float(slope.item()) for slope in slopes]
+
+
+def _pair(point: Pair) -> str:
+    return f"({label(point[0])}, {label(point[1])})"
+
+
 class Descent(Plotted):
     """Go down a surface: choose an optimizer and its step size, and drag the start.
 
     The map shows the surface (more blue is higher) and minus its gradient as arrows; the
-    path is that of the kit's own optimizer; below, the value at each step.
+    path is that of the kit's own optimizer; below, the value at each step. The function runs at
+    some 1,450 points for the map, once for each step of a path, and some 80 times around its two
+    ends, where autograd's gradient is held against the surface.
 
     Parameters
     ----------
@@ -163,6 +180,7 @@ class Descent(Plotted):
         self._names = names
         self._map: list[str] | None = None
         self._path: Path2d | None = None
+        self._seen: Examined[float] | None = None
         first = (xs[0] + 0.15 * (xs[1] - xs[0]), ys[0] + 0.85 * (ys[1] - ys[0]))
         given = first if start is None else start
         self._start = (min(max(given[0], xs[0]), xs[1]), min(max(given[1], ys[0]), ys[1]))
@@ -198,11 +216,13 @@ class Descent(Plotted):
         """Compute the map once, and the path each time."""
         if self._map is None:
             check_takes(self.function, "x", "y")
-            bounded(SECONDS, self._survey)
+            bounded(SECONDS, self._survey, of=self.function)
         optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
-        path = bounded(SECONDS, _descend, self.function, self._start, optimizer, lr, steps)
+        path = bounded(
+            SECONDS, _descend, self.function, self._start, optimizer, lr, steps, of=self.function
+        )
         self._path = path
-        words = self._words(path) + self._note
+        words = bounded(SECONDS, self._words, path, of=self.function) + self._note
         self.show(self._picture(path, words), words, self._start)
 
     def _survey(self) -> None:
@@ -225,6 +245,10 @@ class Descent(Plotted):
             right, up = (0.0 if slope is None else -float(slope.item()) for slope in slopes)
             return right, up
 
+        try:
+            self._seen = examined(self.function, lambda: height(*self._start), lambda value: value)
+        except Exception:  # there is no value at the start; at others there may be
+            self._seen = None
         xs, ys = grid(*self._detail, 0.0)
         tried = everywhere(height, [(x, y) for y in ys for x in xs])
         flat = [math.nan if v is None else v for v in tried.found]
@@ -276,30 +300,98 @@ class Descent(Plotted):
 
     def _diverges(self, path: Path2d) -> bool:
         values = path.values
-        if not math.isfinite(values[0]):
+        if not math.isfinite(values[0]) or math.isnan(values[-1]):
             return False
-        worse = values[-1] > values[0] or not math.isfinite(values[-1])
+        worse = values[-1] > values[0]
         return worse and (self._leaves(path) is not None or "the value is" in path.reason)
 
     def _words(self, path: Path2d) -> str:
         optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
-        start = f"({label(path.points[0][0])}, {label(path.points[0][1])})"
+        start = _pair(path.points[0])
         begin = f"{optimizer}, step size {label(lr)}: "
+        if self._seen and self._seen.doubt:
+            begin = f"{self._seen.doubt} {begin}"
         values = path.values
         if not math.isfinite(values[0]):
             return f"{begin}no path begins at {start}, where the value is {values[0]:g}."
+        if self._seen and self._seen.differs:
+            return f"{begin}map and path show one run at each point, and no surface."
+        gone = self._leaves(path)
+        against = self._against(path.points[0])
         if self._diverges(path):
-            gone = self._leaves(path)
             where = f" It leaves the map at step {gone}." if gone is not None else ""
             ends = path.reason or f"after {steps} steps the value is {label(values[-1])}"
-            return f"{begin}the path from {start} diverges: {ends}.{where} Try smaller steps."
+            advice = against or " Try smaller steps."
+            return f"{begin}the path from {start} diverges: {ends}.{where}{advice}"
+        if path.reason and len(path.points) == 1:
+            return f"{begin}the path ends where it begins, at {start}: {path.reason}.{against}"
         if path.reason:
-            return f"{begin}the path ends where it begins, at {start}: {path.reason}."
-        end = f"({label(path.points[-1][0])}, {label(path.points[-1][1])})"
-        outside = " That is outside of the map." if self._leaves(path) is not None else ""
+            return f"{begin}the path from {start} breaks off: {path.reason}.{against}"
+        end = path.points[-1]
+        outside = " That is outside of the map." if gone is not None else ""
+        remark = against or (self._remark(end) if gone is None else "")
         return (
             f"{begin}after {steps} steps from {start} the value has gone from {label(values[0])} "
-            f"to {label(values[-1])}, at {end}.{outside}"
+            f"to {label(values[-1])}, at {_pair(end)}.{outside}{remark}"
+        )
+
+    def _curves(self, point: Pair) -> list[Curve]:
+        """Return the surface along x and along y through a point."""
+        widths = [scale.high - scale.low for scale in (self._across, self._up)]
+        return [curve_along(self.function, point, axis, widths[axis]) for axis in (0, 1)]
+
+    def _against(self, point: Pair) -> str:
+        """Say where autograd's gradient is not the slope of the surface; ``""`` if it is."""
+        for name, curve, at, slope in zip(
+            self._names, self._curves(point), point, _gradient(self.function, point), strict=True
+        ):
+            if not math.isfinite(curve.value(at)):
+                continue
+            left, right = sides_of(curve, at)
+            if "none" in (left.kind, right.kind) or "unclear" in (left.kind, right.kind):
+                continue
+            if slope is None and left.slope == right.slope == 0:
+                continue
+            if slope is not None and agree(curve, slope, left) and agree(curve, slope, right):
+                continue
+            gives = "no slope" if slope is None else f"the slope {label(slope)}"
+            goes = goes_on(left, right, f"the surface along {name}")
+            if name == self._names[1]:
+                goes = goes.replace("on the left", "below").replace("on the right", "above")
+            return f" At {_pair(point)} autograd gives {gives} along {name}. {goes}"
+        return ""
+
+    def _remark(self, point: Pair) -> str:
+        """Say what kind of place it is where the gradient is 0; ``""`` where it is not."""
+        gradient = _gradient(self.function, point)
+        lengths = sorted(math.hypot(*g) for _, g in self._field if g and math.isfinite(sum(g)))
+        usual = lengths[len(lengths) // 2] if lengths else 0.0
+        size = math.hypot(*(slope or 0.0 for slope in gradient))
+        if size > 1e-3 * usual:
+            return ""
+        x_curve, y_curve = self._curves(point)
+        here = x_curve.value(point[0])
+        rises = []
+        for k in range(16):
+            turn = 2 * math.pi * k / 16
+            at = point[0] + NEAR * x_curve.width * math.cos(turn)
+            up = point[1] + NEAR * y_curve.width * math.sin(turn)
+            rises.append(curve_along(self.function, (at, up), 0, x_curve.width).value(at) - here)
+        if not all(map(math.isfinite, rises)):
+            return ""
+        room = 1e-3 * max(map(abs, rises)) + x_curve.noise(here)
+        up, down = max(rises) > room, min(rises) < -room
+        zero = "0" if size == 0 else "almost 0"
+        if up and down:
+            kind = "a saddle point: from it the surface rises one way and falls another"
+        elif up:
+            kind = "a minimum" if min(rises) > room else "the floor of a valley"
+        else:
+            kind = "a maximum" if down else "a plateau: the surface around it is flat"
+        stays = (size == 0 and not up) or (up and down and size == 0)
+        return (
+            f" The gradient is {zero} there. It is {kind}."
+            + " An optimizer that begins there stays there." * stays
         )
 
     def _picture(self, path: Path2d, words: str) -> str:

@@ -23,17 +23,17 @@ from zlib import crc32
 
 import numpy as np
 
-from autodiff_kit.nn import Module
+from autodiff_kit.autograd.observer import installed
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.formula import show
+from autodiff_kit.view.formula import number, show
 from autodiff_kit.view.words import listed, spoken
 from autodiff_kit.widgets.running import Refused, name_of
 
-__all__ = ["Examined", "contents", "examined", "names_in", "reachable_functions"]
+__all__ = ["Examined", "contents", "copy_of", "examined", "names_in", "reachable_functions"]
 
 LONG = 1.5  # seconds; what takes longer is not run a second time
 DEEP, MANY = 4, 500  # how deep and how far a container is looked into
@@ -98,6 +98,7 @@ def examined(
     'f returns a different result each time with the same arguments: 1, then 2. It changes log.'
     """
     name = name_of(function)
+    name = "The lambda" if name == "the lambda" else name  # each sentence begins with it
     before = _State(function)
     start = perf_counter()
     first = once()
@@ -133,6 +134,16 @@ def examined(
     return Examined(first, doubt, True, bool(effects))
 
 
+def copy_of(value: Any) -> Any:
+    """Return a copy of a tensor, unseen by any recorder, or the items of a tuple or list so."""
+    if isinstance(value, tuple | list):
+        return [copy_of(item) for item in value]
+    if not isinstance(value, Tensor):
+        return value
+    with installed(None):
+        return value.detach().clone()
+
+
 def _cause(effects: Sequence[str], draws: bool, must: bool = False) -> str:
     """Return what explains it, as far as it can be seen."""
     causes = ["draws random numbers"] * draws
@@ -153,7 +164,7 @@ def _pair(one: Any, two: Any) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, Tensor):
         return spoken(show(summary(value._array)))
-    text = repr(value)
+    text = spoken(number(value)) if isinstance(value, float) else repr(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
@@ -264,7 +275,7 @@ def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
                         yield f"{value.__name__}.{attribute}", inner
         elif isinstance(value, MethodType | partial):
             continue
-        elif isinstance(value, Module):
+        elif hasattr(value, "named_parameters") and hasattr(value, "named_buffers"):
             label = name or type(value).__name__
             for inner_name, tensor in [*value.named_parameters(), *value.named_buffers()]:
                 yield f"{label}.{inner_name}", tensor

@@ -22,7 +22,7 @@ from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
-from autodiff_kit.widgets.distrust import examined
+from autodiff_kit.widgets.distrust import copy_of, examined
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.measuring import (
     EFFECTS,
@@ -133,7 +133,7 @@ class GradMode(Lab):
         seen = examined(
             written,
             lambda: self._run(written, self._arguments.values()),
-            lambda run: (run[0].answer, run[0].error),
+            lambda run: run[0].error or run[0].answer,
             recording=lambda run: run[1],
         )
         before, plain = seen.first
@@ -175,7 +175,7 @@ class GradMode(Lab):
                     said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
                     return _Outcome(memory, said, at, {}, None, True)
             loss = the_tensor(loss, function)
-            answer = loss.detach().clone()
+            answer = copy_of(loss)
             try:
                 with fresh_grads():
                     loss.backward()

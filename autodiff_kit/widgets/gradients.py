@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets
 
+from autodiff_kit import dtypes
 from autodiff_kit.autograd import enable_grad, grad
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.creation import tensor
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Scale, label
 from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import Refused, _Clock, _Stopped, name_of, the_tensor
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ __all__ = [
     "Plotted",
     "bounded",
     "check_takes",
+    "curve_along",
     "ends_of",
     "everywhere",
     "function_of",
@@ -54,8 +57,15 @@ LEFT, RIGHT = 56.0, 488.0  # px, of all plots
 SECONDS = 10.0  # one picture may take so long
 
 
-def bounded(seconds: float, function: Callable[..., Any], *args: Any) -> Any:
+def bounded(
+    seconds: float,
+    function: Callable[..., Any],
+    *args: Any,
+    of: Callable[..., Any] | None = None,
+) -> Any:
     """Call a function with gradients on, unseen by any recorder, and not for longer than this.
+
+    Messages name the function, or the learner's one ``of`` which it calls.
 
     Raises
     ------
@@ -69,7 +79,7 @@ def bounded(seconds: float, function: Callable[..., Any], *args: Any) -> Any:
         with installed(None), enable_grad(), clock:
             return function(*args)
     except _Stopped as stop:
-        raise Refused(f"{name_of(function)} was stopped: {stop}") from None
+        raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
         clock.__exit__()  # where it struck on the way in or out, it has not been ended yet
 
@@ -175,8 +185,37 @@ def leaf_at(value: float) -> Tensor:
     return tensor(float(value), requires_grad=True)
 
 
+def curve_along(function: Function, point: Sequence[float], axis: int, width: float) -> Curve:
+    """Return a function as a curve of one of its numbers, for plain values; at float64, if it can.
+
+    Where the function raises, the curve has no value.
+    """
+
+    def leaves(at: Sequence[float], dtype: Any) -> list[Tensor]:
+        return [tensor(float(value), dtype=dtype, requires_grad=True) for value in at]
+
+    dtype: Any = dtypes.float64
+    try:
+        out = one_number(function, *leaves(point, dtype))
+        is_double = not out.is_floating_point() or out.dtype == dtype
+    except Exception:  # such as a matrix of float32 inside of it
+        dtype, is_double = dtypes.float32, False
+
+    def value(at: float) -> float:
+        moved = [*point[:axis], at, *point[axis + 1 :]]
+        try:
+            return float(one_number(function, *leaves(moved, dtype)).item())
+        except Exception:
+            return math.nan
+
+    here = value(point[axis])
+    near = [value(point[axis] + way * NEAR * width) for way in (-1, 1)]
+    rises = [abs(other - here) for other in near if math.isfinite(other - here)]
+    return Curve(value, width, max(rises, default=0.0) / (NEAR * width), is_double)
+
+
 def slopes_of(out: Tensor, *inputs: Tensor) -> tuple[Tensor | None, ...]:
-    """Return the gradients, recorded themselves; None where the graph knows no way."""
+    """Return the gradients, recorded themselves; None where no path leads back."""
     if not out.requires_grad:
         return (None,) * len(inputs)
     return grad(out, inputs, create_graph=True, allow_unused=True)

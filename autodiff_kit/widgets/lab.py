@@ -277,7 +277,8 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
 def _in_words(error: BaseException) -> str:
     """Return what is to be said of an error: its class, its words, the learner's line."""
     if isinstance(error, Refused):
-        return str(error)
+        words = str(error)
+        return f"T{words[1:]}" if words.startswith("the lambda ") else words
     if isinstance(error, KeyboardInterrupt):
         return "You stopped the run.\n-> Change a control to run it again."
     frame, line = _place_of(error)

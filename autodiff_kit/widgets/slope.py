@@ -1,7 +1,8 @@
 """The slope of a curve: drag the point, and hold any function of one number against its gradient.
 
 After reading you know how value, slope and second derivative are drawn as a curve, its tangent and
-a parabola; ``view/charts.py`` draws them. Read next: ``descent.py``.
+a parabola (``view/charts.py`` draws them), and what is said where autograd's slope is not that of
+the curve: at a kink, at a jump, behind a ``detach``. Read next: ``one_sided.py``, ``descent.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import ipywidgets
 
 from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range
+from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
@@ -21,6 +23,7 @@ from autodiff_kit.widgets.gradients import (
     Plotted,
     bounded,
     check_takes,
+    curve_along,
     ends_of,
     everywhere,
     function_of,
@@ -30,12 +33,13 @@ from autodiff_kit.widgets.gradients import (
     slopes_of,
     within,
 )
+from autodiff_kit.widgets.one_sided import NEAR, Curve, Side, agree, bends_of, sides_of
 from autodiff_kit.widgets.running import name_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Slope"]
+__all__ = ["Slope", "goes_on"]
 
 POINTS = 161  # of a curve
 
@@ -63,6 +67,10 @@ def _touch(function: Function, at: float, twice: bool = True) -> Touch:
 
 class Slope(Plotted):
     """Touch a curve: its slope, its tangent and its second derivative where you drag the point.
+
+    The slope is autograd's. It is held against how the curve itself goes on to the left and to the
+    right, and where the two differ the lab says so. The function runs at 161 points for the curve,
+    and some 25 times, at the point and near it, for each place that you drag it to.
 
     Parameters
     ----------
@@ -101,6 +109,8 @@ class Slope(Plotted):
         self._across = Scale(low, high, LEFT, RIGHT)
         self._curve: list[Touch] | None = None
         self._at: Touch | None = None
+        self._seen: Examined[Touch] | None = None
+        self._is_tangent = self._has_bend = False
         step = self._across.step
         # Whole steps, as those of the point when it is dragged; 12 digits hide what rounding adds.
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -124,15 +134,23 @@ class Slope(Plotted):
 
     def draw(self) -> None:
         """Compute the curve once, and the point each time."""
+        place = float(self.controls["x"].value)
         if self._curve is None:
             check_takes(self.function, "x")
-            bounded(SECONDS, self._sweep)
-        at = bounded(SECONDS, _touch, self.function, float(self.controls["x"].value))
+            bounded(SECONDS, self._sweep, place, of=self.function)
+        at = bounded(SECONDS, _touch, self.function, place, of=self.function)
         self._at = at
-        words = f"{self._words(at)}{self._note}"
+        words = bounded(SECONDS, self._words, at, of=self.function) + self._note
         self.show(self._picture(at, words), words, (at.x, at.y if math.isfinite(at.y) else 0.0))
 
-    def _sweep(self) -> None:
+    def _sweep(self, place: float) -> None:
+        def touch() -> Touch:
+            return _touch(self.function, place)
+
+        try:
+            seen = examined(self.function, touch, lambda at: at.y)
+        except Exception:  # there is no value at this place; at others there may be
+            seen = None
         low, high = self._across.low, self._across.high
         xs = [low + (high - low) * i / (POINTS - 1) for i in range(POINTS)]
         tried = everywhere(lambda x: _touch(self.function, x, twice=False), [(x,) for x in xs])
@@ -144,35 +162,81 @@ class Slope(Plotted):
         self._up = Scale(*seen_range(ys), 248.0, 44.0)
         self._slope_up = Scale(*seen_range(slopes, 0.0), 390.0, 294.0)
         self._note = gaps(ys, tried, "points") + within(self._up, ys)
+        if seen is not None and not seen.differs:
+            again = touch().y
+            if contents(again) != contents(seen.first.y):
+                name, first = name_of(self.function), label(seen.first.y)
+                doubt = f"{name} returned {first} at first and {label(again)} later, at the same x."
+                seen = Examined(seen.first, doubt, True, seen.has_effects)
+        self._seen = seen
         self._curve = curve
 
     def _words(self, at: Touch) -> str:
+        """Say what the slope is here, and whether it is that of the curve."""
+        self._is_tangent = self._has_bend = False
+        doubt = self._seen.doubt if self._seen else ""
+        if self._seen and self._seen.differs:
+            return f"{doubt} So the picture shows one run at each point, and no slope of a curve."
+        begin = f"{doubt} At" if doubt else "At"
         if not math.isfinite(at.y):
-            return f"At x = {label(at.x)} the value is {at.y:g}: there is no slope."
-        here = f"At x = {label(at.x)} the value is {label(at.y)}"
+            return f"{begin} x = {label(at.x)} the value is {at.y:g}: there is no slope."
+        here = f"{begin} x = {label(at.x)} the value is {label(at.y)}"
+        width = self._across.high - self._across.low
+        curve = curve_along(self.function, (at.x,), 0, width)
+        if not math.isfinite(curve.value(at.x)):
+            return f"{here}{_by_autograd(at.slope, '; a second time there was none')}"
+        left, right = sides_of(curve, at.x)
         if at.slope is None or at.bend is None:
             return (
-                f"{here}, without grad_fn: the graph knows no way from it back to x, so there is "
-                "no slope."
+                f"{here}, and no path in the graph leads from it back to x: autograd gives no "
+                f"slope. {goes_on(left, right)}"
             )
-        if not math.isfinite(at.slope):
-            return f"{here} and the slope is {at.slope:g}."
-        way = "rises" if at.slope > 0 else "falls" if at.slope < 0 else "is level"
-        bends = "bends up" if at.bend > 0 else "bends down" if at.bend < 0 else "does not bend"
-        return (
-            f"{here} and the slope {label(at.slope)}: going right, the curve {way}. "
-            f"The second derivative is {label(at.bend)}: the curve {bends}."
-        )
+        if agree(curve, at.slope, left) and agree(curve, at.slope, right):
+            self._is_tangent = math.isfinite(at.slope)
+            way = _direction(at.slope, max(left.error, right.error))
+            return (
+                f"{here} and the slope {_slope(at.slope)}: going right, the curve {way}. "
+                f"{self._words_of_bend(curve, at.x, at.slope, at.bend)}"
+            )
+        return f"{here}. {goes_on(left, right)} {_against(curve, at.slope, left, right)}"
+
+    def _words_of_bend(self, curve: Curve, x: float, slope: float, bend: float) -> str:
+        if not (math.isfinite(slope) and math.isfinite(bend)):
+            return f"Autograd's second derivative is {_slope(bend)}."
+        left, right, error = bends_of(curve, x)
+        room = error + 1e-2 * max(abs(bend), abs(left), abs(right))
+        begin = f"The second derivative is {label(bend)}"
+        if abs(left - right) > 4 * room:
+            return (
+                f"The curve bends differently on its two sides: its second derivative is "
+                f"{label(_round(left))} on the left and {label(_round(right))} on the right. "
+                f"Autograd gives {label(bend)}."
+            )
+        if abs(left - bend) > 4 * room:
+            return (
+                f"Autograd's second derivative is {label(bend)}, and that of the curve is "
+                f"{label(_round((left + right) / 2))}: part of the slope is not in the graph."
+            )
+        self._has_bend = True
+        if bend:
+            return f"{begin}: the curve bends {'up' if bend > 0 else 'down'}."
+        near = NEAR * curve.width
+        here = curve.value(x)
+        offs = [abs(curve.value(x + d) - here - slope * d) for d in (-near, near)]
+        is_straight = max(offs) <= 1e-3 * curve.scale * near + curve.noise(here)
+        return f"{begin}: the curve does not bend." if is_straight else f"{begin}."
 
     def _lines(self, at: Touch) -> dict[str, list[float]]:
         """Return the heights of tangent and parabola at every x; none that cannot be."""
         if at.slope is None or at.bend is None or not math.isfinite(at.y + at.slope):
             return {}
+        if self._seen and self._seen.differs:
+            return {}
         steps = [t.x - at.x for t in self._curve or ()]
         lines = {}
         if self.controls["tangent"].value:
             lines["tangent"] = [at.y + at.slope * d for d in steps]
-        if self.controls["bend"].value and math.isfinite(at.bend):
+        if self.controls["bend"].value and self._has_bend:
             lines["parabola"] = [at.y + at.slope * d + at.bend / 2 * d * d for d in steps]
         return lines
 
@@ -180,7 +244,7 @@ class Slope(Plotted):
         xs = [t.x for t in self._curve or ()]
         lines = self._lines(at)
         above = Plot(self._across, self._up, y_label="value")
-        below = Plot(self._across, self._slope_up, x_label="x", y_label="slope")
+        below = Plot(self._across, self._slope_up, x_label="x", y_label="autograd's slope")
         above.curve(xs, self._ys)
         below.level(0.0, "")
         below.curve(xs, self._slopes)
@@ -196,7 +260,8 @@ class Slope(Plotted):
         y = min(max(y, self._up.low), self._up.high)
         above.handle(at.x, y, "x, on the curve", along="x")
         entries = [("curve", f"{name_of(self.function)}")]
-        names = {"tangent": "tangent", "parabola": "parabola of the same bend"}
+        tangent = "tangent" if self._is_tangent else "line with autograd's slope"
+        names = {"tangent": tangent, "parabola": "parabola of the same bend"}
         key = legend(entries + [(look, names[look]) for look in lines], LEFT, 26.0)
         title = f"Slope of {name_of(self.function)}"
         return drawing([above, below, key], WIDTH, 434.0, title=title, words=words)
@@ -218,3 +283,88 @@ class Slope(Plotted):
             below.plot([self._at.x], [self._at.slope], "o")
         below.set_ylim(self._slope_up.low, self._slope_up.high)
         below.set(xlabel="x", ylabel="slope")
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+def _round(value: float) -> float:
+    """Leave out the digits that a difference cannot know."""
+    return float(f"{value:.3g}") if abs(value) > 1e-6 else 0.0
+
+
+def _slope(slope: float) -> str:
+    return label(slope) if math.isfinite(slope) else f"{slope:g}"
+
+
+def _direction(slope: float, error: float) -> str:
+    if abs(slope) <= error:
+        return "is level here"
+    steep = " infinitely steeply" if math.isinf(slope) else ""
+    return f"{'rises' if slope > 0 else 'falls'}{steep}"
+
+
+def _by_autograd(slope: float | None, end: str) -> str:
+    return f"{end}." if slope is None else f", and autograd's slope is {_slope(slope)}{end}."
+
+
+def goes_on(left: Side, right: Side, what: str = "the curve") -> str:
+    """Say how a curve goes on at both sides of the point."""
+    subject = what[:1].upper() + what[1:]
+    if "jump" in (left.kind, right.kind):
+        beside = [
+            f"just {name} of it the value is {label(_round(side.limit))}"
+            for name, side in (("left", left), ("right", right))
+            if side.kind == "jump"
+        ]
+        return f"{subject} jumps here: {' and '.join(beside)}."
+    if left.kind == right.kind == "slope":
+        one, two = _round(left.slope), _round(right.slope)
+        if math.isclose(one, two, rel_tol=1e-2, abs_tol=left.error + right.error):
+            return f"{subject} has the slope {label(one)} here."
+        return (
+            f"{subject} has a kink here: its slope is {label(one)} on the left and {label(two)} "
+            "on the right."
+        )
+    if left.kind == right.kind:
+        same = {
+            "steep": f"{subject} is infinitely steep here.",
+            "none": "Beside it, on both sides, there is no value, so there is no curve to follow.",
+            "unclear": f"{subject} has no clear slope here: it depends on how near one looks.",
+        }
+        return same[left.kind]
+    told = " and ".join(f"on the {n} {_side(s)}" for n, s in (("left", left), ("right", right)))
+    return f"{told[:1].upper()}{told[1:]}."
+
+
+def _side(side: Side) -> str:
+    return {
+        "slope": f"the slope is {label(_round(side.slope))}",
+        "steep": "the curve is infinitely steep",
+        "none": "there is no value",
+        "unclear": "it has no clear slope",
+    }[side.kind]
+
+
+def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
+    """Say what autograd's slope is, where it is not that of the curve on both sides."""
+    gives = f"Autograd gives {_slope(slope)}"
+    if math.isnan(slope):
+        return f"{gives}: somewhere in the backward pass, 0 was multiplied by inf, or the like."
+    kinds = {left.kind, right.kind}
+    if "jump" in kinds:
+        return f"{gives}, the slope of the operations that ran at this x: no jump is among them."
+    fits = [n for n, side in (("left", left), ("right", right)) if agree(curve, slope, side)]
+    if fits:
+        return f"{gives}, the slope on the {fits[0]}."
+    if kinds == {"slope"}:
+        low, high = sorted((left.slope, right.slope))
+        if high - low > left.error + right.error + 2e-2 * max(abs(low), abs(high)):
+            if low <= slope <= high:
+                return f"{gives}, a number between the two: at a kink, PyTorch has to choose one."
+            return f"{gives}, which is neither of the two."
+        return (
+            f"{gives}, and that is not its slope: part of the computation is not in the graph, as "
+            "after detach() or under no_grad(), or an operation has a backward rule of its own."
+        )
+    return f"{gives}, which is the slope of neither side."

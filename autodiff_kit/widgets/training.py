@@ -21,7 +21,7 @@ import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Plot, Scale, drawing, label, spread
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted, bounded
-from autodiff_kit.widgets.running import Refused
+from autodiff_kit.widgets.running import Refused, name_of, ran
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,11 +35,12 @@ LIMITS = (1e-12, 1e12)  # sizes are drawn between these
 
 def gradient_sizes(
     model: ak.nn.Module, train: Callable[[ak.nn.Module], Any]
-) -> dict[str, list[float]]:
+) -> dict[str, list[float | None]]:
     """Train a model, and note the size of every parameter's gradient after each backward pass.
 
     The size is the root of the mean of the squares of its numbers, so that large and small layers
-    can be compared. What counts is what stands in ``.grad``.
+    can be compared. What counts is what stands in ``.grad``. A pass is over when a parameter gets
+    its next gradient; one that got none in a pass has the size None there.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def gradient_sizes(
 
     Returns
     -------
-    dict from str to list of float - by the parameters' names, from the first layer to the last.
+    dict from str to list of (float or None) - by the parameters' names, from the first layer to the
+    last; all lists are of one length.
 
     Raises
     ------
@@ -64,10 +66,15 @@ def gradient_sizes(
     >>> gradient_sizes(model, lambda model: model(torch.ones(3, 2)).sum().backward())
     {'weight': [3.0], 'bias': [3.0]}
     """
-    sizes: dict[str, list[float]] = {name: [] for name, _ in model.named_parameters()}
+    sizes: dict[str, list[float | None]] = {name: [] for name, _ in model.named_parameters()}
+    passes = 0
 
     def note(name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
+            nonlocal passes
+            if len(sizes[name]) == passes:
+                passes += 1
+            sizes[name] += [None] * (passes - 1 - len(sizes[name]))
             numbers = parameter.grad.numpy() if parameter.grad is not None else np.zeros(1)
             with np.errstate(all="ignore"):
                 sizes[name].append(float(np.sqrt(np.mean(np.square(numbers, dtype="float64")))))
@@ -80,17 +87,22 @@ def gradient_sizes(
         if parameter.requires_grad
     ]
     try:
-        bounded(TRAINING_SECONDS, train, model)
+        ran(bounded(TRAINING_SECONDS, train, model), train)
     finally:
         for hook in hooks:
             hook.remove()
-    found = {name: values for name, values in sizes.items() if values}
-    if not found:
+    if not passes:
+        if not hooks:
+            raise Refused(
+                "No parameter of the model requires a gradient.\n"
+                "-> Give a model with layers whose parameters are to be trained."
+            )
         raise Refused(
-            "No gradient came to any parameter of the model.\n"
-            "-> In the training function, call .backward() on a loss that this model has made."
+            f"{name_of(train)} ran, but no gradient came to any parameter of the model.\n"
+            f"-> In {name_of(train)}, call .backward() on a loss that this very model has made."
         )
-    return found
+    full = {name: vs + [None] * (passes - len(vs)) for name, vs in sizes.items()}
+    return {name: vs for name, vs in full.items() if any(v is not None for v in vs)}
 
 
 class GradientFlow(Plotted):
@@ -103,9 +115,10 @@ class GradientFlow(Plotted):
     ----------
     source : Module or mapping
         A model to be trained; or sizes that were noted already, ``{"layer 1": [0.1, 0.2], ...}``,
-        from the first layer to the last.
+        from the first layer to the last. None, or a list that is shorter than others, says that a
+        layer got no gradient at a step.
     train : callable, optional
-        With a model: called with it, does the training. See ``gradient_sizes``.
+        With a model: called with it, once, does the training. See ``gradient_sizes``.
     vanishing, exploding : float
         Rules of thumb: below 1e-6 a step of gradient descent hardly moves a weight any more, and
         above 1e3 it throws it far off.
@@ -126,7 +139,7 @@ class GradientFlow(Plotted):
 
     def __init__(
         self,
-        source: ak.nn.Module | Mapping[str, Sequence[float]],
+        source: ak.nn.Module | Mapping[str, Sequence[float | None]],
         train: Callable[[ak.nn.Module], Any] | None = None,
         *,
         vanishing: float = 1e-6,
@@ -146,7 +159,7 @@ class GradientFlow(Plotted):
             )
         self._source, self._train = source, train
         self._limits = vanishing, exploding
-        self.sizes: dict[str, list[float]] = {}
+        self.sizes: dict[str, list[float | None]] = {}
         self._drawn: dict[str, tuple[list[str], list[float]]] = {}
         controls = {
             "kind": ipywidgets.Dropdown(
@@ -175,7 +188,10 @@ class GradientFlow(Plotted):
             assert self._train is not None
             self.sizes = gradient_sizes(self._source, self._train)
         else:
-            self.sizes = {str(k): [float(v) for v in vs] for k, vs in self._source.items()}
+            self.sizes = {
+                str(name): [None if v is None else _size_of(name, v) for v in _listed(name, values)]
+                for name, values in self._source.items()
+            }
         steps = max(map(len, self.sizes.values()), default=0)
         if not steps:
             raise Refused('There are no sizes to show.\n-> Give {"layer 1": [0.1, 0.2], ...}.')
@@ -186,7 +202,7 @@ class GradientFlow(Plotted):
         self.controls["step"].max = steps - 1
         self.controls["step"].value = steps - 1
 
-    def _shown(self) -> dict[str, list[float]]:
+    def _shown(self) -> dict[str, list[float | None]]:
         """Return the chosen parameters, all of one length; a layer's name loses ``.weight``."""
         ending = {"weights": ".weight", "biases": ".bias"}.get(self.controls["kind"].value, "")
         chosen = {
@@ -197,17 +213,22 @@ class GradientFlow(Plotted):
         if not chosen:
             raise Refused(f"The model has no {self.controls['kind'].value}.")
         steps = max(map(len, chosen.values()))
-        return {name: vs + [math.nan] * (steps - len(vs)) for name, vs in chosen.items()}
+        return {name: vs + [None] * (steps - len(vs)) for name, vs in chosen.items()}
 
-    def _words(self, shown: Mapping[str, Sequence[float]], step: int) -> str:
+    def _words(self, shown: Mapping[str, Sequence[float | None]], step: int) -> str:
         vanishing, exploding = self._limits
-        now = {name: values[step] for name, values in shown.items() if step < len(values)}
+        all_now = {name: values[step] for name, values in shown.items()}
+        now = {name: value for name, value in all_now.items() if value is not None}
+        missing = [name for name in all_now if name not in now]
         steps = max(map(len, shown.values()))
         names = list(now)
-        first, last = now[names[0]], now[names[-1]]
         words = f"Step {step} of {steps - 1}. "
+        if not names:
+            return f"{words}No gradient came to any layer at this step."
+        first, last = now[names[0]], now[names[-1]]
         if len(names) > 1:
-            words += f"Size of the gradient in the first layer, {names[0]}: {label(first)}, "
+            only = " that has one" * bool(missing)
+            words += f"Size of the gradient in the first layer{only}, {names[0]}: {label(first)}, "
             words += f"in the last, {names[-1]}: {label(last)}."
             if 0 < first < last < math.inf and last / first >= 2:
                 words += f" On its way back it has become {_times(last / first)} times smaller."
@@ -216,28 +237,34 @@ class GradientFlow(Plotted):
         else:
             words += f"Size of the gradient: {label(first)}."
         small = [name for name, v in now.items() if v < vanishing]
-        large = [name for name, v in now.items() if v > exploding or v != v]
+        large = [name for name, v in now.items() if v > exploding]
+        undefined = [name for name, v in now.items() if v != v]
         if len(small) == len(now):
-            words += f" It is below {label(vanishing)} everywhere: nothing more is learned."
+            words += f" It is below {label(vanishing)} everywhere: hardly anything is learned."
         elif small:
             words += f" It vanishes in {_some(small, len(now))}, below {label(vanishing)}: "
             words += "these layers hardly learn."
         if large:
             words += f" It explodes in {_some(large, len(now))}, above {label(exploding)}: "
             words += "a step throws these weights far off."
-        if not small and not large:
+        if undefined:
+            words += f" It is nan in {_some(undefined, len(now))}: not a number, as after 0 / 0 or "
+            words += "inf - inf; a step makes these weights nan."
+        if not small and not large and not undefined:
             words += " It neither vanishes nor explodes."
+        if missing:
+            words += f" No gradient at this step: {_some(missing, len(all_now))}."
         return words
 
-    def _up(self, shown: Mapping[str, Sequence[float]], start: float, end: float) -> Scale:
+    def _up(self, shown: Mapping[str, Sequence[float | None]], start: float, end: float) -> Scale:
         low, high = LIMITS
-        known = [v for vs in shown.values() for v in vs if low <= v <= high]
+        known = [v for vs in shown.values() for v in vs if v is not None and low <= v <= high]
         powers = [math.log10(v) for v in known] or [-1.0, 0.0]
         bottom, top = math.floor(min(powers)), math.ceil(max(powers))
         return Scale(10.0**bottom, 10.0 ** max(top, bottom + 1), start, end, True)
 
     def _lines(
-        self, shown: Mapping[str, Sequence[float]], across: Scale, up: Scale
+        self, shown: Mapping[str, Sequence[float | None]], across: Scale, up: Scale
     ) -> tuple[list[str], list[float]]:
         """Return the lines and where they end; they stay while only the step changes."""
         kind = self.controls["kind"].value
@@ -245,7 +272,7 @@ class GradientFlow(Plotted):
             plot, ends = Plot(across, up), []
             for i, values in enumerate(shown.values()):
                 # What is 0, nan or inf cannot stand on a scale of powers of ten.
-                ys = [v if v > 0 else math.nan for v in values]
+                ys = [v if v is not None and v > 0 else math.nan for v in values]
                 look = "tangent" if i == 0 else "curve" if i == len(shown) - 1 else "middle"
                 plot.curve([float(k) for k in range(len(ys))], ys, look)
                 if len(ys) == 1:
@@ -254,7 +281,7 @@ class GradientFlow(Plotted):
             self._drawn[kind] = plot.marks, ends
         return self._drawn[kind]
 
-    def _picture(self, shown: Mapping[str, Sequence[float]], step: int, words: str) -> str:
+    def _picture(self, shown: Mapping[str, Sequence[float | None]], step: int, words: str) -> str:
         names = list(shown)
         steps = max(map(len, shown.values()))
         named = _evenly(len(names), NAMED)
@@ -286,12 +313,18 @@ class GradientFlow(Plotted):
         )
         for limit in self._limits:
             below.level(limit, "")
-        now = [vs[step] if step < len(vs) else math.nan for vs in shown.values()]
+        seen = [vs[step] for vs in shown.values()]
+        now = [math.nan if v is None else v for v in seen]
         edges = [(i + 0.65, i + 1.35) for i in range(len(names))]
-        told = [f"{name}: {label(v)}" for name, v in zip(names, now, strict=True)]
+        told = [
+            f"{name}: {'no gradient' if v is None else label(v)}"
+            for name, v in zip(names, seen, strict=True)
+        ]
         below.bars(edges, now, told)
-        for i, v in enumerate(now):
-            if v == 0 or not math.isfinite(v):
+        for i, v in enumerate(seen):
+            if v is None:
+                below.words(i + 1.0, up.low, "\N{EM DASH}", anchor="middle", up=4)
+            elif v == 0 or not math.isfinite(v):
                 below.words(i + 1.0, up.low, "0" if v == 0 else f"{v:g}", anchor="middle", up=4)
         title = "Size of the gradient in each layer"
         return drawing([plot, notes, below], WIDTH, top + 145, title=title, words=words)
@@ -301,16 +334,36 @@ class GradientFlow(Plotted):
         shown, step = self._shown(), self.controls["step"].value
         above, below = figure.subplots(2, 1, height_ratios=(2, 1))
         for name, values in shown.items():
-            above.semilogy(values, label=name)
+            above.semilogy([math.nan if v is None else v for v in values], label=name)
         for limit in self._limits:
             if above.get_ylim()[0] < limit < above.get_ylim()[1]:
                 above.axhline(limit, linestyle="--", color="gray")
         above.axvline(step, color="black", linewidth=0.8)
         above.legend(fontsize="small")
         above.set(xlabel="step", ylabel="size of gradient")
-        below.bar(list(shown), [values[step] for values in shown.values()])
+        below.bar(list(shown), [values[step] or 0.0 for values in shown.values()])
         below.set_yscale("log")
         below.tick_params(axis="x", labelrotation=30)
+
+
+def _listed(name: Any, values: Any) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise Refused(
+            f"{name} has the sizes {values!r}, and not a list.\n"
+            '-> Give one number for each step: {"layer 1": [0.1, 0.2], ...}.'
+        ) from None
+
+
+def _size_of(name: Any, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Refused(
+            f"{name} has the size {value!r}, which is not a number.\n"
+            "-> Give a number for each step, or None where there was no gradient."
+        ) from None
 
 
 def _times(ratio: float) -> str:

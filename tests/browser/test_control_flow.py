@@ -40,9 +40,9 @@ def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None
     seen.wait_for("the same")
     rounds.focus()
     seen.page.keyboard.press("ArrowRight")
-    seen.wait_for("2 operations came")
+    seen.wait_for("2 operations were added")
 
-    assert "Wrong: the function gives 6." in seen.caption
+    assert "Wrong: the function gives 6.0." in seen.caption
     assert rounds.evaluate("slider => slider === document.activeElement")
     assert seen.is_whole()
     assert fits(seen)
@@ -62,7 +62,7 @@ def test_an_endless_loop_ends_and_the_picture_stays(jupyter: Any, notebook: Any)
     assert seen.caption == before
     assert "in grey" in seen.message.inner_text()
     seen.page.keyboard.press("ArrowRight")
-    seen.wait_for("came")
+    seen.wait_for("added")
     seen.message.wait_for(state="hidden")  # it comes by itself, after the picture
 
 
@@ -72,7 +72,8 @@ def test_panels_stand_below_each_other_where_the_page_is_narrow(
     lab = LAB.replace(")\n", ", frozen=True)\n")
     seen = Seen(notebook(write(jupyter.folder, "narrow", FUNCTION, lab), width=1400))
     code, graph = (
-        seen.root.get_by_text(text) for text in ("Your code, and the way it went", "The graph of")
+        seen.root.get_by_text(text)
+        for text in ("Your code, and the branches that ran", "The graph of")
     )
     assert code.bounding_box()["y"] == graph.bounding_box()["y"]
 

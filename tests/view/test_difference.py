@@ -50,7 +50,7 @@ def test_more_rounds_of_a_loop_come_and_the_earlier_ones_stay():
     assert found.came == ("y * x",)
     assert found.went == ()
     assert found.stayed == ("y * x", "y > 10")
-    assert found.sentence() == "1 operation came (y * x); 2 stayed."
+    assert found.sentence() == "1 operation was added (y * x); 2 stayed."
 
 
 def test_fewer_rounds_go_and_are_still_drawn():
@@ -73,7 +73,7 @@ def test_a_run_is_the_same_as_itself():
 
     assert found.came == found.went == ()
     assert found.edges == {}
-    assert found.sentence() == "The graph is the same: 3 operations stayed."
+    assert found.sentence() == "No operation was added or removed: 3 operations stayed."
 
 
 def test_what_stayed_is_drawn_once_and_its_new_argument_is_marked():
@@ -138,7 +138,7 @@ def test_looks_are_written_into_the_drawing_and_said_in_words():
     drawn = graph("G", found.picture, found.edges).body
 
     assert len(re.findall(r'<g class="adk-node adk-op[^"]* adk-is-came" data-node=', drawn)) == 1
-    assert drawn.count(">+ came</text>") == 1
+    assert drawn.count(">+ added</text>") == 1
     assert re.search(r'<path class="adk-edge[^"]* adk-is-came" data-edge=', drawn)
 
 

@@ -125,7 +125,7 @@ def test_the_same_values_give_the_same_picture():
 
 
 def test_a_function_that_gives_nothing_back_is_told_so_before_it_is_traced():
-    assert lab(lambda x: None).message.startswith("the lambda returned nothing")
+    assert lab(lambda x: None).message.startswith("The lambda returned nothing")
 
 
 def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsys):

@@ -77,8 +77,9 @@ def test_the_curve_is_computed_once_and_not_for_every_move() -> None:
     before = len(calls)
     lab.controls["x"].value = 0.5
 
-    assert before > 100
-    assert len(calls) == before + 1
+    # 161 points of the curve; else what stands in the docstring: the point, and places beside it.
+    assert 161 < before < 161 + 40
+    assert 1 < len(calls) - before < 30
 
 
 def test_tangent_and_parabola_can_be_switched_off() -> None:
@@ -128,7 +129,7 @@ def test_a_value_without_a_graph_has_no_slope_and_it_is_said_why() -> None:
     for f in (lambda x: x.detach() ** 2, lambda x: torch.tensor(2.0)):
         lab = Slope(f)
 
-        assert "without grad_fn: the graph knows no way from it back to x" in words(lab)
+        assert "no path in the graph leads from it back to x: autograd gives no slope" in words(lab)
         assert 'class="adk-tangent"' not in lab.canvas.svg
 
 
@@ -358,10 +359,11 @@ def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() ->
     assert "below 1e-6" in words(lab)
 
 
-def test_an_exploding_gradient_is_said_to_explode_also_where_it_is_no_number() -> None:
+def test_an_exploding_gradient_is_said_to_explode_and_one_that_is_nan_to_be_nan() -> None:
     lab = GradientFlow({"first": [1.0, math.inf], "middle": [1.0, math.nan], "last": [1.0, 5e3]})
 
-    assert "It explodes in 3 of 3 layers, first, middle, last, above 1000" in words(lab)
+    assert "It explodes in 2 of 3 layers, first, last, above 1000" in words(lab)
+    assert "It is nan in 1 of 3 layers, middle" in words(lab)
     lab.controls["step"].value = 0
     assert "It neither vanishes nor explodes." in words(lab)
 
@@ -403,7 +405,7 @@ def test_odd_sizes_have_a_picture_too(sizes: dict[str, list[float]]) -> None:
 @pytest.mark.parametrize(
     ("training", "told"),
     [
-        (lambda model: None, "No gradient came to any parameter"),
+        (lambda model: None, "The lambda ran, but no gradient came to any parameter"),
         (lambda model: 1 / 0, "ZeroDivisionError"),
         (lambda: None, "positional argument"),
     ],

@@ -202,8 +202,8 @@ def never_ends() -> Any:
     ("function", "words"),
     [
         (explodes, "ValueError: too deep"),
-        (lambda: None, "the lambda returned nothing"),
-        (lambda: 3.0, "the lambda returned a float"),
+        (lambda: None, "The lambda returned nothing"),
+        (lambda: 3.0, "The lambda returned a float"),
         (lambda: torch.ones(3, requires_grad=True) * 2, "only for scalar outputs"),
         (lambda: torch.tensor(1.0, requires_grad=True), "No operation on a tensor was seen."),
     ],
