@@ -19,6 +19,7 @@ from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.methods import check_operand
+from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 
@@ -235,10 +236,14 @@ def _factory(make: Callable[..., Any]) -> Any:
         dtype: dtypes.dtype | None = None,
         device: Any = None,
         requires_grad: bool = False,
+        _like: Any = None,
         **options: Any,
     ) -> Tensor:
         dtypes.device(device or "cpu")
-        return _made(make(*args, dtype=dtype, **options), requires_grad)
+        array = make(*args, dtype=dtype, **options)
+        if _like is not None:
+            array = fill_in_order(array, _like)
+        return _made(array, requires_grad)
 
     return factory
 
@@ -272,10 +277,11 @@ def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
 def _like(factory: Any, name: str) -> Any:
     def like(input: Tensor, *, dtype: dtypes.dtype | None = None, **options: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
-        return factory(input.shape, dtype=dtype or input.dtype, **options)
+        array = input._array
+        return factory(input.shape, dtype=dtype or input.dtype, _like=array, **options)
 
     like.__name__ = name
-    like.__doc__ = f"Call ``{name.removesuffix('_like')}`` with the shape and dtype of ``input``."
+    like.__doc__ = f"Call ``{name.removesuffix('_like')}`` with shape, dtype, layout of ``input``."
     return like
 
 

@@ -126,7 +126,16 @@ class Storage:
     def stride(self: Any) -> tuple[Any, ...]:
         """Return how many elements to go in memory for one step along each dimension."""
         array = np.asarray(self._array)
-        return tuple(n // array.itemsize for n in array.strides)
+        steps: list[int] = []
+        behind = 1  # the size of the dimension that follows
+        for step, size in zip(array.strides[::-1], array.shape[::-1], strict=True):
+            # Where a step leads nowhere NumPy has 0, PyTorch what would lead over all that follows.
+            if not step and (size == 1 or not array.size):
+                steps.append(steps[-1] * max(behind, 1) if steps else 1)
+            else:
+                steps.append(step // array.itemsize)
+            behind = size
+        return tuple(steps[::-1])
 
     def data_ptr(self: Any) -> Any:
         """Return the address of the first element: equal for tensors that share memory."""

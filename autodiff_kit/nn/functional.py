@@ -22,6 +22,7 @@ from autodiff_kit.nn.functional_images import *
 from autodiff_kit.nn.functional_images import __all__ as _images
 from autodiff_kit.nn.functional_losses import *
 from autodiff_kit.nn.functional_losses import __all__ as _losses
+from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor, wrap
 
@@ -122,10 +123,11 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     kind = input._array.dtype
     if kind.kind != "f":
         raise error("functional.dropout_type", kind=tensor_type(kind))
-    kept = np.zeros(input.shape, kind)
+    kept = np.zeros(input.numel(), kind)
     if p < 1:
-        kept[...] = (default_generator.uniform(kept.size, np.float64) < 1 - p).reshape(kept.shape)
+        kept[...] = default_generator.uniform(kept.size, np.float64) < 1 - p
         kept /= 1 - p
+    kept = fill_in_order(kept, input._array)
     return input.mul_(wrap(kept[()])) if inplace else ops.mul(input, wrap(kept[()]))
 
 

@@ -127,6 +127,7 @@ def _lowered(x: Value, dim: Ints) -> Value:
     "exp(x) / sum(exp(x))",
     tex=r"e^{x_i} / \textstyle\sum_j e^{x_j}",
     whole=floats_only("softmax{lastdim}_kernel_impl"),
+    layout="rows",
 )
 def softmax(x: Value, *, dim: int) -> Value:
     """Turn numbers into shares that are positive and add up to 1."""
@@ -144,6 +145,7 @@ def _(g: Value, out: Value, dim: int) -> Value:
     "x - log(sum(exp(x)))",
     tex=r"x_i - \ln \textstyle\sum_j e^{x_j}",
     whole=floats_only("log_softmax{lastdim}_kernel_impl"),
+    layout="rows",
 )
 def log_softmax(x: Value, *, dim: int) -> Value:
     """Return the logarithm of softmax, exact also where softmax is too small to be told from 0."""
@@ -157,7 +159,7 @@ def _(g: Value, out: Value, dim: int) -> Value:
     return g - exp(out) * sum_dim(g, dim=_along(g, dim), keepdim=True)
 
 
-@op("log(sum(exp(x)))", tex=r"\ln \textstyle\sum_i e^{x_i}", dtypes="float")
+@op("log(sum(exp(x)))", tex=r"\ln \textstyle\sum_i e^{x_i}", dtypes="float", layout="rows")
 def logsumexp(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Return a smooth maximum along dimensions."""
     top = _maximum(x, dim, keepdims=True, initial=-np.inf)

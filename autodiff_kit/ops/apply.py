@@ -16,6 +16,7 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import Node, Value, WideNode
 from autodiff_kit.autograd.versions import next_number
+from autodiff_kit.ops.layouts import arranged
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
 
@@ -49,6 +50,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if row.is_view:
         tensors.share(inputs[0])  # a view of one number needs memory that two can hold
     params = row.defaults | params
+    as_they_lie = [getattr(value, "_array", None) for value in inputs]
     inputs = promoted(row, inputs, params)
     arrays = tuple(value._array if isinstance(value, tensors.Tensor) else value for value in inputs)
     mode = local.mode
@@ -59,6 +61,10 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     by_products: tuple[Any, ...] = ()
     if row.by_products:
         result, *by_products = result
+    if row.layout == "rows":
+        result = result if result.flags.c_contiguous else result.copy()
+    elif len(inputs) > 1 and not row.is_variadic:
+        result = arranged(result, as_they_lie)
     out = tensors.wrap(result)
     edges = tuple(getattr(value, "_node", None) for value in inputs)
     if mode.grad_enabled and row.rules and any(edge is not None for edge in edges):

@@ -17,6 +17,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
+from autodiff_kit.ops.layouts import copy_of
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["abs", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clamp", "clamp_max"]
@@ -256,7 +257,7 @@ def zeros_like(x: Value) -> Value:
 @vjp("x", lambda g: g, tex=r"\bar z")
 def clone(x: Value) -> Value:
     """Copy, in the same order in memory; the gradient passes through."""
-    return x.copy("K")  # of a number, too: changes in place are told by whose number it is
+    return copy_of(x)  # of a number, too: changes in place are told by whose number it is
 
 
 @op("x.contiguous()", tex=r"x", node="CloneBackward0")
@@ -270,20 +271,20 @@ def contiguous(x: Value) -> Value:
 @vjp("x", lambda g, x_dtype: to_copy(g, dtype=x_dtype), tex=r"\bar z")
 def to_copy(x: Value, *, dtype: Any) -> Value:
     """Convert to another float type (a NumPy dtype here); the gradient is converted back."""
-    return x.astype(dtype)
+    return copy_of(x, dtype)
 
 
 @op("x.to(dtype)", tex=r"x", node="ToCopyBackward0", dtypes="any")
 @vjp("x", lambda g, x_dtype: to_copy(g, dtype=x_dtype), tex=r"\bar z")
 def promote(x: Value, *, dtype: Any) -> Value:
     """Convert because another operand has a wider dtype: type promotion made visible."""
-    return x.astype(dtype)
+    return copy_of(x, dtype)
 
 
 @op("x.to(dtype)", tex=r"x", dtypes="any")
 def to_whole(x: Value, *, dtype: Any) -> Value:
     """Convert to whole numbers or truth values, which have no gradient."""
-    return x.astype(dtype)
+    return copy_of(x, dtype)
 
 
 # -- comparisons: answers are bool tensors, which have no gradient --------------------------------

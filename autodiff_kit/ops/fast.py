@@ -50,6 +50,7 @@ def {name}(x, y{params}):
             dtype = a.dtype
             if dtype is not b.dtype or (dtype is not float32 and dtype is not float64):
                 return {general}
+            {mixed}
         elif type(a) not in scalars or (type(a) is not type(b) and type(a) is not b.dtype.type):
             return {general}
     elif type(y) is float or type(y) is int:
@@ -74,13 +75,18 @@ def {name}({names}{params}):
     dtype = a.dtype
     if {different} or (dtype is not float32 and dtype is not float64):
         return {general}
+    {mixed}
 """
+# Inputs that lie in different orders: the general way knows what comes of it.
+MIXED = "if {wide} and not ({plain}): return {general}"
+ROWS = "if result.ndim > 1 and not result.flags.c_contiguous: result = result.copy()"
 RESULT = """
     mode = local.mode
     try:
         result = mode.quietly(forward, {operands}{given})
     except ValueError:
         raise RuntimeError(shape_message(row, ({arrays},){given})) from None
+    {layout}
     out = new(Tensor)
     out._array = result
     out._node = out._grad = out._changes = out._base = None
@@ -213,6 +219,8 @@ def text_of(row: Op) -> str:
         "given": given,
         "inputs": inputs,
         "kind": "WideNode" if count > 2 else "Node",
+        "layout": ROWS if row.layout == "rows" else "",
+        "mixed": "",
         "memory": "share(x)" if row.is_view else "x._array",  # a view needs what two can hold
         "operands": "a, operand" if count == 2 else ", ".join(arrays),
         "more": "".join(f"{edge}, " for edge in edges[2:]),
@@ -228,6 +236,12 @@ def text_of(row: Op) -> str:
         "x": saved[0],
         "y": saved[1] if count > 1 else "None",
     }
+    if not row.layout and count > 1:
+        holes["mixed"] = MIXED.format(
+            general=holes["general"],
+            plain=" and ".join(f"{array}.flags.c_contiguous" for array in arrays),
+            wide=" and ".join(f"{array}.ndim > 1" for array in arrays[:2]),
+        )
     text = (ONE_INPUT, TWO_INPUTS, MORE_INPUTS)[min(count, 3) - 1] + RESULT
     if row.rules:
         text += NODE + (MORE_EDGES if count > 2 else "")
@@ -235,7 +249,8 @@ def text_of(row: Op) -> str:
             if count > 1 and value != "None":
                 text += REFUSAL.format(edge=edge, tensor=name)
     made = (text + END).format(**holes)
-    return made.replace("dict(, ", "dict(").replace("\n\n", "\n").lstrip("\n")
+    lines = made.replace("dict(, ", "dict(").split("\n")
+    return "\n".join(line for line in lines if line.strip()) + "\n"
 
 
 def _if_read(name: str, value: str, row: Op) -> str:

@@ -72,7 +72,7 @@ def _part(source: Value, index: Value) -> Value:
     return np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)]
 
 
-@op("x.gather(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"})
+@op("x.gather(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")
 def gather(x: Value, index: Value, *, dim: int) -> Value:
     """Take for each place the element that ``index`` names along a dimension."""
     places = _places("gather", x, index, dim)
@@ -89,7 +89,13 @@ def _check_source(x: Value, index: Value, source: Value, *, dim: int) -> None:
         raise error("indexing.scatter_dtypes")
 
 
-@op("x.scatter_add(dim, index, source)", tex="x + y_I", dtypes="any", whole=_check_source)
+@op(
+    "x.scatter_add(dim, index, source)",
+    tex="x + y_I",
+    dtypes="any",
+    whole=_check_source,
+    layout="rows",
+)
 @vjp("x", lambda g: g, tex=r"\bar z")
 def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Add elements to those that ``index`` names along a dimension, as often as it does."""
@@ -98,13 +104,19 @@ def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     return out.reshape(x.shape)[()]
 
 
-@op("x.scatter(dim, index, source)", tex=r"x_{I \leftarrow y}", dtypes="any", whole=_check_source)
+@op(
+    "x.scatter(dim, index, source)",
+    tex=r"x_{I \leftarrow y}",
+    dtypes="any",
+    whole=_check_source,
+    layout="rows",
+)
 def scatter(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Overwrite the elements that ``index`` names along a dimension."""
     return _scattered(x, index, source, dim)
 
 
-@op("x.scatter(dim, index, value)", node="ScatterBackward1", dtypes="any")
+@op("x.scatter(dim, index, value)", node="ScatterBackward1", dtypes="any", layout="rows")
 def scatter_value(x: Value, index: Value, *, dim: int, value: float) -> Value:
     """Write one number over the elements that ``index`` names along a dimension."""
     return _scattered(x, index, None, dim, value)
@@ -151,7 +163,7 @@ def _check_vector(x: Value, index: Value, size: int) -> None:
         raise error("indexing.selected_out_of_range", last=size - 1)
 
 
-@op("x.index_select(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"})
+@op("x.index_select(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")
 def index_select(x: Value, index: Value, *, dim: int) -> Value:
     """Take the entries along a dimension that a vector of numbers names."""
     _check_vector(x, index, x.shape[dim] if x.ndim else 1)
@@ -184,7 +196,7 @@ def _check_added(x: Value, index: Value, source: Value, dim: int) -> None:
         raise error("indexing.added_shapes", own=rest[0], source=rest[1])
 
 
-@op("x.index_add(dim, index, source)", tex=r"x + \alpha y_I", dtypes="any")
+@op("x.index_add(dim, index, source)", tex=r"x + \alpha y_I", dtypes="any", layout="rows")
 @vjp("x", lambda g: g, tex=r"\bar z")
 def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float = 1) -> Value:
     """Add entries to those that a vector of numbers names along a dimension."""
@@ -221,7 +233,13 @@ def _filled(x: Value, mask: Value, value: Value) -> Value:
     return np.where(mask, np.asarray(value).astype(x.dtype), x)[()]
 
 
-@op("where(mask, value, x)", tex=r"[m]\,a + [\lnot m]\,x", dtypes="any", on_error=_fill_misfit)
+@op(
+    "where(mask, value, x)",
+    tex=r"[m]\,a + [\lnot m]\,x",
+    dtypes="any",
+    on_error=_fill_misfit,
+    layout="rows",
+)
 @vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     """Write a number over the elements where the mask is true."""
@@ -234,6 +252,7 @@ def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     node="MaskedFillBackward1",
     dtypes="any",
     on_error=_fill_misfit,
+    layout="rows",
 )
 @vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill_tensor(x: Value, mask: Value, value: Value) -> Value:
@@ -247,7 +266,7 @@ def _(g: Value, mask: Value, value_dtype: Any) -> Value:
     return to_copy(g, dtype=value_dtype) if value_dtype is not None else g
 
 
-@op("x[mask]", tex=r"x_m", dtypes="any", on_error=_select_misfit)
+@op("x[mask]", tex=r"x_m", dtypes="any", on_error=_select_misfit, layout="rows")
 def masked_select(x: Value, mask: Value) -> Value:
     """Take the elements where the mask is true, in the order of reading."""
     if mask.dtype != bool:
@@ -261,7 +280,7 @@ def _(g: Value, x_shape: Ints, mask: Value) -> Value:
     return masked_scatter(g, mask, shape=np.broadcast_shapes(x_shape, mask.shape))
 
 
-@op("zeros with x at [mask]", tex=r"x \text{ put back}", dtypes="any")
+@op("zeros with x at [mask]", tex=r"x \text{ put back}", dtypes="any", layout="rows")
 @vjp("x", lambda g, mask: masked_select(g, mask), tex=r"\bar z_m")
 def masked_scatter(x: Value, mask: Value, *, shape: Ints) -> Value:
     """Put selected elements back into zeros, where the mask is true."""

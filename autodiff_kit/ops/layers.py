@@ -54,6 +54,7 @@ def _check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
     dtypes="any",
     on_error=_addmm_message,
     whole=_check_addmm,
+    layout="rows",
 )
 @vjp("input", lambda g, beta: _times(g, beta), tex=r"\beta \bar z")
 @vjp("mat1", lambda g, mat2, alpha: _times(mm(g, mat2.T), alpha), tex=r"\alpha \bar z\,y^\top")
@@ -97,6 +98,7 @@ def _last(x: Value, count: int) -> Ints:
     dtypes="any",
     whole=floats_only("LayerNormKernelImpl"),
     saved_as={"x": "input"},
+    layout="rows",
 )
 @vjp("bias", lambda g: g, tex=r"\bar z")
 def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) -> Value:
@@ -143,6 +145,7 @@ def _normalised(x: Value, mean: Value, var: Value, training: bool, eps: float) -
     dtypes="any",
     whole=floats_only("batch_norm"),
     saved_as={"x": "input", "mean": "running_mean", "var": "running_var"},
+    layout="rows",
 )
 @vjp("bias", lambda g: _add_up(g), tex=r"\textstyle\sum \bar z")
 def batch_norm(
@@ -176,7 +179,7 @@ def _add_up(g: Value) -> Value:
 # -- rows of a table ------------------------------------------------------------------------------
 
 
-@op("x[indices]", tex=r"x_i")
+@op("x[indices]", tex=r"x_i", layout="rows")
 def embedding(x: Value, *, indices: Any, padding_idx: int) -> Value:
     """Look up rows; the row ``padding_idx`` learns nothing (-1: there is none)."""
     return x[indices]

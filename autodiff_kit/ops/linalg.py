@@ -59,7 +59,8 @@ def _product(
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
 
     saved_as = {"y": second}
-    return op("x @ y", tex=tex, dtypes="any", on_error=misfit, saved_as=saved_as, whole=check)
+    options = {"dtypes": "any", "layout": "own", "saved_as": saved_as}
+    return op("x @ y", tex=tex, on_error=misfit, whole=check, **options)
 
 
 @_product("mm", tex=r"x\,y", second="mat2", kernel="addmm_impl_cpu_")

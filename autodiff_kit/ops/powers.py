@@ -61,6 +61,7 @@ def _(g: Value, x: Value, exponent: float) -> Value:
     node="PowBackward2",
     operands=("base",),
     saved_as={"x": "exponent", "base": "self"},
+    layout="rows",
 )
 def pow_from_number(x: Value, *, base: float) -> Value:
     """Raise one number to every power: what ``2 ** x`` calls."""

@@ -61,7 +61,7 @@ def sum_all(x: Value) -> Value:
     return _add(x, None) if x.dtype.kind == "f" else _add(x, None, dtype="int64")
 
 
-@op("x.sum(dim)", tex=r"\textstyle\sum_{dim} x", node="SumBackward1")
+@op("x.sum(dim)", tex=r"\textstyle\sum_{dim} x", node="SumBackward1", layout="rows")
 def sum_dim(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Add up along dimensions."""
     if dim in ((1,), (-1,)) and x.ndim == 2 and x.dtype.kind == "f" and x.shape[1] <= 4096:
@@ -75,7 +75,7 @@ def _(g: Value, x_shape: Ints, dim: Ints, keepdim: bool) -> Value:
     return spread(keep(g, x_shape, dim, keepdim), x_shape)
 
 
-@op("x.cumsum(dim)", tex=r"\textstyle\sum_{j \le i} x_j")
+@op("x.cumsum(dim)", tex=r"\textstyle\sum_{j \le i} x_j", layout="rows")
 def cumsum(x: Value, *, dim: int) -> Value:
     """Add up along a dimension, and return every sum on the way."""
     return np.cumsum(x, dim, dtype=_sum_type(x)) if x.ndim else _add(x, None, dtype=_sum_type(x))
@@ -98,7 +98,7 @@ def _(g: Value, x_shape: Ints) -> Value:
     return spread(g / max(1, math.prod(x_shape)), x_shape)
 
 
-@op("x.mean(dim)", tex=r"\tfrac1n \textstyle\sum_{dim} x", node="MeanBackward1")
+@op("x.mean(dim)", tex=r"\tfrac1n \textstyle\sum_{dim} x", node="MeanBackward1", layout="rows")
 def mean_dim(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Average along dimensions."""
     count = x.dtype.type(_count(x.shape, dim))
@@ -125,7 +125,7 @@ def _(g: Value, x: Value) -> Value:
     return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x.shape)
 
 
-@op("x.prod(dim)", tex=r"\textstyle\prod_{dim} x", node="ProdBackward1")
+@op("x.prod(dim)", tex=r"\textstyle\prod_{dim} x", node="ProdBackward1", layout="rows")
 def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
     """Multiply along a dimension."""
     if x.ndim == 0:
@@ -185,13 +185,13 @@ for _extreme in (max_all, min_all):
         return share(masked(spread(g, x.shape), winners), winners, dim=everywhere)
 
 
-@op("x.amax(dim)", tex=r"\max_{dim} x")
+@op("x.amax(dim)", tex=r"\max_{dim} x", layout="rows")
 def amax(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Return the largest elements along dimensions; equal ones share the gradient evenly."""
     return _maximum(x, dim, keepdims=keepdim)
 
 
-@op("x.amin(dim)", tex=r"\min_{dim} x")
+@op("x.amin(dim)", tex=r"\min_{dim} x", layout="rows")
 def amin(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     """Return the smallest elements along dimensions; equal ones share the gradient evenly."""
     return _minimum(x, dim, keepdims=keepdim)
@@ -243,32 +243,32 @@ for _extreme in (max_dim, min_dim):
         return masked(g, mark(indices, dim=dim, size=x_shape[dim]))
 
 
-@op("mark(x, dim, size)")
+@op("mark(x, dim, size)", layout="rows")
 def mark(x: Value, *, dim: int, size: int) -> Value:
     """Tell of each position along a dimension of this size whether the index in ``x`` names it."""
     shape = [size if i == dim else 1 for i in range(x.ndim)]
     return x == np.arange(size).reshape(shape)
 
 
-@op("x.argmax(dim)", tex=r"\arg\max x")
+@op("x.argmax(dim)", tex=r"\arg\max x", layout="rows")
 def argmax(x: Value, *, dim: int | None = None, keepdim: bool = False) -> Value:
     """Return where the largest element is (the first, at a tie)."""
     return np.argmax(x, dim if x.ndim else None, keepdims=keepdim)
 
 
-@op("x.argmin(dim)", tex=r"\arg\min x")
+@op("x.argmin(dim)", tex=r"\arg\min x", layout="rows")
 def argmin(x: Value, *, dim: int | None = None, keepdim: bool = False) -> Value:
     """Return where the smallest element is (the first, at a tie)."""
     return np.argmin(x, dim if x.ndim else None, keepdims=keepdim)
 
 
-@op("x.all(dim)")
+@op("x.all(dim)", layout="rows")
 def all_elements(x: Value, *, dim: Any = None, keepdim: bool = False) -> Value:
     """Tell whether no element is zero or false."""
     return _answer(x, np.all(x, dim, keepdims=keepdim))
 
 
-@op("x.any(dim)")
+@op("x.any(dim)", layout="rows")
 def any_element(x: Value, *, dim: Any = None, keepdim: bool = False) -> Value:
     """Tell whether some element is not zero or false."""
     return _answer(x, np.any(x, dim, keepdims=keepdim))

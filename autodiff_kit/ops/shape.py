@@ -21,6 +21,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import zeros_like
+from autodiff_kit.ops.layouts import empty_like
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
@@ -92,7 +93,7 @@ def t(x: Value) -> Value:
 @vjp("x", lambda g, dim: squeeze_dim(g, dim=dim), tex=r"\bar z")
 def unsqueeze(x: Value, *, dim: int) -> Value:
     """Insert a dimension of size 1."""
-    return np.expand_dims(x, dim)
+    return x[(slice(None),) * dim + (None,)]
 
 
 @op("x.squeeze()", tex=r"x", view=True)
@@ -184,7 +185,7 @@ def _cat_message(*tensors: Value, dim: int) -> str:
     return str(error("shapes.cat_of_0d", position=0))
 
 
-@op("cat(tensors)", tex=r"[x_0, x_1, \dots]", on_error=_cat_message)
+@op("cat(tensors)", tex=r"[x_0, x_1, \dots]", on_error=_cat_message, layout="rows")
 def cat(*tensors: Value, dim: int) -> Value:
     """Join along an existing dimension; tensors of shape (0,) may be among any others."""
     return np.concatenate([x for x in tensors if x.shape != (0,)] or tensors[:1], dim)
@@ -204,7 +205,7 @@ def _stack_message(*tensors: Value, dim: int) -> str:
     return str(error("shapes.stack_sizes", first=shapes[0], shape=shapes[i], position=i))
 
 
-@op("stack(tensors)", tex=r"[x_0, x_1, \dots]", on_error=_stack_message)
+@op("stack(tensors)", tex=r"[x_0, x_1, \dots]", on_error=_stack_message, layout="rows")
 def stack(*tensors: Value, dim: int) -> Value:
     """Join along a new dimension."""
     return np.stack(tensors, dim)
@@ -217,7 +218,7 @@ def _(g: Value, index: int, dim: int) -> Value:
     return select(g, dim=dim, index=index)
 
 
-@op("x.repeat(repeats)", tex=r"\mathbf 1\,x")
+@op("x.repeat(repeats)", tex=r"\mathbf 1\,x", layout="rows")
 def repeat(x: Value, *, repeats: Ints) -> Value:
     """Copy ``repeats[i]`` times along dimension i; further dimensions come in front."""
     return np.tile(x, repeats)
@@ -235,7 +236,9 @@ def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
 @vjp("x", lambda g, dims: flip(g, dims=dims), tex=r"\bar z^{\leftarrow}")
 def flip(x: Value, *, dims: Ints) -> Value:
     """Reverse the order along dimensions."""
-    return np.flip(x, dims).copy() if x.ndim else x.copy()
+    out = empty_like(x)
+    out[...] = np.flip(x, dims)
+    return out[()]
 
 
 @op("x[start:end:step]", tex=r"x_{[a:b]}", node="SliceBackward0", view=True)

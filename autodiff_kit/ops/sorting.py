@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.gathering import scatter_add, zeros
+from autodiff_kit.ops.layouts import empty_like
 from autodiff_kit.ops.table import op
 
 __all__ = ["sort", "topk"]
@@ -25,8 +26,13 @@ def _sorted(x: Value, dim: int, descending: bool, count: int | None = None) -> t
         order = np.flip(x.shape[dim] - 1 - from_back, dim)
     else:
         order = np.argsort(x, dim, kind="stable")
-    order = np.ascontiguousarray(order[(slice(None),) * dim + (slice(count),)])
-    return np.take_along_axis(x, order, dim), order
+    order = order[(slice(None),) * dim + (slice(count),)]
+    values = np.take_along_axis(x, order, dim)
+    if count is None:  # sorted are copies of x, and lie as it does
+        out, places = empty_like(x), empty_like(x, order.dtype)
+        out[...], places[...] = values, order
+        return out, places
+    return np.ascontiguousarray(values), np.ascontiguousarray(order)
 
 
 @op("x.sort(dim)", tex=r"x_\pi", by_products=("indices",))

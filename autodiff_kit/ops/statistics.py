@@ -33,7 +33,7 @@ def _variance(x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
     return _add(squares, dim, keepdims=keepdim) / max(0 * count, count - correction)
 
 
-@op("x.var(dim)", tex=r"\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2")
+@op("x.var(dim)", tex=r"\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2", layout="rows")
 def var(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
     """Average the squared distances from the mean; ``correction`` counts for fewer elements."""
     return _variance(x, dim, correction, keepdim).astype(x.dtype)
@@ -49,7 +49,7 @@ def _of_variance(g: Value, x: Value, dim: Ints, correction: float) -> Value:
     return g * (2 / free if free else math.inf) * (x - mean_dim(x, dim=dim, keepdim=True))
 
 
-@op("x.std(dim)", tex=r"\sqrt{\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2}")
+@op("x.std(dim)", tex=r"\sqrt{\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2}", layout="rows")
 def std(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
     """Return the root of the variance."""
     return np.sqrt(_variance(x, dim, correction, keepdim)).astype(x.dtype)
@@ -61,7 +61,7 @@ def _(g: Value, out: Value, x: Value, dim: Ints, correction: float, keepdim: boo
     return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
 
 
-@op("x.norm(ord, dim)", tex=r"(\textstyle\sum_i |x_i|^p)^{1/p}")
+@op("x.norm(ord, dim)", tex=r"(\textstyle\sum_i |x_i|^p)^{1/p}", layout="rows")
 def linalg_vector_norm(x: Value, *, ord: float, dim: Ints, keepdim: bool = False) -> Value:
     """Return the length of x along dimensions; the largest element for p = inf.
 

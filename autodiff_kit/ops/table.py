@@ -93,6 +93,7 @@ class Op:
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
         self.is_view: bool = options.pop("view", False)
         self.dtypes: str = options.pop("dtypes", "promote")
+        self.layout: str = options.pop("layout", "")
         self.by_products: tuple[str, ...] = options.pop("by_products", ())
         self.keeps_type: int = options.pop("keeps_type", 0)
         self.operands: tuple[str, ...] = options.pop("operands", ())
@@ -172,7 +173,9 @@ def op(
     node : str, optional
         PyTorch's name of the node; from the function's name if left out.
     **options
-        ``view``: the output may share memory with ``x``.
+        ``view``: the output may share memory with ``x``. ``layout``: ``"rows"`` for an output that
+        always lies row by row, ``"own"`` where forward sees to it; else it lies as the inputs do
+        (see ``layouts.py``).
         ``dtypes``: ``"promote"`` brings the inputs to one type, ``"float"`` to one floating type,
         ``"any"`` leaves them alone. ``operands``: parameters that count as inputs for this;
         ``keeps_type``: how many of the first inputs, masks, keep their type all the same.
