@@ -16,6 +16,7 @@ from typing import Any
 
 from autodiff_kit.ops.table import Op
 from autodiff_kit.ops.words import expression_of, source_of
+from autodiff_kit.record import rounds
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import Scopes
@@ -44,12 +45,16 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
     def guarded(self: Notes, *what: Any) -> None:
         if self.recording.note is not None:
             return
+        traces = rounds.pause()  # what the recorder itself does need not be traced
         try:
             method(self, *what)
         except BaseException as error:  # one more event could be half of one: so none
             self.recording.note = _failure(error)
             if not isinstance(error, Exception):
                 raise  # the learner pressed Ctrl-C
+        finally:
+            if traces:
+                rounds.resume()
         if len(self._events) > self._limit:
             del self._events[self._limit :]
             events = f"{self._limit:,} event{'s' * (self._limit != 1)}"
@@ -83,6 +88,7 @@ class Notes:
         self.recording = Recording()
         self._limit = limit
         self._nodes, self._events = self.recording.nodes, self.recording.events
+        self._base = base
         self._values = Values()
         self._sources = Sources()
         self._is_learners = self._sources.is_learners
@@ -149,28 +155,15 @@ class Notes:
 
     # -- where -----------------------------------------------------------------------------------
 
-    def _where(
-        self, is_one_op: bool = False, asks: bool = False
-    ) -> tuple[Place, int, FrameType | None]:
-        """Return the learner's present place, its scope and its frame.
-
-        Parameters
-        ----------
-        is_one_op : bool
-            Whether what runs now, if the learner has called it directly, tells this and no more.
-        asks : bool
-            Whether it asks for a truth value.
-        """
+    def _where(self) -> tuple[Place, int, FrameType | None]:
+        """Return the learner's present place, its scope and its frame."""
         frame: FrameType | None = sys._getframe(3)  # below are this, the method and its guard
-        innermost, entry = frame, None
         is_learners = self._is_learners
         while frame is not None and not is_learners[frame.f_code.co_filename]:
-            entry, frame = frame, frame.f_back
+            frame = frame.f_back
         if frame is None:
             return self._sources.nowhere, 0, None
-        if is_one_op and entry is innermost:
-            entry = None  # to watch how long a call goes on costs more than all the rest of this
-        place, scope = self._scopes.enter(frame, entry, asks)
+        place, scope = self._scopes.enter(frame)
         return place, scope, frame
 
     # -- the end ---------------------------------------------------------------------------------
@@ -193,8 +186,13 @@ class Notes:
             traceback = traceback.tb_next
         return None if where is None else self._sources.at(*where).where
 
+    def begin(self) -> None:
+        """Begin to count the rounds of loops."""
+        rounds.start(self._base)
+
     def finish(self) -> None:
         """Complete the recording; if that fails, nothing of it can be shown."""
+        rounds.stop()
         try:
             self._complete()
         except Exception as error:

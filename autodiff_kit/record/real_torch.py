@@ -68,6 +68,7 @@ class record_torch:
             stack.enter_context(functions)
             stack.enter_context(operations)
             self._exit = stack.pop_all()
+        self._recorder.begin()
         return self._recorder.recording
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:

@@ -73,6 +73,7 @@ class record:
         mode.observer = self._recorder
         if self._outer is not None:
             mode.observer = Both(self._outer, self._recorder)
+        self._recorder.begin()
         return self._recorder.recording
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
@@ -151,7 +152,7 @@ class _Recorder(Notes, Observer):
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
-        place, scope, frame = self._where(is_one_op=True)
+        place, scope, frame = self._where()
         numbers, names = self._numbers, self._names
         key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
         draft = place.drafts.get(key)
@@ -231,7 +232,7 @@ class _Recorder(Notes, Observer):
 
     @guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:
-        place, scope, _ = self._where(asks=True)
+        place, scope, _ = self._where()
         self._tell("branch", node=self._number(tensor, scope), taken=taken, where=place.where)
 
     @guarded

@@ -1,21 +1,19 @@
 """Where in the run something happens: in which call, in which round of which loop.
 
-After reading this file you know how a recording can say "iteration 3", which Python tells nobody:
-a loop has turned when its variables have changed, or when the run is back at an earlier place.
-Read next: ``recorder.py``.
+After reading this file you know how calls and the rounds of loops (``rounds.py`` counts them) become
+the tree of scopes in a recording. Read next: ``recorder.py``.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import CO_GENERATOR, CO_OPTIMIZED
 from itertools import pairwise
-from operator import is_, is_not
 from sys import getrefcount
 from types import FrameType
 from typing import Any
 
+from autodiff_kit.record.rounds import turns_of
 from autodiff_kit.record.source import Loop, Place, Sources
 
 __all__ = ["Scopes", "look", "look_up"]
@@ -24,78 +22,15 @@ __all__ = ["Scopes", "look", "look_up"]
 _INLINE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
 
-class _Mark:
-    """Left in the frame of a call; when the call is over, it is gone."""
-
-    __slots__ = ("__weakref__",)
-
-
 class _Running:
-    """A loop that is running, and what its present round has done so far."""
+    """A loop that is running: its scope, and that of its present round."""
 
-    __slots__ = (
-        "asks",
-        "assigned",
-        "call",
-        "count",
-        "first",
-        "key",
-        "loop",
-        "outer",
-        "scope",
-        "test",
-        "tested",
-        "values",
-    )
+    __slots__ = ("count", "loop", "outer", "scope")
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.outer = self.scope = -1  # the scopes of the loop and of its present round
-        self.count = -2
-        self.values: Sequence[Any] | None = None  # of its variables; None: not known yet
-        self.first: Sequence[Any] | None = None  # in the first round
-        self.assigned: Sequence[int] = ()
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin a round."""
-        self.count += 1
-        self.key: tuple[int, int] | None = None  # of the latest place in its body
-        self.test = -1  # the latest instruction in the test of a while
-        self.tested = False  # whether that came after the body
-        self.call: weakref.ref[_Mark] | None = None  # which did the latest
-        self.asks = False  # whether that asked for a truth value
-
-    def is_back(self, place: Place, call: _Call, innermost: bool, asks: bool) -> bool:
-        """Return whether the run must have gone back to get to ``place``."""
-        at = call.frame.f_lasti
-        again = innermost and (self.call is None or self.call() is None)
-        again = again and (self.asks or not asks)  # a truth value is asked for after `x < 5`
-        if again and place.calls_back:  # may be just another part of one call: sum(x) in a while
-            again = self.assigned != self.assigned_in(call)
-        if innermost and place.is_test:
-            # Python tests before the first round and after each: that is still the same round.
-            return self.key is None and (at < self.test or (at == self.test and again))
-        key, before = (place.order, at), self.key
-        return self.tested or (before is not None and (key < before or (key == before and again)))
-
-    def restarts(self, values: Sequence[Any]) -> bool:
-        """Return whether the loop's variables are again what they were in its first round."""
-        return self.count > 0 and self.first is not None and all(map(is_, self.first, values))
-
-    def assigned_in(self, call: _Call) -> list[int]:
-        """Return the ids of what the loop's body has assigned."""
-        return [id(value) for value in look_up(call.frame, self.loop.assigns)]
-
-    def reach(self, place: Place, call: _Call, innermost: bool) -> None:
-        """Note that the round has come to ``place``."""
-        at = call.frame.f_lasti
-        if place.calls_back:
-            self.assigned = self.assigned_in(call)
-        if innermost and place.is_test:
-            self.test, self.tested = at, self.key is not None
-        else:
-            self.key = (place.order, at)
+        self.count = -1
 
 
 class _Call:
@@ -103,6 +38,7 @@ class _Call:
 
     __slots__ = (
         "backward",
+        "changes",
         "frame",
         "loops",
         "nest",
@@ -111,6 +47,7 @@ class _Call:
         "places",
         "scope",
         "suspended",
+        "turns",
     )
 
     def __init__(
@@ -121,6 +58,7 @@ class _Call:
         self.suspended: dict[int, _Call] = {}  # generators that it uses, by their code
         self.loops: list[_Running] = []
         self.nest: Sequence[Loop] = ()  # the loops around the latest place
+        self.turns, self.changes = turns_of(frame), -1  # as they were then
         self.backward: tuple[int, int] | None = None  # instruction and scope of a backward pass
 
     def now(self) -> int:
@@ -153,20 +91,13 @@ class Scopes:
         self._calls: list[_Call] = []
         self._new("root", "", None, None)
 
-    def enter(
-        self, frame: FrameType, entry: FrameType | None, asks: bool = False
-    ) -> tuple[Place, int]:
+    def enter(self, frame: FrameType) -> tuple[Place, int]:
         """Go to where the run is now; return the place, and the scope of what happens there.
 
         Parameters
         ----------
         frame : frame
             The learner's innermost.
-        entry : frame or None
-            The frame that it has called, and that is not the learner's.
-        asks : bool
-            Whether a tensor is asked for its truth value: since Python 3.13 by the instruction
-            that has just computed it, as in ``if x < 5``.
         """
         call = self._calls[-1] if self._calls else None
         if call is None or call.frame is not frame:
@@ -174,8 +105,7 @@ class Scopes:
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
         if call.backward is not None and call.backward[0] != frame.f_lasti:
             call.backward = None  # an exception has ended it
-        if (place.loops or call.loops) and not self._is_told(call, place, entry, asks):
-            self._turn(call, place, entry, asks)
+        self._turn(call, place)
         return place, call.now()
 
     def begin_backward(self, frame: FrameType, place: Place) -> int:
@@ -256,8 +186,7 @@ class Scopes:
         if self._calls:
             user = self._calls[-1]
             place = self._sources.place(user.frame)
-            if (place.loops or user.loops) and not self._is_told(user, place, None, False):
-                self._turn(user, place, None, False)
+            self._turn(user, place)
             outer, where = user.now(), place.where
             known = user.suspended.pop(id(frame.f_code), None)
         if known is not None and known.frame is frame and known.outer == outer:
@@ -268,95 +197,34 @@ class Scopes:
             outside = len(self._sources.at(code, *self._start).loops)
         elif code.co_flags & CO_OPTIMIZED and code.co_name not in _INLINE:  # a function
             scope = self._new("call", code.co_name.strip("<>"), outer, where)
-        call = _Call(frame, self._sources.places(code), outer, scope, outside)
-        if known is not None and known.frame is frame:
-            # A generator goes on, in another round of the loop that uses it.
-            call.loops = known.loops
-            for running in call.loops:
-                running.outer = running.scope = -1
-        return call
+        return _Call(frame, self._sources.places(code), outer, scope, outside)
 
-    def _is_told(self, call: _Call, place: Place, entry: FrameType | None, asks: bool) -> bool:
-        """Do at once what is quickly told: no loop has turned, or the innermost by its variables.
-
-        Return False if it is not that, which is left to ``_turn``.
-        """
-        is_same = place.loops and place.loops is call.nest and not call.outside
-        if not is_same or place.begins_round:
-            return False
-        frame, running = call.frame, call.loops
-        names, at, innermost = frame.f_locals, frame.f_lasti, running[-1]
-        by_place: list[_Running] = []
-        for now in running:
-            loop, before = now.loop, now.values
-            if before is None:
-                return False
-            values = list(map(names.get, loop.targets))
-            counts = loop.counts and values[0] is not None
-            if not counts:
-                if place.calls_back or (now is innermost and (place.is_test or now.tested)):
-                    return False
-                by_place.append(now)
-            if any(map(is_not, before, values)):
-                if now is not innermost or now.restarts(values):
-                    return False
-                self._begin_round(call, len(running) - 1)
-                now.values = values
-            elif not counts and now is innermost and (not now.key or (place.order, at) <= now.key):
-                return False
-        for now in by_place:
-            now.key = (place.order, at)
-            now.call, now.asks = (_mark(entry), asks) if now is innermost else (None, False)
-        _let_go(frame, names)
-        return True
-
-    def _turn(self, call: _Call, place: Place, entry: FrameType | None, asks: bool) -> None:
-        """Compare the loops around ``place`` with those that were running in this call."""
+    def _turn(self, call: _Call, place: Place) -> None:
+        """Go to the present rounds of the loops around ``place``."""
+        turns, loops = call.turns, place.loops
+        changes = -1 if turns is None else turns.changes
+        if loops is call.nest and changes == call.changes and not place.tests:
+            return
+        call.nest, call.changes = loops, changes if not place.tests else -1
         running = call.loops
-        call.nest = place.loops
-        loops = place.loops[call.outside :] if call.outside else place.loops
-        last = len(loops) - 1
-        for depth, (loop, values) in enumerate(zip(loops, _values(call.frame, loops), strict=True)):
+        loops = loops[call.outside :]
+        del running[len(loops) :]
+        for depth, loop in enumerate(loops):
             if depth == len(running) or running[depth].loop is not loop:
                 running[depth:] = [_Running(loop)]
             now = running[depth]
-            changed = now.values is not None and any(map(is_not, now.values, values))
-            if changed and depth and now.restarts(values) and not running[depth - 1].loop.targets:
-                # An inner loop starts again: so the while around it has turned unnoticed.
-                self._begin_round(call, depth - 1)
-                now = _Running(loop)
-                running.append(now)
-            steps = place.begins_round and depth == last
-            turned = now.count < 0 or changed or steps
-            by_place = not (loop.counts and values[0] is not None)
-            if by_place and not turned and not self._is_inside(running, loops, depth):
-                turned = now.is_back(place, call, depth == last, asks)
-            if turned or now.scope < 0:
-                self._begin_round(call, depth, turned)
-            now.values = None if steps else values
-            now.first = now.values if now.first is None else now.first
-            if by_place:
-                now.reach(place, call, depth == last)
-                now.call, now.asks = (_mark(entry), asks) if depth == last else (None, False)
-        del running[last + 1 :]
-
-    @staticmethod
-    def _is_inside(running: list[_Running], loops: Sequence[Loop], depth: int) -> bool:
-        """Return whether an inner loop runs on: then places tell nothing of the one around."""
-        inner = depth + 1
-        return inner < min(len(loops), len(running)) and running[inner].loop is loops[inner]
-
-    def _begin_round(self, call: _Call, depth: int, turned: bool = True) -> None:
-        """Open the scope of a round, and that of its loop if this is the first one."""
-        now = call.loops[depth]
-        loop, where = now.loop, now.loop.where
-        if now.outer < 0:
-            around = call.loops[depth - 1].scope if depth else call.scope
-            now.outer = self._new("loop", loop.name, around, where)
-        if turned:
-            now.begin()
-            del call.loops[depth + 1 :]
-        now.scope = self._new("iteration", loop.name, now.outer, where, now.count)
+            if now.outer < 0:
+                around = running[depth - 1].scope if depth else call.scope
+                now.outer = now.scope = self._new("loop", loop.name, around, loop.where)
+            if turns is None:
+                continue  # a debugger is at work: the rounds are not counted
+            count = turns.counts.get(loop.key, 0)
+            if count and loop in place.tests:
+                count -= 1  # after `continue`: the test still belongs to the round before
+            if count != now.count:
+                now.count = count
+                now.scope = self._new("iteration", loop.name, now.outer, loop.where, count)
+                del running[depth + 1 :]
 
     def _new(self, kind: str, name: str, parent: int | None, where: Any, index: int = 0) -> int:
         number = len(self.plain)
@@ -371,25 +239,6 @@ class Scopes:
             }
         )
         return number
-
-
-def _mark(frame: FrameType | None) -> weakref.ref[_Mark] | None:
-    """Leave a mark in the frame of a call, to see later whether it is still going on."""
-    if frame is None:
-        return None
-    mark = frame.f_locals["a mark of the recorder"] = _Mark()
-    return weakref.ref(mark)
-
-
-def _values(frame: FrameType, loops: Sequence[Loop]) -> list[list[Any]]:
-    """Return what the variables of each loop are now."""
-    for loop in loops:
-        if loop.targets:
-            break
-    else:
-        return [[] for _ in loops]
-    found = iter(look_up(frame, [name for loop in loops for name in loop.targets]))
-    return [[next(found) for _ in loop.targets] for loop in loops]
 
 
 def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:

@@ -11,7 +11,6 @@ import ast
 import linecache
 import os
 import sysconfig
-from bisect import bisect_right
 from dis import opmap
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -19,7 +18,7 @@ from typing import Any
 
 import autodiff_kit
 
-__all__ = ["Loop", "Place", "Sources", "is_foreign"]
+__all__ = ["Loop", "Place", "Sources", "Span", "is_foreign", "read_source", "span_within"]
 
 Where = list[int]  # source, line, column, end line, end column; columns count characters
 Span = tuple[int, int, int, int]  # line, column, end line, end column; columns count bytes
@@ -60,31 +59,30 @@ class Loop:
     ----------
     name : str
         Its head, for example ``for i in range(3)``.
+    key : tuple
+        What tells it from the other loops of its source.
     targets : tuple of str
-        The names by which rounds can be told apart: the loop assigns them, its body does not.
-    assigns : tuple of str
-        The names that its body assigns.
-    counts : bool
-        Whether the targets differ from one round to the next in any case, as in ``range``.
+        The names that it assigns.
     frame : str
         For a comprehension, the name of its own frame, such as ``"<genexpr>"``.
     where : list
         Where its head stands.
+    whole : tuple
+        What the statement or the comprehension takes in the source.
     """
 
     __slots__ = (
-        *("assigns", "counts", "frame", "head", "hole"),
-        *("name", "span", "steps", "targets", "where"),
+        *("body", "depth", "frame", "head", "hole", "key"),
+        *("name", "span", "steps", "targets", "where", "whole"),
     )
 
-    def __init__(self, node: Any, part: Any, source: _Source) -> None:
+    def __init__(self, node: Any, part: Any, source: _Source, depth: int = 0) -> None:
         self.frame = _COMPREHENSIONS.get(type(node), "")
-        self.span = _span(node)  # what runs in every round is in here ...
+        self.span = self.whole = _span(node)  # what runs in every round is in here ...
+        self.depth, self.key = depth, (*self.whole, depth)
         self.hole: Span = (0, 0, 0, 0)  # ... and not in here: it runs before the first one
         self.steps: tuple[Span, ...] = ()  # where Python says that it takes the next item
         self.targets: tuple[str, ...] = ()
-        self.counts = False
-        self.assigns = tuple(sorted(_bound_in(getattr(node, "body", []))))
         if isinstance(node, ast.While):
             self.head = _span(node.test)
             self.name = f"while {ast.unparse(node.test)}"
@@ -94,20 +92,24 @@ class Loop:
             start = part.target if part is node else node.generators[0].target
             self.hole = (*_span(start)[:2], *self.head[2:])
             self.steps = (self.span, self.head)
-            bound = [n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)]
-            self.targets = tuple(name for name in bound if name not in self.assigns)
-            function = getattr(part.iter, "func", None)
-            counter = getattr(function, "id", "") in ("range", "enumerate")
-            self.counts = counter and bound[:1] == list(self.targets[:1])
+            self.targets = tuple(n.id for n in ast.walk(part.target) if isinstance(n, ast.Name))
         if self.frame:
             self.where = source.where(self.span)
+            self.body: Span = self.span
         else:
             self.where = source.where((*self.span[:2], *self.head[2:]))
             self.span = (*self.span[:2], *_span(node.body[-1])[2:])  # its else runs once
+            self.body = (*_span(node.body[0])[:2], *self.span[2:])
 
     def surrounds(self, span: Span) -> bool:
         """Return whether what stands at ``span`` runs in every round."""
         return _within(span, self.span) and span != self.span and not _within(span, self.hole)
+
+    def is_inside(self, other: Loop) -> bool:
+        """Return whether it runs in every round of another loop."""
+        if self.whole == other.whole:  # two for of one comprehension
+            return self.depth > other.depth
+        return other.surrounds(self.whole)
 
 
 class Place:
@@ -125,10 +127,10 @@ class Place:
         The operands' text, as far as they are names: ``x``, ``self.w``, ``params[0]``.
     loops : tuple of Loop
         The loops around it within its frame, outermost first.
-    begins_round, is_test : bool
-        Whether it takes the next item for the innermost of them; whether it is a while's test.
-    order : int
-        How many statements of the source begin before it.
+    begins_round : bool
+        Whether it takes the next item for the innermost of them.
+    tests : tuple of Loop
+        Those of them whose test it is a part of, as Python asks it before a round.
     calls_back : bool
         Whether it may do the same thing several times before it is over, as ``sum(x)`` does.
     returned : bool
@@ -143,14 +145,13 @@ class Place:
         "begins_round",
         "calls_back",
         "drafts",
-        "is_test",
         "loops",
         "name",
         "number",
         "operands",
-        "order",
         "returned",
         "scope",
+        "tests",
         "text",
         "where",
     )
@@ -161,8 +162,8 @@ class Place:
         self.name: str | None = None
         self.operands: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
-        self.begins_round = self.is_test = self.calls_back = self.returned = False
-        self.order = 0
+        self.tests: tuple[Loop, ...] = ()
+        self.begins_round = self.calls_back = self.returned = False
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
 
@@ -178,7 +179,6 @@ class _Source:
         self.calls_back: set[Span] = set()
         self.returned: set[Span] = set()
         self.nests: dict[tuple[Loop, ...], tuple[Loop, ...]] = {}  # equal ones are one object
-        self.statements: list[tuple[int, int]] = []  # where they begin, in order
         self.regions: list[Loop | Span] = []  # loops, and bodies of functions; outer before inner
         try:
             tree = ast.parse("".join(lines))
@@ -189,9 +189,6 @@ class _Source:
             node = waiting.pop()
             self._look(node)
             waiting += ast.iter_child_nodes(node)
-            if isinstance(node, ast.stmt):
-                self.statements.append((node.lineno, node.col_offset))
-        self.statements.sort()
 
     def _look(self, node: Any) -> None:
         if isinstance(node, ast.Assign):
@@ -225,7 +222,7 @@ class _Source:
         elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
             self.regions.append(Loop(node, node, self))
         elif type(node) in _COMPREHENSIONS:
-            self.regions += [Loop(node, part, self) for part in node.generators]
+            self.regions += [Loop(node, p, self, i) for i, p in enumerate(node.generators)]
         elif isinstance(node, ast.Return):
             self._return(node.value)
         elif isinstance(node, _FUNCTIONS):
@@ -282,6 +279,19 @@ class _Source:
             found = [loop for loop in found if _within(loop.span, own[-1])]
         nest = tuple(found)
         return self.nests.setdefault(nest, nest), begins
+
+    def loops_of(self, code: CodeType) -> list[Loop]:
+        """Return the loops that may run in the frame of some code, outer before inner."""
+        loops = [region for region in self.regions if isinstance(region, Loop)]
+        if not loops:
+            return []
+        spans = [
+            (line, column, end, end_column)
+            for line, end, column, end_column in code.co_positions()
+            if line is not None and end is not None
+            if column is not None and end_column is not None
+        ]
+        return [x for x in loops if any(span in x.steps or x.surrounds(span) for span in spans)]
 
     def where(self, span: Span) -> Where:
         """Turn byte columns into characters."""
@@ -365,7 +375,9 @@ class Sources:
         while start > 0 and about.opcodes[start] == _CACHE:
             start -= 2
         position = about.positions[instruction // 2]
-        place = places[instruction] = self._find(code, position, line, about.opcodes[start])
+        place = places[instruction] = self._find(
+            code, instruction, position, line, about.opcodes[start]
+        )
         return place
 
     def plain(self) -> list[dict[str, Any]]:
@@ -380,7 +392,9 @@ class Sources:
             found.append({"name": name, "text": "".join(source.lines), "first_line": 1})
         return found
 
-    def _find(self, code: CodeType, position: Any, line_number: int | None, opcode: int) -> Place:
+    def _find(
+        self, code: CodeType, at: int, position: Any, line_number: int | None, opcode: int
+    ) -> Place:
         line, end_line, column, end_column = position
         source = self._source(code.co_filename)
         place = Place()
@@ -393,14 +407,14 @@ class Sources:
         else:
             span = (line, column, end_line, end_column)
             span = source.whole.get(span, span)
-        place.order = bisect_right(source.statements, span[:2])
         place.loops, place.begins_round = source.loops(span, code, opcode == _FOR_ITER)
         if place.begins_round:
             loop = place.loops[-1]
             place.where = source.where(loop.head)
             place.name = loop.targets[0] if len(loop.targets) == 1 else None
             return place
-        place.is_test = bool(place.loops) and _within(span, place.loops[-1].head)
+        tests = [x for x in place.loops if not x.steps and _within(span, x.head)]
+        place.tests = tuple(x for x in tests if at < self._first_of_body(code, x))
         place.name = source.names.get(span)
         place.operands = source.operands.get(span, ())
         place.calls_back = span in source.calls_back
@@ -409,12 +423,30 @@ class Sources:
         place.text = "" if opcode in _UNPACK else source.text(place.where)  # `a, b = x`
         return place
 
+    def _first_of_body(self, code: CodeType, loop: Loop) -> int:
+        """Return the first instruction of a loop's body."""
+        positions = enumerate(self._codes[id(code)].positions)
+        inside = (
+            i
+            for i, (line, end, column, end_column) in positions
+            if None not in (line, end, column, end_column)
+            and _within((line, column, end, end_column), loop.body)  # type: ignore[arg-type]
+        )
+        return 2 * next(inside, 0)
+
     def _source(self, filename: str) -> _Source:
         source = self._sources.get(filename)
         if source is None:
             source = _source(len(self._sources), tuple(_lines(filename)))
             self._sources[filename] = source
         return source
+
+
+def read_source(filename: str) -> _Source | None:
+    """Return the source of a file or cell of the learner's; None for any other."""
+    if is_foreign(filename) or not (lines := _lines(filename)):
+        return None
+    return _source(0, tuple(lines))
 
 
 def _lines(filename: str) -> list[str]:
@@ -426,9 +458,9 @@ def _span(node: Any) -> Span:
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
-def _bound_in(body: list[ast.stmt]) -> set[str]:
-    names = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)]
-    return {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+def span_within(inner: Span | None, outer: Span) -> bool:
+    """Return whether one part of a source is inside of another."""
+    return inner is not None and _within(inner, outer)
 
 
 def _within(inner: Span, outer: Span) -> bool:

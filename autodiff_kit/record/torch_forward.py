@@ -82,7 +82,7 @@ class TorchRecorder(TorchBackward):
             return
         name = getattr(func, "__name__", "")
         if name == "__bool__":
-            place, scope, _ = self._where(asks=True)
+            place, scope, _ = self._where()
             number = self._number(args[0], scope)
             self._tell("branch", node=number, taken=bool(out), where=place.where)
         elif isinstance(out, self._torch.Tensor) and out.grad_fn is None:
@@ -334,11 +334,11 @@ class TorchRecorder(TorchBackward):
         """Note where a Function of the learner's is applied; its node shows up later."""
         if any(known is frame for known, _, _, _ in self._applied):
             return
-        entry, caller = frame, frame.f_back
+        caller = frame.f_back
         while caller is not None and not self._is_learners[caller.f_code.co_filename]:
-            entry, caller = caller, caller.f_back
+            caller = caller.f_back
         if caller is not None:
-            place, scope = self._scopes.enter(caller, entry)
+            place, scope = self._scopes.enter(caller)
             name = look_up(frame, ("cls",))[0].__name__
             self._applied.append((frame, name, place, scope))
 

@@ -34,7 +34,7 @@ CLOSE = "def step(a):\n    return a * 2\n"
          ["x * i: / for i in range(2) / 0", "x * i: / for i in range(2) / 1",
           "x + i: / for i in range(1) / 0"]),
         ("for i in range(4):\n    if i == 1: continue\n    if i == 3: break\n    x = x * i",
-         ["x * i: / for i in range(4) / 0", "x * i: / for i in range(4) / 1"]),
+         ["x * i: / for i in range(4) / 0", "x * i: / for i in range(4) / 2"]),
         ("for i in range(1):\n    x = x * i\nelse:\n    x = x + 1\nx = x - 1",
          ["x * i: / for i in range(1) / 0", "x + 1:", "x - 1:"]),
         ("for i in range(2):\n    if i: x = x + 1\n    else: x = x - 1",

@@ -1,0 +1,344 @@
+"""How often a loop has turned: counted from the instructions that run.
+
+After reading this file you know how a recording can say "iteration 5" although four rounds have
+done nothing with tensors: a round ends with a jump back to the head of its loop, and Python tells of
+every such jump - by ``sys.monitoring`` since Python 3.12, by a trace function before. Only frames
+of the learner's that have loops are watched; where a debugger already traces, nothing is counted.
+Read next: ``scopes.py``.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+import weakref
+from types import CodeType, FrameType
+from typing import Any
+
+from autodiff_kit.record.source import Loop, Span, read_source, span_within
+
+__all__ = ["Turns", "pause", "resume", "start", "stop", "turns_of"]
+
+_RESUME = dis.opmap["RESUME"]
+_FOR_ITER, _EXTENDED_ARG = dis.opmap["FOR_ITER"], dis.opmap["EXTENDED_ARG"]
+
+
+class Turns:
+    """The loops of one frame, and how often each has turned since it began.
+
+    Attributes
+    ----------
+    counts : dict
+        By ``Loop.key``; a loop that has not turned yet is not in there.
+    changes : int
+        How many turns there were in all.
+    """
+
+    __slots__ = ("changes", "counts", "last", "session", "table")
+
+    def __init__(self, table: _Table, at: int = -1, session: Any = None) -> None:
+        self.table, self.last, self.session = table, at, session
+        self.counts: dict[Any, int] = {}
+        self.changes = 0
+
+    def turn(self, key: Any) -> None:
+        """Note that a loop begins its next round; loops inside it begin anew."""
+        counts = self.counts
+        counts[key] = counts.get(key, 0) + 1
+        for inner in self.table.inner[key]:
+            counts.pop(inner, None)
+        self.changes += 1
+
+    def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Be told of a new line, or of a jump back (Python 3.11)."""
+        at = frame.f_lasti
+        key = self.table.targets.get(at)
+        if key is not None and (at <= self.last or at in self.table.only_back):
+            self.turn(key)
+        self.last = at
+        return self.trace
+
+    def trace_jumps(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Be told of every instruction, where two loops begin at the same one (Python 3.11)."""
+        if event == "opcode":
+            at = frame.f_lasti
+            if at <= self.last:
+                key = self.table.jumps.get((self.last, at))
+                if key is not None:
+                    self.turn(key)
+            self.last = at
+        return self.trace_jumps
+
+
+class _Table:
+    """Which jumps of some code turn which loop.
+
+    Attributes
+    ----------
+    jumps : dict
+        From (instruction, target) to ``Loop.key``.
+    targets : dict
+        From target to ``Loop.key``, as far as that is enough.
+    only_back : set
+        Targets on the line of what stands before them: coming from there is not told.
+    inner : dict
+        From ``Loop.key`` to the keys of the loops inside it.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.jumps: dict[tuple[int, int], Any] = {}
+        self.targets: dict[int, Any] = {}
+        self.only_back: set[int] = set()
+        self.inner: dict[Any, list[Any]] = {}
+        self.is_plain = True
+        source = read_source(code.co_filename)
+        loops = [] if source is None else source.loops_of(code)
+        if not loops:
+            return
+        for loop in loops:
+            self.inner[loop.key] = [x.key for x in loops if x is not loop and x.is_inside(loop)]
+        heads: dict[int, Any] = {}
+        firsts = {span: _first_within(code, span) for x in loops for span in (x.whole, x.body)}
+        back: list[tuple[int, int, Span | None]] = []
+        seen: dict[Span, int] = {}
+        start = 0
+        line, before = None, None
+        for one in dis.get_instructions(code):
+            span = _span_of(one)
+            line, before = None if one.positions is None else one.positions.lineno, line
+            if one.is_jump_target and line == before:
+                self.only_back.add(one.offset)
+            if one.opcode == _FOR_ITER and span is not None:
+                same = [loop for loop in loops if span in loop.steps]
+                if same:
+                    place = seen[span] = seen.get(span, -1) + 1
+                    key = same[place % len(same)].key
+                    heads |= dict.fromkeys(range(start, one.offset + 2, 2), key)
+            elif one.opcode in dis.hasjrel and one.argval <= one.offset:
+                back.append((one.offset, one.argval, span))
+            if one.opcode != _EXTENDED_ARG:
+                start = one.offset + 2
+        whiles = [loop for loop in loops if not loop.steps]
+        for at, target, span in back:
+            key: Any = heads.get(target)
+            around = [x for x in whiles if key is None and span_within(span, x.whole)]
+            for loop in sorted(around, key=lambda loop: loop.whole[:2], reverse=True):
+                # What jumps back into the middle of a body, as a handler does, begins no round.
+                if firsts[loop.whole] <= target <= firsts[loop.body]:
+                    key = loop.key
+                    break
+            if key is None:
+                continue
+            self.jumps[at, target] = key
+            if self.targets.setdefault(target, key) != key:
+                self.is_plain = False
+
+
+def _first_within(code: CodeType, part: Span) -> int:
+    """Return the first instruction of a part of the source."""
+    for i, (line, end, column, end_column) in enumerate(code.co_positions()):
+        if line is None or end is None or column is None or end_column is None:
+            continue
+        if span_within((line, column, end, end_column), part):
+            return 2 * i
+    return -1
+
+
+def _span_of(one: dis.Instruction) -> Span | None:
+    place = one.positions
+    if place is None or place.lineno is None or place.col_offset is None:
+        return None
+    assert place.end_lineno is not None and place.end_col_offset is not None
+    return place.lineno, place.col_offset, place.end_lineno, place.end_col_offset
+
+
+_tables: weakref.WeakKeyDictionary[CodeType, _Table] = weakref.WeakKeyDictionary()
+_by_id: dict[int, tuple[weakref.ref[CodeType], _Table]] = {}  # the hash of code is slow
+
+
+def _table(code: CodeType) -> _Table:
+    reference, table = _by_id.get(id(code), (None, None))
+    if reference is not None and table is not None and reference() is code:
+        return table
+    table = _Table(code)
+    _by_id[id(code)] = weakref.ref(code), table
+    return table
+
+
+# -- Python 3.11: a trace function ---------------------------------------------------------------
+
+
+class _Tracing(threading.local):
+    users = 0
+    session: object = None  # while it is on
+
+
+class _Tracer:
+    """Counts in this thread, if nothing else traces it."""
+
+    def __init__(self) -> None:
+        self._state = _Tracing()
+
+    def start(self, base: FrameType | None) -> None:
+        state = self._state
+        state.users += 1
+        if state.users == 1 and sys.gettrace() is None:
+            state.session = object()
+            sys.settrace(self._called)
+        if state.session is not None and base is not None and self.turns(base) is None:
+            base.f_trace = self._local(base)
+
+    def stop(self) -> None:
+        state = self._state
+        state.users -= 1
+        if state.users == 0 and state.session is not None:
+            state.session = None
+            if sys.gettrace() == self._called:
+                sys.settrace(None)
+
+    def pause(self) -> bool:
+        if self._state.session is not None and sys.gettrace() == self._called:
+            sys.settrace(None)
+            return True
+        return False
+
+    def resume(self) -> None:
+        sys.settrace(self._called)
+
+    def turns(self, frame: FrameType) -> Turns | None:
+        session = self._state.session
+        turns = getattr(frame.f_trace, "__self__", None)
+        if session is not None and isinstance(turns, Turns) and turns.session is session:
+            return turns
+        table = _table(frame.f_code)
+        return Turns(table) if session is not None and not table.jumps else None
+
+    def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        reference, table = _by_id.get(id(code), (None, None))
+        if reference is None or table is None or reference() is not code:
+            table = _table(code)
+        if not table.jumps:
+            return None
+        if frame.f_trace is not None and self.turns(frame) is not None:
+            return frame.f_trace  # a generator that goes on
+        if code.co_code[frame.f_lasti + 1] != 0:
+            return None  # a generator that was running before: how far, nobody can tell
+        return self._local(frame)
+
+    def _local(self, frame: FrameType) -> Any:
+        table = _table(frame.f_code)
+        turns = Turns(table, frame.f_lasti, self._state.session)
+        if table.is_plain:
+            return turns.trace
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return turns.trace_jumps
+
+
+# -- since Python 3.12: sys.monitoring -----------------------------------------------------------
+
+
+class _Monitor:
+    """Counts in all threads, beside debuggers and others that watch."""
+
+    def __init__(self) -> None:
+        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
+        self._users, self._tool = 0, -1
+        self._lock = threading.Lock()
+        self._codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        self._frames: dict[int, tuple[CodeType, Turns]] = {}
+
+    def start(self, base: FrameType | None) -> None:
+        monitoring = self._monitoring
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                free = [i for i in (4, 3, 5) if monitoring.get_tool(i) is None]
+                self._tool = free[0] if free else -1
+                if free:
+                    events = monitoring.events
+                    monitoring.use_tool_id(self._tool, "autodiff_kit")
+                    monitoring.register_callback(self._tool, events.PY_START, self._started)
+                    monitoring.register_callback(self._tool, events.JUMP, self._jumped)
+                    monitoring.set_events(self._tool, events.PY_START)
+                    for code in list(self._codes):
+                        self._watch(code)
+        if self._tool >= 0 and base is not None:
+            self._begin(base)
+
+    def stop(self) -> None:
+        monitoring = self._monitoring
+        with self._lock:
+            self._users -= 1
+            if self._users or self._tool < 0:
+                return
+            for code in list(self._codes):
+                monitoring.set_local_events(self._tool, code, 0)
+            monitoring.set_events(self._tool, 0)
+            for event in (monitoring.events.PY_START, monitoring.events.JUMP):
+                monitoring.register_callback(self._tool, event, None)
+            monitoring.free_tool_id(self._tool)
+            self._tool = -1
+            self._frames.clear()
+
+    def pause(self) -> bool:
+        return False
+
+    def resume(self) -> None:
+        """Do nothing: the recorder's own code is not watched."""
+
+    def turns(self, frame: FrameType) -> Turns | None:
+        code, turns = self._frames.get(id(frame), (None, None))
+        if code is frame.f_code:
+            return turns
+        table = _table(frame.f_code)
+        return Turns(table) if self._tool >= 0 and not table.jumps else None
+
+    def _watch(self, code: CodeType) -> None:
+        events = self._monitoring.events
+        self._monitoring.set_local_events(self._tool, code, events.PY_START | events.JUMP)
+
+    def _begin(self, frame: FrameType) -> bool:
+        code = frame.f_code
+        table = _table(code)
+        if not table.jumps:
+            return False
+        if code not in self._codes:
+            self._codes.add(code)
+            self._watch(code)
+        self._frames[id(frame)] = code, Turns(table)
+        return True
+
+    def _started(self, code: CodeType, at: int) -> Any:
+        return None if self._begin(sys._getframe(1)) else self._monitoring.DISABLE
+
+    def _jumped(self, code: CodeType, at: int, target: int) -> None:
+        if target <= at:
+            known, turns = self._frames.get(id(sys._getframe(1)), (None, None))
+            if turns is not None and known is code:
+                key = turns.table.jumps.get((at, target))
+                if key is not None:
+                    turns.turn(key)
+
+
+_counter: Any = _Monitor() if hasattr(sys, "monitoring") else _Tracer()
+
+
+def start(base: FrameType | None) -> None:
+    """Begin to count, in this thread and for the frame whose ``with`` block is recorded."""
+    _counter.start(base)
+
+
+def stop() -> None:
+    """End what ``start`` began."""
+    _counter.stop()
+
+
+def turns_of(frame: FrameType) -> Turns | None:
+    """Return the turns of a running frame; None if they are not counted."""
+    turns: Turns | None = _counter.turns(frame)
+    return turns
+
+
+pause, resume = _counter.pause, _counter.resume
