@@ -1,9 +1,9 @@
 """How often a loop has turned: counted from the instructions that run.
 
 After reading this file you know how a recording can say "iteration 5" although four rounds have
-done nothing with tensors: a round ends with a jump back to the head of its loop, and Python tells of
-every such jump - by ``sys.monitoring`` since Python 3.12, by a trace function before. Only frames
-of the learner's that have loops are watched; where a debugger already traces, nothing is counted.
+done nothing with tensors: a round ends with a jump back to the head of its loop. Python tells of
+every such jump, by ``sys.monitoring`` since Python 3.12 and by a trace function before. Only
+frames of the learner's that have loops are watched; where a debugger traces, nothing is counted.
 Read next: ``scopes.py``.
 """
 
@@ -16,7 +16,7 @@ import weakref
 from types import CodeType, FrameType
 from typing import Any
 
-from autodiff_kit.record.source import Loop, Span, read_source, span_within
+from autodiff_kit.record.source import Span, read_source, span_within
 
 __all__ = ["Turns", "pause", "resume", "start", "stop", "turns_of"]
 

@@ -1,7 +1,7 @@
 """Where in the run something happens: in which call, in which round of which loop.
 
-After reading this file you know how calls and the rounds of loops (``rounds.py`` counts them) become
-the tree of scopes in a recording. Read next: ``recorder.py``.
+After reading this file you know how calls, and the rounds of loops that ``rounds.py`` counts,
+become the tree of scopes in a recording. Read next: ``recorder.py``.
 """
 
 from __future__ import annotations

@@ -20,7 +20,15 @@ from autodiff_kit.record.notes import OVERWRITING, described, entry_of, guarded
 from autodiff_kit.record.scopes import look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward
-from autodiff_kit.record.torch_ops import NO_OPERATION, bind, describe, flat, name_of, unknown
+from autodiff_kit.record.torch_ops import (
+    NO_OPERATION,
+    bind,
+    describe,
+    flat,
+    is_in_place,
+    name_of,
+    unknown,
+)
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
@@ -139,6 +147,8 @@ class TorchRecorder(TorchBackward):
         name = func._schema.name
         if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
             return False
+        if name == "aten::clone" and is_in_place(self._call):
+            return False  # what the node of the op in place saves: its input as it was
         frame: FrameType | None = sys._getframe(3)
         now = self._running[-1] if self._running else None
         is_grad_enabled = self._torch.is_grad_enabled()

@@ -13,13 +13,15 @@ from typing import Any
 
 from autodiff_kit.ops import OPS
 
-__all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "unknown"]
+__all__ = ["NO_OPERATION", "bind", "describe", "flat", "is_in_place", "name_of", "unknown"]
 
 # What the kit calls PyTorch's operations; all others have the same name, underscores aside.
 _NAMES = {
     "pow.Tensor_Scalar": "pow_to_number",
     "pow.Scalar": "pow_from_number",
     "pow.Tensor_Tensor": "pow_tensor",
+    "pow_.Scalar": "pow_to_number",
+    "pow_.Tensor": "pow_tensor",
     "sum": "sum_all",
     "sum.dim_IntList": "sum_dim",
     "mean": "mean_all",
@@ -70,6 +72,13 @@ def flat(values: Any) -> Iterator[Any]:
             yield from flat(value)
         else:
             yield value
+
+
+def is_in_place(call: str) -> bool:
+    """Return whether a function of the learner's changes its tensor: ``add_``, ``__iadd__``."""
+    if call.endswith("__"):
+        return call.startswith("__i") or call == "__setitem__"
+    return call.endswith("_")
 
 
 def name_of(func: Any, call: str) -> str:
