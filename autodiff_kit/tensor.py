@@ -151,6 +151,8 @@ class Tensor(Methods, Hookable, Storage):
         """Return a tensor with the same memory and no history; changes in place are shared."""
         out = wrap(share(self))
         out._changes = self._changes
+        if local.mode.observer is not None:
+            local.mode.observer.detached(self, out)
         return out
 
     @property
@@ -158,6 +160,8 @@ class Tensor(Methods, Hookable, Storage):
         """The same memory without history and without a version counter: nobody notices changes."""
         out = wrap(share(self))
         out._changes = Changes()
+        if local.mode.observer is not None:
+            local.mode.observer.detached(self, out)
         return out
 
     @data.setter

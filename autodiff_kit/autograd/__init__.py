@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_kit.autograd.accumulate import accumulate
 from autodiff_kit.autograd.engine import run_backward
-from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
+from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.errors import absent, error
@@ -142,6 +142,8 @@ def grad(
         elif not allow_unused:
             raise error("autograd.unused", index=index)
         gradients.append(g)
+    if local.mode.observer is not None:
+        local.mode.observer.gradients_returned(targets, gradients)
     return tuple(gradients)
 
 

@@ -129,7 +129,8 @@ class Packed:
 
     def array(self) -> Value:
         """Return the value; ask the learner's ``unpack_hook`` for it."""
-        with installed(None):
+        observer = local.mode.observer
+        with installed(None if observer is None else observer.unpacking(self)):
             tensor = self.unpack(self.packed)
         if not isinstance(tensor, Tensor):
             raise error("graph.unpacked_type", kind=type(tensor).__name__)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from autodiff_kit.autograd.grad_mode import local
 
 if TYPE_CHECKING:
+    from autodiff_kit.autograd.graph import Packed
     from autodiff_kit.autograd.node import AccumulateGrad, Node
     from autodiff_kit.ops.table import Op
     from autodiff_kit.tensor import Tensor
@@ -42,6 +43,9 @@ class Observer:
 
     def modified(self, tensor: Tensor, how: str) -> None:
         """Note that a tensor was changed in place by the op named ``how``."""
+
+    def detached(self, tensor: Tensor, out: Tensor) -> None:
+        """Note that ``out`` is ``tensor`` without its history (``detach``, ``data``)."""
 
     def returned(self, out: Tensor, array: Any) -> None:
         """Note a further result, such as indices, of the op that has just made ``out``."""
@@ -73,6 +77,15 @@ class Observer:
     def released(self, node: Node) -> None:
         """Note that a node has dropped its saved values."""
 
+    def unpacking(self, packed: Packed) -> Observer | None:
+        """Note that a saved value is needed; return who watches while it is made again."""
+        return None
+
+    def gradients_returned(
+        self, inputs: Sequence[Tensor], gradients: Sequence[Tensor | None]
+    ) -> None:
+        """Note what ``autograd.grad`` returns, for each of its inputs."""
+
     def backward_finished(self) -> None:
         """Note that the backward pass is over."""
 
@@ -95,6 +108,11 @@ class Both(Observer):
         for name in vars(Observer):
             if not name.startswith("_"):
                 setattr(self, name, _in_turn(getattr(first, name), getattr(second, name)))
+        self.unpacking = lambda packed: _both(first.unpacking(packed), second.unpacking(packed))  # type: ignore[method-assign]
+
+
+def _both(first: Observer | None, second: Observer | None) -> Observer | None:
+    return (first or second) if first is None or second is None else Both(first, second)
 
 
 def _in_turn(first: Callable[..., None], second: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.table import Op
-from autodiff_kit.record.notes import nothing
+from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Memory", "watch_memory"]
@@ -84,14 +84,6 @@ class watch_memory:
         local.mode.observer = self._outer
         self._watch.finish()
         del self._watch, self._outer
-
-
-@runtime_checkable
-class _SecondRun(Protocol):
-    """A checkpoint's (``utils/checkpoint.py``): it stands beside this layer, and is known so."""
-
-    arguments: list[Tensor]
-    computed: dict[int, Tensor]
 
 
 class _Again(NamedTuple):
@@ -220,11 +212,11 @@ class _Watch(Observer):
             run = getattr(packed.unpack, "__self__", None)
             if isinstance(packed.packed, Tensor):
                 self._begin({**hold, "array": self._number(packed.packed._array, "value")})
-            elif isinstance(run, _SecondRun):  # of a checkpoint
+            elif isinstance(run, SecondRun):  # of a checkpoint
                 again = _Again(self._reference(run, hold), packed.packed, dict(hold))
                 self._again.setdefault(hold["op"], []).append(again)
 
-    def _reference(self, run: _SecondRun, hold: dict[str, Any]) -> Callable[[], Any]:
+    def _reference(self, run: SecondRun, hold: dict[str, Any]) -> Callable[[], Any]:
         """Return a weak reference to the second run of a checkpoint, which keeps its arguments."""
         known = self._runs.get(id(run), nothing)
         if known() is run:
@@ -280,7 +272,7 @@ class _Watch(Observer):
             if part is not None:
                 self._number(getattr(part, "_array", part), "gradient")
 
-    def _see_again(self, run: _SecondRun, at_work: int) -> None:
+    def _see_again(self, run: SecondRun, at_work: int) -> None:
         """See what a checkpoint has computed again, what is in use now, and what is used up."""
         for op, entries in self._again.items():
             for entry in (entry for entry in entries if entry.run() is run):

@@ -144,6 +144,22 @@ class Names(dict[int, str]):
                     numbered = f"{name}{count}"
                 self._nodes[number]["name"] = numbered
 
+    def is_held(self, tensor: Any) -> bool:
+        """Return whether the learner has a tensor, in a variable or in what a variable holds."""
+        if self._held_as(tensor):
+            return True
+        for frame in self._scopes.frames():
+            for space in (look(frame), frame.f_globals):
+                for name, value in list(space.items()):
+                    if name.startswith("__") or isinstance(value, ModuleType | type):
+                        continue
+                    parts = value if isinstance(value, list | tuple) else ()
+                    parts = value.values() if isinstance(value, dict) else parts
+                    own = getattr(value, "__dict__", {}) if not parts else {}
+                    if any(part is tensor for part in (*parts, *own.values())):
+                        return True
+        return False
+
     def _held_as(self, tensor: Any) -> str:
         """Return the variable of the learner's that holds a tensor, or ""."""
         for frame in self._scopes.frames():

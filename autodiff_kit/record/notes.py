@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from autodiff_kit.ops.table import Op
 from autodiff_kit.ops.words import expression_of, source_of
@@ -23,9 +23,28 @@ from autodiff_kit.record.scopes import Scopes
 from autodiff_kit.record.source import Place, Sources, is_foreign
 from autodiff_kit.record.values import Values
 
-__all__ = ["OVERWRITING", "Notes", "described", "entry_of", "guarded", "learners_frame", "nothing"]
+__all__ = ["DETACH", "OVERWRITING", "Notes", "SecondRun", "described", "entry_of"]
+__all__ += ["guarded", "learners_frame", "nothing"]
 
 OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
+
+
+DETACH = {
+    "text": "x.detach()",
+    "tex": "",
+    "doc": "The same values without a history: no gradient flows back through it.",
+    "node_name": "",
+    "inputs": ["x"],
+    "rules": {},
+}
+
+
+@runtime_checkable
+class SecondRun(Protocol):
+    """A checkpoint's (``utils/checkpoint.py``): it stands beside this layer, and is known so."""
+
+    arguments: list[Any]
+    computed: dict[int, Any]
 
 
 def learners_frame(frame: FrameType | None) -> FrameType | None:
@@ -98,6 +117,9 @@ class Notes:
         self._tensors: dict[int, tuple[weakref.ref[Any], int]] = {}  # those without a node: by id
         self._last_op = -1
         self._grads: dict[int, Any] = {}  # what is known of a leaf's .grad until it accumulates
+        # What comes from elsewhere than an op, by id: a name, or "", and what it is.
+        self._results: dict[int, tuple[Callable[[], Any], str, str]] = {}
+        self._is_again = False  # whether a checkpoint runs its function once more
 
     def _known(self, tensor: Any) -> int | None:
         """Return our number of a tensor, if it has one."""
@@ -121,8 +143,53 @@ class Notes:
     def _adopt(self, tensor: Any, scope: int) -> int:
         """Note a tensor that is older than the recording, by the name that it has now."""
         number = self._add_leaf(tensor, scope, None)
+        entry = self._nodes[number]
+        name, part = self._result(tensor)
+        if part:
+            entry["part"] = part
+            if name:
+                self._names[number] = name
+                return number
         self._names.name_leaf(number, tensor)
+        if not entry["recorded"] and self._names.get(number, "").endswith(".grad"):
+            entry["part"] = "gradient from backward"
+        elif not entry["requires_grad"] and self._is_in_pass(scope):
+            entry["part"] = "gradient in this backward pass"
         return number
+
+    def _result(self, tensor: Any) -> tuple[str, str]:
+        """Return the name and the origin of what an op has returned beside its result."""
+        reference, name, part = self._results.get(id(tensor), (nothing, "", ""))
+        return (name, part) if reference() is tensor else ("", "")
+
+    def _is_in_pass(self, scope: int | None) -> bool:
+        while scope is not None and scope not in self._passes:
+            scope = self._scopes.plain[scope]["parent"]
+        return scope is not None
+
+    def _note_results(self, inputs: Sequence[Any], gradients: Sequence[Any], at: Any) -> None:
+        """Note what autograd.grad returns: told with the end of its backward pass."""
+        place, scope = at
+        results = []
+        for i, (tensor, gradient) in enumerate(zip(inputs, gradients, strict=False)):
+            if gradient is None:
+                continue
+            names = place.parts or ((place.name or "",) if len(gradients) == 1 else ())
+            name = names[i] if i < len(names) else ""
+            number = self._known(gradient)
+            if number is None:
+                part = "gradient that autograd.grad returned"
+                self._results[id(gradient)] = weakref.ref(gradient), name, part
+            elif name and number not in self._names:
+                self._names[number] = name
+            result = {"of": self._number(tensor, scope), "name": name}
+            results.append({**result, "value": self._value(gradient), "node": number})
+        for event in reversed(self._events):
+            if event["kind"] == "finish":
+                event["results"] = results
+                break
+            if event["kind"] == "backward":
+                break
 
     def _create(self, tensor: Any, scope: int, place: Place) -> None:
         """Note a tensor that a factory has made here."""

@@ -102,7 +102,10 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 recorder.settle()
                 bound = backward[func].bind(*args, **kwargs).arguments
                 with recorder.backward(bound):
-                    return func(*args, **kwargs)
+                    out = func(*args, **kwargs)
+                if "outputs" in bound:
+                    recorder.results(bound["inputs"], out)
+                return out
             direct = not is_foreign(sys._getframe(1).f_code.co_filename)
             with recorder.call(func, args, direct):
                 out = func(*args, **kwargs)

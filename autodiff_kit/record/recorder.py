@@ -14,13 +14,18 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.graph import Packed, current_hooks
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.table import Op
 from autodiff_kit.record.notes import (
+    DETACH,
     OVERWRITING,
     Notes,
+    SecondRun,
     described,
     entry_of,
     guarded,
@@ -125,6 +130,9 @@ class _Draft:
         # Asking the node for names takes four times as long.
         kept = [getattr(node, slot) if slot else node.saved()[n] for n, _, slot in self._kept]
         sizes = tuple([0 if type(x) is float else getattr(x, "nbytes", 0) for x in kept])
+        if len(kept) > 1:  # `x * x` saves one array, for both rules
+            own = [i == 0 or all(x is not y for y in kept[:i]) for i, x in enumerate(kept)]
+            sizes = tuple([size * is_own for size, is_own in zip(sizes, own, strict=True)])
         found = self._saved.get(sizes)
         if found is None:
             found = self._saved[sizes] = [
@@ -134,12 +142,32 @@ class _Draft:
         return found
 
 
+class _Again(Observer):
+    """Watches a checkpoint that runs its function once more, for backward."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        self._recorder = recorder
+        for name in ("created", "copied", "modified", "branched", "detached"):
+            setattr(self, name, getattr(recorder, name))
+
+    def applied(self, *what: Any) -> None:
+        """Note an op of the second run."""
+        recorder, before = self._recorder, self._recorder._is_again
+        recorder._is_again = True
+        try:
+            recorder.applied(*what)
+        finally:
+            recorder._is_again = before
+
+
 class _Recorder(Notes, Observer):
     def __init__(self, limit: int, base: FrameType | None) -> None:
         super().__init__(limit, base, Tensor)
         self._numbers: dict[int, int] = {}  # Node.number -> what it is called here
         self._promoted: dict[int, int] = {}
         self._copied: tuple[Any, Any] = (nothing, nothing)  # the latest copy, and of what
+        self._unseen: tuple[Node, int] | None = None  # it has saved what hooks are about to pack
+        self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
 
     # -- what the core tells ---------------------------------------------------------------------
 
@@ -170,6 +198,9 @@ class _Recorder(Notes, Observer):
                 if source is None:
                     if op.name in OVERWRITING and self._known(value) is None:
                         continue
+                    if self._is_number(value):
+                        sources.append({"arg": args[i], "value": parameter(value._array)})
+                        continue
                     source = self._number(value, scope)
                 if self._promoted:
                     source = self._promoted.pop(source, source)
@@ -190,17 +221,65 @@ class _Recorder(Notes, Observer):
         entry["value"] = self._values.of(out._array)
         if params:
             entry["params"] = {name: parameter(value) for name, value in params.items()}
+        if self._unseen is not None:
+            self._see_packed()
+        if self._is_again:
+            entry["again"] = True
         if node is None:
             self._tensors[id(out)] = (weakref.ref(out), number)
         else:
             numbers[node.number] = number
-            entry["saved"] = draft.saved(node)
+            if not self._is_again:
+                entry["saved"] = draft.saved(node)
+                if entry["saved"] and current_hooks() is not None:
+                    self._unseen = node, number  # by the next event they have packed it
         if not is_own:
             entry["text"] = ""  # y.backward() is not what this op computes
         elif place.name is not None or place.returned:
             names.name_result(number, place, scope)
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
+
+    def _see_packed(self) -> None:
+        """Find out what hooks, such as those of a checkpoint, have made of what a node saved."""
+        if self._unseen is None:
+            return
+        (node, number), self._unseen = self._unseen, None
+        values, entry = node.saved(), self._nodes[number]
+        saved: list[dict[str, Any]] = []
+        for one in entry["saved"]:
+            packed = values.get(one["name"])
+            if isinstance(packed, Packed):
+                run = getattr(packed.unpack, "__self__", None)
+                by = "checkpoint" if isinstance(run, SecondRun) else "hook"
+                kept = getattr(packed.packed, "_array", packed.packed)
+                size = 0 if by == "checkpoint" else int(getattr(kept, "nbytes", 0))
+                one = {**one, "bytes": size, "by": by}
+            saved.append(one)
+        entry["saved"] = saved
+
+    def unpacking(self, packed: Packed) -> Observer | None:
+        """Watch the learner's code that makes a saved value again: a checkpoint's function."""
+        run = getattr(packed.unpack, "__self__", None)
+        return _Again(self) if isinstance(run, SecondRun) else None
+
+    @guarded
+    def detached(self, tensor: Tensor, out: Tensor) -> None:
+        caller = sys._getframe(2).f_back
+        if caller is None or not self._is_learners[caller.f_code.co_filename]:
+            return  # the kit's own
+        place, scope, _ = self._where()
+        source = self._number(tensor, scope)
+        self.recording.ops.setdefault("detach", dict(DETACH))
+        number = len(self._nodes)
+        entry = entry_of("op", place.text, None, place.where)
+        entry |= {"id": number, "op": "detach", "inputs": [{"arg": "x", "node": source}]}
+        entry |= {"scope": scope, "value": self._value(out)}
+        self._tensors[id(out)] = (weakref.ref(out), number)
+        self._nodes.append(entry)
+        self._events.append({"kind": "op", "node": number})
+        if scope not in self._passes and (place.name is not None or place.returned):
+            self._names.name_result(number, place, scope)
 
     @guarded
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
@@ -236,7 +315,31 @@ class _Recorder(Notes, Observer):
         self._tell("branch", node=self._number(tensor, scope), taken=taken, where=place.where)
 
     @guarded
+    def returned(self, out: Tensor, array: Any) -> None:
+        place, _, _ = self._where()
+        name = place.parts[1] if len(place.parts) == 2 else ""
+        part = f"second result of {self._nodes[self._last_op]['op'].removesuffix('_dim')}"
+        reference = weakref.ref(array) if isinstance(array, np.ndarray) else lambda: array
+        self._results[id(array)] = reference, name, part
+
+    def _result(self, tensor: Tensor) -> tuple[str, str]:
+        name, part = super()._result(tensor)
+        if part:
+            return name, part
+        array = tensor._array
+        reference, name, part = self._results.get(id(array), (nothing, "", ""))
+        return (name, part) if reference() is array else ("", "")
+
+    @guarded
+    def gradients_returned(
+        self, inputs: Sequence[Tensor], gradients: Sequence[Tensor | None]
+    ) -> None:
+        place, scope, _ = self._where()
+        self._note_results(inputs, gradients, (place, scope))
+
+    @guarded
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        self._see_packed()
         place, _ = self._begin_backward()
         numbers = [self._node(node) for node, _ in roots]
         seed = [self._value(g) for _, g in roots]
@@ -249,6 +352,11 @@ class _Recorder(Notes, Observer):
             grad = None if node.leaf is None else node.leaf._grad
             self._grads[number] = None if grad is None else self._value(grad)
         self._tell("visit", node=number, g=self._value(g))
+        kept = None if node.hooks is None or node.hooks.retain is None else node.hooks.retain()
+        if kept is not None and kept._grad is not None:
+            before, grad = self._retained.get(number), self._value(kept._grad)
+            self._retained[number] = grad
+            self._tell("accumulate", node=number, g=self._value(g), before=before, grad=grad)
 
     @guarded
     def contributed(
@@ -292,6 +400,10 @@ class _Recorder(Notes, Observer):
         self._scopes.end_backward()
         self._tell("finish")
 
+    def _complete(self) -> None:
+        self._see_packed()
+        super()._complete()
+
     # -- which tensor, which node ----------------------------------------------------------------
 
     def _known(self, tensor: Tensor) -> int | None:
@@ -303,6 +415,16 @@ class _Recorder(Notes, Observer):
             return self._numbers[node.number]
         reference, number = self._tensors.get(id(tensor), (nothing, -1))
         return number if reference() is tensor else None  # None: another one at its address
+
+    def _is_number(self, tensor: Tensor) -> bool:
+        """Return whether a tensor is one that the kit has made of a number: ``y[0] = 5.``."""
+        if tensor._node is not None or tensor._array.ndim or type(tensor) is not Tensor:
+            return False
+        return (
+            self._known(tensor) is None
+            and not self._result(tensor)[1]
+            and not self._names.is_held(tensor)
+        )
 
     def _number(self, tensor: Tensor, scope: int) -> int:
         """Return our number of a tensor; one that is older than the recording becomes a leaf."""

@@ -44,6 +44,9 @@ _CALL_BACK = (
 )
 
 
+_COLLECT = ("dict", "filter", "list", "map", "set", "sorted", "tuple", "zip")
+
+
 def is_foreign(filename: str) -> bool:
     """Return whether a file is not the learner's: the kit's own, Python's, or a package's."""
     # All that is compiled from a string, as by dataclasses, has one name; since Python 3.13 there
@@ -125,6 +128,8 @@ class Place:
         What the result is assigned to.
     operands : tuple of str
         The operands' text, as far as they are names: ``x``, ``self.w``, ``params[0]``.
+    parts : tuple of str
+        What the parts of the result are assigned to, as in ``a, b = f()``; "" for one without.
     loops : tuple of Loop
         The loops around it within its frame, outermost first.
     begins_round : bool
@@ -149,6 +154,7 @@ class Place:
         "name",
         "number",
         "operands",
+        "parts",
         "returned",
         "scope",
         "tests",
@@ -161,6 +167,7 @@ class Place:
         self.text = ""
         self.name: str | None = None
         self.operands: tuple[str, ...] = ()
+        self.parts: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
         self.tests: tuple[Loop, ...] = ()
         self.begins_round = self.calls_back = self.returned = False
@@ -175,6 +182,7 @@ class _Source:
         self.index, self.lines = index, lines
         self.names: dict[Span, str] = {}
         self.operands: dict[Span, tuple[str, ...]] = {}
+        self.parts: dict[Span, tuple[str, ...]] = {}
         self.whole: dict[Span, Span] = {}  # what Python gives as `.exp()` is `x\n.exp()`
         self.calls_back: set[Span] = set()
         self.returned: set[Span] = set()
@@ -240,7 +248,22 @@ class _Source:
         elif isinstance(value, ast.IfExp):
             self._bind(target, value.body)
             self._bind(target, value.orelse)
-        elif _is_name(target) and getattr(target, "id", "") != "_" and not _varies(target):
+        elif isinstance(target, ast.Tuple | ast.List):
+            if not any(isinstance(part, ast.Starred) for part in target.elts):
+                names = [ast.unparse(part) if _is_name(part) else "" for part in target.elts]
+                self.parts[_span(value)] = tuple("" if n == "_" else n for n in names)
+        elif isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+            self._bind_name(target, value)
+            if _is_name(target) and type(at := value.slice.value) is int and 0 <= at < 9:
+                name = ast.unparse(target)
+                self.parts[_span(value.value)] = ("",) * at + ("" if name == "_" else name,)
+        else:
+            self._bind_name(target, value)
+
+    def _bind_name(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") in _COLLECT:
+            return  # `steps = list(accumulate(xs))`: no tensor is called so
+        if _is_name(target) and getattr(target, "id", "") != "_" and not _varies(target):
             self.names[_span(value)] = ast.unparse(target)
 
     def _return(self, value: ast.expr | None) -> None:
@@ -309,12 +332,19 @@ class _Source:
         return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
     def text(self, where: Where) -> str:
-        """Return the characters at ``where``, on one line."""
+        """Return the characters at ``where``, on one line and without comments."""
         _, line, column, end_line, end_column = where
         lines = list(self.lines[line - 1 : end_line])
         lines[-1] = lines[-1][:end_column]
         lines[0] = lines[0][column:]
-        return " ".join(" ".join(lines).split())
+        if len(lines) > 1 and "#" in "".join(lines):
+            try:
+                tree = ast.parse(f"({''.join(lines)}\n)", mode="eval")
+                return ast.unparse(tree)
+            except SyntaxError:
+                pass
+        text = " ".join(" ".join(lines).split())
+        return _magic(text) if text.startswith("get_ipython().run_") else text
 
 
 @lru_cache(maxsize=32)
@@ -417,6 +447,7 @@ class Sources:
         place.tests = tuple(x for x in tests if at < self._first_of_body(code, x))
         place.name = source.names.get(span)
         place.operands = source.operands.get(span, ())
+        place.parts = source.parts.get(span, ())
         place.calls_back = span in source.calls_back
         place.returned = span in source.returned
         place.where = source.where(span)
@@ -440,6 +471,13 @@ class Sources:
             source = _source(len(self._sources), tuple(_lines(filename)))
             self._sources[filename] = source
         return source
+
+
+def _magic(text: str) -> str:
+    """Return ``%time y = x * x`` for what IPython has made of that."""
+    call: Any = ast.parse(text, mode="eval").body
+    parts = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
+    return "%" * (1 + ("cell" in call.func.attr)) + " ".join(parts)
 
 
 def read_source(filename: str) -> _Source | None:

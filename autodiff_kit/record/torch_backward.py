@@ -14,7 +14,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.record.notes import guarded
+from autodiff_kit.record.notes import guarded, nothing
 from autodiff_kit.record.torch_notes import TorchNotes
 from autodiff_kit.record.torch_ops import flat
 
@@ -57,6 +57,8 @@ class TorchBackward(TorchNotes):
         self._handles: list[Any] = []
         self._leaves: dict[int, weakref.ref[Any]] = {}
         self._args: dict[int, list[tuple[int, str]]] = {}  # op -> its inputs: node, argument
+        self._outputs: dict[int, weakref.ref[Any]] = {}
+        self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
         self._running: list[_Pass] = []
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
 
@@ -155,6 +157,17 @@ class TorchBackward(TorchNotes):
                 if now is not None:
                     now.waiting.pop(numbers[index], None)
                 self._tell("visit", node=numbers[index], g=self._value(g))
+                self._tell_retained(numbers[index], g)
+
+    def _tell_retained(self, number: int, g: Any) -> None:
+        """Tell what a tensor that is no leaf has in its .grad, if it retains that."""
+        tensor = self._outputs.get(number, nothing)()
+        with self._at_work():
+            grad = tensor.grad if tensor is not None and tensor.retains_grad else None
+        if grad is not None:
+            before, now = self._retained.get(number), self._value(grad)
+            self._retained[number] = now
+            self._tell("accumulate", node=number, g=self._value(g), before=before, grad=now)
 
     @guarded
     def _left(

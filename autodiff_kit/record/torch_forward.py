@@ -8,6 +8,7 @@ learner's. The node of an op comes only after it: it is looked at before the nex
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.ops import OPS, load_all
-from autodiff_kit.record.notes import OVERWRITING, described, entry_of, guarded
+from autodiff_kit.record.notes import DETACH, OVERWRITING, described, entry_of, guarded
 from autodiff_kit.record.scopes import look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward
@@ -33,6 +34,8 @@ from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
 
+_CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
+
 
 class TorchRecorder(TorchBackward):
     """Notes of all that PyTorch does; its methods are called by the modes of ``real_torch.py``."""
@@ -43,6 +46,7 @@ class TorchRecorder(TorchBackward):
         self._operands: list[tuple[Any, int | None]] | None = None  # of the op that runs
         self._call = ""  # the name of the function that the learner has called
         self._is_inside = False  # an optimizer's step, or an initialiser
+        self._is_direct = False  # whether the learner has called that function
         self._applied: list[tuple[FrameType, str, Place, int]] = []  # Function.apply
         self._apply = torch.autograd.Function.apply.__func__.__code__
         self._undo = torch.autograd.function.BackwardCFunction.apply.__code__
@@ -58,8 +62,9 @@ class TorchRecorder(TorchBackward):
         in_place = name.endswith("_") and not name.endswith("__")
         if in_place and not direct and isinstance(first, self._torch.Tensor):
             initialises = self._known(first) is None  # a layer that is being made
-        outer = self._call, self._is_inside
+        outer = self._call, self._is_inside, self._is_direct
         self._call, self._is_inside = name, self._is_inside or initialises
+        self._is_direct = direct
         self.settle()
         before = self._number_here(first) if name == "__setitem__" else None
         self._is_inside = self._is_inside or before is not None
@@ -68,7 +73,7 @@ class TorchRecorder(TorchBackward):
             if before is not None:
                 self.set_item(args, before)
         finally:
-            self._call, self._is_inside = outer
+            self._call, self._is_inside, self._is_direct = outer
             self.settle()
 
     def _number_here(self, tensor: Any) -> int | None:
@@ -133,6 +138,12 @@ class TorchRecorder(TorchBackward):
                     how = f"{type(optimizer).__name__}.step"
                     self._tell_change(self._number(tensor, scope), how, tensor, place)
 
+    @guarded
+    def results(self, inputs: Any, gradients: Any) -> None:
+        """Note what autograd.grad has returned."""
+        place, scope, _ = self._where()
+        self._note_results([*flat((inputs,))], gradients, (place, scope))
+
     def leave(self) -> None:
         """Take all hooks away again."""
         self.settle()
@@ -145,6 +156,8 @@ class TorchRecorder(TorchBackward):
     def _is_told(self, func: Any) -> bool:
         """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
         name = func._schema.name
+        if name == "aten::detach" and self._call in ("detach", "__get__") and self._is_direct:
+            return not self._is_inside
         if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
             return False
         if name == "aten::clone" and is_in_place(self._call):
@@ -152,7 +165,13 @@ class TorchRecorder(TorchBackward):
         frame: FrameType | None = sys._getframe(3)
         now = self._running[-1] if self._running else None
         is_grad_enabled = self._torch.is_grad_enabled()
+        self._is_again = False
         if is_grad_enabled:
+            while now is not None and frame is not None and frame is not now.frame:
+                if frame.f_code.co_filename.endswith(_CHECKPOINT):
+                    self._is_again = True  # the second run of a checkpoint's function
+                    break
+                frame = frame.f_back
             return True  # in a backward pass, too: create_graph records that
         is_hook = False
         while frame is not None and (now is None or frame is not now.frame):
@@ -197,11 +216,19 @@ class TorchRecorder(TorchBackward):
         numbers = {id(tensor): number for tensor, number in operands}
         outs = [o for o in flat((out,)) if isinstance(o, self._torch.Tensor)]
         if not isinstance(out, list):
+            self._note_rest(func, outs[1:], place)
             outs = outs[:1]  # of a tuple, only the first is the result
         for i, result in enumerate(outs):
             number = self._add_op(func, args, kwargs, numbers, (place, scope, frame), result, i)
         if outs and func._schema.is_mutable:
             self._change_in_place(func, args[0], number, (place, scope), numbers)
+
+    def _note_rest(self, func: Any, rest: list[Any], place: Place) -> None:
+        """Note what an operation returns beside its result, such as the indices of max."""
+        for i, tensor in enumerate(rest[:1], 1):
+            name = place.parts[i] if i < len(place.parts) else ""
+            part = f"second result of {func._schema.name[6:]}"
+            self._results[id(tensor)] = weakref.ref(tensor), name, part
 
     def _add_op(
         self, func: Any, args: Any, kwargs: Any, numbers: Any, at: Any, out: Any, index: int
@@ -209,6 +236,8 @@ class TorchRecorder(TorchBackward):
         place, scope, frame = at
         name = name_of(func, self._call)
         op = described(OPS[name]) if name in OPS else describe(func)
+        if name == "detach":
+            op = DETACH
         self.recording.ops.setdefault(name, dict(op))
         inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
         sources: list[dict[str, Any]] = []
@@ -223,12 +252,15 @@ class TorchRecorder(TorchBackward):
         if is_own and place.operands:
             self._names.name_operands(place, tensors, self._known, frame)
         given = {key: self._parameter(value) for key, value in params.items()}
+        if name == "detach":
+            given = {}
         number = self._put(name, sources, given, out, (place, scope))
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
         if func._schema.is_mutable and out.is_leaf and out.requires_grad:
             return number  # a leaf that is changed under no_grad stays what it was
         self._tensors[id(out)] = (weakref.ref(out), number)
+        self._outputs[number] = weakref.ref(out)
         self._pending.append((number, out, func))
         return number
 
@@ -242,6 +274,8 @@ class TorchRecorder(TorchBackward):
         entry = entry_of("op", text, None, place.where)
         entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
         entry["value"] = self._value(out)
+        if self._is_again:
+            entry["again"] = True
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
         self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
@@ -263,10 +297,11 @@ class TorchRecorder(TorchBackward):
         entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
         numbers = node.metadata.get(self._key)
         if numbers is not None:  # another result of the same node
+            entry["part_of"] = min(numbers.values())
             numbers[index] = number
             return
         node.metadata[self._key] = {index: number}
-        entry["saved"] = self._saved(node, entry, func)
+        entry["saved"] = [] if entry.get("again") else self._saved(node, entry, func)
         self._hook(node)
 
     # -- changes in place ------------------------------------------------------------------------
@@ -375,6 +410,11 @@ class TorchRecorder(TorchBackward):
         entry = self._nodes[number]
         with self._at_work():
             entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+            known = node.metadata.get(self._key)
+            if known is not None:  # another result of the same node
+                entry["part_of"] = min(known.values())
+                known[tensor.output_nr] = number
+                return number
             node.metadata[self._key] = {tensor.output_nr: number}
             try:
                 kept = node.saved_tensors

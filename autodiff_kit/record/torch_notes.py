@@ -47,8 +47,8 @@ class TorchNotes(Notes):
         with self._at_work():
             node = tensor.grad_fn
             numbers = None if node is None else node.metadata.get(self._key)
-            if numbers is not None:
-                return int(numbers.get(tensor.output_nr, next(iter(numbers.values()))))
+            if numbers is not None and tensor.output_nr in numbers:
+                return int(numbers[tensor.output_nr])
         reference, number = self._tensors.get(id(tensor), (nothing, -1))
         return number if reference() is tensor else None
 
@@ -93,21 +93,23 @@ class TorchNotes(Notes):
         """Return what PyTorch's node says that it keeps."""
         private = self._torch._C._autograd
         hooks = getattr(private, "_top_saved_tensors_default_hooks", None)
-        if hooks is None or hooks(True) is not None:
-            return []  # asking would call the learner's own hooks
         args = [i["arg"] for i in entry["inputs"]]
+        now = None if hooks is None else hooks(True)
+        if hooks is None or now is not None:  # asking would call the learner's own hooks
+            return self._packed(entry, now)
         names = [] if func is None else [a.name for a in func._schema.arguments]
         numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
         wanted = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
         rules = self.recording.ops[entry["op"]]["rules"]
         found = []
+        arrays: dict[str, list[tuple[int, int]]] = {}
         for attribute in _saved_names(node.__class__):
             try:
                 value = getattr(node, attribute)
             except RuntimeError:
                 continue  # changed already, which is for backward to complain of
-            size = sum(t.nbytes for t in flat((value,)) if isinstance(t, self._torch.Tensor))
-            if not size:
+            tensors = [t for t in flat((value,)) if isinstance(t, self._torch.Tensor)]
+            if not sum(t.nbytes for t in tensors):
                 continue
             name = attribute.removeprefix("_saved_")
             if name in ("result", "out", "values"):
@@ -115,11 +117,35 @@ class TorchNotes(Notes):
             elif name in names and names.index(name) < len(args):
                 name = args[names.index(name)]
             readers = [w for w in wanted if name in rules.get(w.split("[")[0], {}).get("reads", ())]
-            size = 0 if name in numbers else size
-            found.append({"name": name, "for": readers or wanted or [name], "bytes": size})
+            if name not in numbers:
+                arrays[name] = [(t.data_ptr(), t.nbytes) for t in tensors]
+            found.append({"name": name, "for": readers or wanted or [name], "bytes": 0})
         order = ["out", *args]
         found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
+        seen: set[tuple[int, int]] = set()
+        for entry in found:  # `x * x` saves one array, for both rules
+            own = set(arrays.get(entry["name"], ())) - seen
+            entry["bytes"] = sum(size for _, size in own)
+            seen |= own
         return found
+
+    def _packed(self, entry: Mapping[str, Any], hooks: Any) -> list[dict[str, Any]]:
+        """Return what the rules read and hooks have packed: for a checkpoint, nothing is kept."""
+        module = getattr(hooks[0], "__module__", "") if hooks else ""
+        by = "checkpoint" if module == "torch.utils.checkpoint" else "hook"
+        rules = self.recording.ops[entry["op"]]["rules"]
+        readers: dict[str, list[str]] = {}
+        for source in entry["inputs"]:
+            if self._is_wanted(source):
+                reads = rules.get(source["arg"].split("[")[0], {}).get("reads", ())
+                for name in reads:
+                    readers.setdefault(name, []).append(source["arg"])
+        known = {"out", *(i["arg"] for i in entry["inputs"] if "node" in i)}
+        return [
+            {"name": name, "for": args, "bytes": 0, "by": by}
+            for name, args in readers.items()
+            if name in known
+        ]
 
     def _is_wanted(self, source: Mapping[str, Any]) -> bool:
         return "node" in source and bool(self._nodes[source["node"]]["recorded"])

@@ -1,7 +1,7 @@
 """Numbers, names and rules as a learner reads them.
 
-After reading you can say how ``g * y`` from the op table becomes ``h_bar = y_bar * w`` (with the
-learner's names) and ``h_bar = 3. * 2. = 6.`` (with the numbers of this run), and how any value is
+After reading you can say how ``g * y`` from the op table becomes ``h.grad += y.grad * w`` (with the
+learner's names) and ``h.grad += 3. * 2. = 6.`` (with the numbers of this run), and how any value is
 shortened to fit a box. Everything here is text made from plain data. Read next: ``frames.py``,
 which tells the steps with these words.
 """
@@ -18,11 +18,11 @@ from typing import Any
 
 __all__ = [
     "Names",
-    "bar",
     "decided",
     "fill",
+    "gradient_of",
     "grid",
-    "in_general",
+    "is_readable",
     "label",
     "number",
     "rule_forms",
@@ -325,7 +325,8 @@ def _parsed(text: str) -> ast.expr | None:
 
 _MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
 _OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
-_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?|\(.*\)_bar")
+_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?|\([^()]*\)\.grad")
+_DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")
 _ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
 
@@ -335,8 +336,13 @@ class _AsOperators(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _MATRIX_PRODUCTS:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _MATRIX_PRODUCTS:
             return ast.BinOp(node.args[0], ast.MatMult(), node.args[1])
+        if name == "masked" and len(node.args) == 2:  # where the condition is false: 0
+            return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+        if name == "spread" and len(node.args) == 2:
+            return ast.Call(ast.Name("expand"), node.args, [])
         return node
 
 
@@ -393,8 +399,8 @@ def fill(text: str, names: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> fill("g * y", {"g": "y_bar", "y": "2 * x"})
-    'y_bar * (2 * x)'
+    >>> fill("g * y", {"g": "y.grad", "y": "2 * x"})
+    'y.grad * (2 * x)'
     >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
     '-(-3.) * cos(-1.)'
     """
@@ -492,71 +498,71 @@ class _Decided(ast.NodeTransformer):
         return ast.literal_eval(test)
 
 
-def bar(name: str) -> str:
-    """Return the name of a gradient: ``x_bar``, or ``(2 * x)_bar`` for an expression."""
-    return f"{name}_bar" if name.isidentifier() else f"({name})_bar"
+_CALLS = {
+    *("abs", "cos", "cosh", "erf", "exp", "expand", "expm1", "log", "log10", "log1p", "log2"),
+    *("reshape", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "t", "tan", "tanh"),
+    *("transpose",),
+}
 
 
 @lru_cache(maxsize=1024)
-def in_general(rule: str, inputs: tuple[str, ...]) -> str:
-    """Write a rule for any node ``z``; ``inputs`` are those whose shapes it may read.
+def is_readable(rule: str) -> bool:
+    """Tell whether a rule is mathematics that a reader knows, and no function of the kit's own."""
+    tree = _parsed("".join(piece for piece, _ in _pieces(rule)))
+    if tree is None:
+        return False
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = [f.id if isinstance(f, ast.Name) else getattr(f, "attr", "") for f in calls]
+    return all(name in _CALLS for name in names)
 
-    Examples
-    --------
-    >>> in_general("sum_to(g, x_shape)", ("x",))
-    'sum_to(z_bar, x.shape)'
-    """
-    shapes = {f"{name}_shape": f"{name}.shape" for name in inputs}
-    return fill(rule, {"g": "z_bar", "out": "z"} | shapes)
+
+def gradient_of(name: str) -> str:
+    """Return the name of a gradient: ``x.grad``, or ``(2 * x).grad`` for an expression."""
+    return f"{name}.grad" if _DOTTED.fullmatch(name) else f"({name}).grad"
 
 
 def rule_forms(
     rule: str,
-    arg: str,
     *,
     names: Mapping[str, str],
     numbers: Mapping[str, str],
     target: str,
     result: str,
 ) -> list[str]:
-    """Write a rule three ways: in general, with the learner's names, with the numbers of this run.
+    """Write a rule with the learner's names, and with the numbers of this run.
 
     Parameters
     ----------
     rule : str
         What the rule returns, ``g * y``.
-    arg : str
-        The input it is for, ``x``.
     names, numbers : dict from str to str
         What stands for ``g``, ``out``, inputs, parameters and shapes.
     target, result : str
-        The learner's name of that input, and what the rule gave.
+        The learner's name of the input that it is for, and what the rule gave.
 
     Returns
     -------
-    list of three str
+    list of str - a line in names, if they say something, and one in numbers.
 
     Examples
     --------
-    >>> rule_forms("g * y", "x", names={"g": "z_bar", "y": "w"}, numbers={"g": "3.", "y": "2."},
+    >>> rule_forms("g * y", names={"g": "z.grad", "y": "w"}, numbers={"g": "3.", "y": "2."},
     ...            target="h", result="6.")
-    ['x_bar = z_bar * y', 'h_bar = z_bar * w', 'h_bar = 3. * 2. = 6.']
+    ['h.grad += z.grad * w', 'h.grad += 3. * 2. = 6.']
     """
-    shapes = tuple([n.removesuffix("_shape") for n in names if n.endswith("_shape")])
-    left = bar(target)
-    return [
-        f"{arg}_bar = {in_general(rule, shapes)}",
-        f"{left} = {fill(rule, names)}",
-        f"{left} = {worked_out(rule, numbers, result)}",
-    ]
+    left = gradient_of(target)
+    lines = [f"{left} += {worked_out(rule, numbers, result)}"]
+    if is_readable(rule) and _knows(rule, names):
+        lines.insert(0, f"{left} += {fill(rule, names)}")
+    return lines
 
 
 def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
     """Return ``3. * 2. = 6.``, or only ``6.``.
 
-    That is when the rule just hands on, would be long, or uses names that only it knows.
+    That is when the rule just passes on, would be long, or is not known mathematics.
     """
-    if not _knows(rule, numbers):
+    if not is_readable(rule) or not _knows(rule, numbers) or "None" in numbers.values():
         return result
     text = fill(rule, numbers)
     return result if text == result or len(text) > LONG else f"{text} = {result}"
@@ -566,15 +572,31 @@ def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
 
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
+_ITEMS = ("put", "index_put", "copy_slices")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
+
+
+def in_short(text: str, limit: int) -> str:
+    """Return a text without its middle, if it is too long.
+
+    Examples
+    --------
+    >>> in_short("self.v * t - 4.9 * t ** 2", 20)
+    'self.v * t…9 * t ** 2'
+    """
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}"
 
 
 class Names:
     """What each node of a recording is called; worked out when asked for.
 
     A node that the learner gave a name has that name (``h2`` where ``h`` was bound several times).
-    Others are called by their expression if it is short, with numbered names filled in - in a
-    loop, ``h * w`` is ``h1 * w`` in one round and ``h2 * w`` in the next - and ``v7`` otherwise.
+    Others are called by their expression, with numbered names filled in - in a loop, ``h * w`` is
+    ``h1 * w`` in one round and ``h2 * w`` in the next - and without its middle if it is long.
+    Tensors that nothing in the source made are called by their value.
 
     Parameters
     ----------
@@ -598,15 +620,17 @@ class Names:
         self._texts: dict[int, str] = {}
 
     def name(self, node: int) -> str:
-        """Return ``h1``, ``2 * x`` or ``v7``."""
+        """Return ``h1``, ``2 * x`` or ``first * last + …``."""
         found = self._names.get(node)
         if found is None:
             record = self._nodes[node]
             found = record["name"]
             if not found:
-                text = self.text(node) if record["kind"] == "op" else ""
-                text = _MODULE.sub("", text)
-                found = text if 0 < len(text) <= NAME else f"v{node}"
+                found = in_short(_MODULE.sub("", self.text(node)), NAME)
+                if not found and record["grad_fn"]:
+                    found = f"a result of {record['grad_fn']}"
+                elif not found:
+                    found = short(record["value"], 12) or f"a {show(record['value'], 12)}"
             self._names[node] = found
         return found
 
@@ -624,7 +648,12 @@ class Names:
         if record["kind"] == "leaf":
             return name
         text = self.text(node)
-        return f"{name} = {text}" if text and text != name else name
+        if record["op"] in _ITEMS and record["text"]:  # `y[0] = 5.`
+            value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
+            return text if value is None else f"{text} = {self.operand(value)}"
+        if in_short(_MODULE.sub("", text), NAME) == name:
+            return text
+        return f"{name} = {text}" if text else name
 
     def operand(self, source: Mapping[str, Any]) -> str:
         """Return the name of one input of an op, or its number if it is a constant."""
@@ -635,6 +664,24 @@ class Names:
         record = self._nodes[node]
         found = {i["arg"]: self.operand(i) for i in record["inputs"]}
         return found | {k: parameter(v) for k, v in record["params"].items()}
+
+    def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:
+        """Return what stands for the names that a rule reads, in the learner's names."""
+        record = self._nodes[node]
+        names = {"g": gradient_of(self.name(node))}
+        sources = {source["arg"]: source for source in record["inputs"]}
+        for read in reads:
+            source = sources.get(read.removesuffix("_shape"))
+            if read == "out":
+                names[read] = self.name(node)
+            elif source is not None and "node" in source and read.endswith("_shape"):
+                name = self.name(source["node"])
+                names[read] = f"{name}.shape" if name.isidentifier() else f"({name}).shape"
+            elif source is not None:
+                names[read] = self.operand(source)
+            elif read in record["params"]:
+                names[read] = parameter(record["params"][read])
+        return names
 
     def _expression(self, node: int) -> str:
         record = self._nodes[node]
@@ -648,7 +695,13 @@ class Names:
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
         text = decided(self._ops[record["op"]]["text"], tuple(sorted(parameters.items())))
-        return fill(text, inputs | parameters)
+        named = inputs | parameters
+        if _parsed(text) is None:  # `x with x[positions] = y`
+            return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
+        whole = fill(text, named)
+        if record["id"] in self._parts and whole == " ".join(str(record["text"]).split()):
+            return f"{word(record['op'])}({', '.join(inputs.values())})"  # of 1 / x: reciprocal(x)
+        return whole
 
     def _own_text(self, record: Mapping[str, Any]) -> str:
         """Return the source on one line; nothing for a part of a call and for ``h *= w``."""

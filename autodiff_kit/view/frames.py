@@ -224,7 +224,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         elif told:
             caption += " " + sentence(f"Gradients so far: {', '.join(told)}")
         if freed:
-            caption += f" It frees {memory(freed)}."
+            caption += f" It releases {memory(freed)}."
         changes: dict[int, dict[str, Any]] = {n: self._arrived(n) for n in reached}
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         edge = next(iter(reached.values())) if len(reached) == 1 else None

@@ -174,7 +174,12 @@ class _Names:
 
     def __init__(self, recording: Recording) -> None:
         self._nodes = recording.nodes
-        self._ops = [node for node in recording.nodes if node["kind"] == "op"]
+        # What a checkpoint runs again counts as the first time; a detach computes nothing.
+        self._ops = [
+            node
+            for node in recording.nodes
+            if node["kind"] == "op" and node["op"] != "detach" and not node.get("again")
+        ]
 
     def node(self, number: int) -> dict[str, Any] | None:
         return self._ops[number] if number < len(self._ops) else None

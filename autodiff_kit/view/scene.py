@@ -321,8 +321,6 @@ class Picture:
         if record["kind"] == "leaf":
             name, symbol = self._names.name(node), record["grad_fn"] or "leaf"
         else:
-            if self._names.name(node) == f"v{node}":  # what the steps call it
-                name = f"v{node}"
             constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
             given = {k: parameter(v) for k, v in record["params"].items()}
             formula = self._recording["ops"][record["op"]]["text"]

@@ -29,6 +29,7 @@ class Steps:
     """The steps so far, and what they have left behind."""
 
     def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
+        self.recording = recording
         self.nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
         self.ops: Mapping[str, Mapping[str, Any]] = recording["ops"]
         self.events: Sequence[Event] = recording["events"]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_kit.view.formula import (
-    bar,
     decided,
     grid,
     parameter,
@@ -30,6 +29,7 @@ from autodiff_kit.view.words import (
     box_value,
     capital,
     dimensions,
+    equation,
     listed,
     memory,
     sum_of,
@@ -106,11 +106,11 @@ class BackwardSteps(Steps):
         waited = self.waiting.get(node)
         self.waiting[node] = g
         following = self.events[self.at + 1] if self.at + 1 < len(self.events) else {}
-        if following.get("kind") == "accumulate" and following.get("node") == node:
-            return  # told there
         name = self.names.name(node)
         if waited is not None and waited["data"] != g["data"]:
             caption = f"A hook changes the gradient of {name}: {show(waited)} becomes {show(g)}"
+        elif following.get("kind") == "accumulate" and following.get("node") == node:
+            return  # told there
         elif node in self.roots and self.frames[-1]["kind"] == "backward":
             self.frames[-1]["set"][self.drawn.box_of[node].id]["visited"] = True
             return  # just told
@@ -187,38 +187,33 @@ class BackwardSteps(Steps):
         given = symbol(result)
         parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
         text = decided(rule["text"], tuple(parameters))
-        forms = rule_forms(
-            text, arg, names=names, numbers=numbers, target=self.names.name(to), result=given
-        )
+        target = self.names.name(to)
+        forms = rule_forms(text, names=names, numbers=numbers, target=target, result=given)
         if text == "g":
-            return forms, f"{what} hands the gradient on as it is: {a_value(result)}"
-        if short(result) is None:  # no numbers to be seen, so say it with names
-            formula = forms[1].partition(" = ")[2]
+            return forms, f"{what} passes the gradient on as it is: {a_value(result)}"
+        if short(result) is None and len(forms) > 1:  # no numbers to be seen: say it with names
+            formula = forms[0].partition(" += ")[2]
             return forms, f"{what} gives {formula}, {a_value(result)}"
+        if short(result) is None:
+            return forms, f"{what} gives {a_value(result)}"
         return forms, f"{what} gives {worked_out(text, numbers, given)}"
 
     def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return what stands for the names that a rule reads: names, and numbers."""
         record = self.nodes[node]
-        names = {"g": bar(self.names.name(node))}
+        names = self.names.reads(node, reads)
         numbers = {"g": symbol(self.waiting[node])}
         sources = {source["arg"]: source for source in record["inputs"]}
         for read in reads:
             source = sources.get(read.removesuffix("_shape"))
             if read == "out":
-                names[read] = self.names.name(node)
                 numbers[read] = symbol(record["value"])
             elif source is not None and "node" in source:
-                name, value = self.names.name(source["node"]), self._operand(node, source["node"])
-                if read.endswith("_shape"):
-                    names[read] = f"{name}.shape" if name.isidentifier() else f"({name}).shape"
-                    numbers[read] = shape_text(value["shape"])
-                else:
-                    names[read], numbers[read] = name, symbol(value)
-            elif source is not None:
-                names[read] = numbers[read] = parameter(source["value"])
-            elif read in record["params"]:
-                names[read] = numbers[read] = parameter(record["params"][read])
+                value = self._operand(node, source["node"])
+                shape = read.endswith("_shape")
+                numbers[read] = shape_text(value["shape"]) if shape else symbol(value)
+            elif read in names:
+                numbers[read] = names[read]
         return names, numbers
 
     def accumulate(self, event: Event) -> None:
@@ -239,7 +234,7 @@ class BackwardSteps(Steps):
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 
     def release(self, event: Event) -> None:
-        """Tell what an op lets go of."""
+        """Tell what an op has saved and releases."""
         node = event["node"]
         record = self.nodes[node]
         if not record["saved"] or not event["bytes"]:
@@ -249,9 +244,7 @@ class BackwardSteps(Steps):
             for s in record["saved"]
         }
         what = listed(dict.fromkeys(things.values()))
-        caption = (
-            f"{capital(word(record['op']))} lets go of {what}: {memory(event['bytes'])} freed."
-        )
+        caption = f"{capital(word(record['op']))} releases {what} ({memory(event['bytes'])})."
         if self.telling != node or not self.frames:
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})
@@ -265,8 +258,18 @@ class BackwardSteps(Steps):
 
     def finish(self, event: Event) -> None:
         """Tell what the leaves have gained."""
+        results = event.get("results", ())
         named = [n for n in self.accumulated if self.drawn.box_of[n].kind != "fold"]
-        if not self.accumulated:
+        if results and len(results) <= NAMED:
+            returned = (
+                f"{equation(r['name'], r['value']) if r['name'] else a_value(r['value'])}, "
+                f"the gradient of {self.names.name(r['of'])}"
+                for r in results
+            )
+            caption = f"Backward is done: autograd.grad returns {listed(returned)}"
+        elif results:
+            caption = f"Backward is done: autograd.grad returns {len(results):,} gradients."
+        elif not self.accumulated:
             caption = "Backward is done."
         elif len(self.accumulated) > NAMED or len(named) < len(self.accumulated):
             caption = f"Backward is done: {len(self.accumulated):,} leaves have their gradient."

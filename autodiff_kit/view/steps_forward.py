@@ -10,6 +10,7 @@ from typing import Any
 
 from autodiff_kit.view.formula import parameter, short, word
 from autodiff_kit.view.steps import Event, Steps
+from autodiff_kit.view.text import no_saved
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
 
 __all__ = ["ForwardSteps"]
@@ -46,6 +47,11 @@ class ForwardSteps(Steps):
         if any(source in self.values for source in sources):
             self.operands[node] = {source: self.value(source) for source in sources}
         made = a_value(record["value"])
+        if record.get("again"):
+            title = self.names.title(node)
+            caption = f"{title}: the checkpoint computes it again for backward, {made}"
+            self.add("op", node, caption, where=record["where"])
+            return
         caption = f"{self._round(node)}{self.names.title(node)}: {word(record['op'])} makes {made}"
         if record["recorded"]:
             caption += self._remembers(node)
@@ -64,7 +70,10 @@ class ForwardSteps(Steps):
     def _remembers(self, node: int) -> str:
         record = self.nodes[node]
         if not record["saved"]:
-            return ", and remembers nothing: its rules read only the gradient."
+            return f", and remembers {no_saved(self.recording, node)}."
+        by = [saved.get("by") for saved in record["saved"]]
+        if "checkpoint" in by:
+            return ". What its rules read is not kept: the checkpoint computes it again."
         readers: dict[str, dict[str, None]] = {}
         for saved in record["saved"]:
             operands = self.names.operands(node)
@@ -76,6 +85,8 @@ class ForwardSteps(Steps):
             else f"{what} (the rules for {listed(rules)} read it)"
             for what, rules in readers.items()
         ]
+        if "hook" in by:
+            return f". What it saves goes through your pack hook: {listed(parts)}."
         return f" and remembers {listed(parts)} for the backward pass."
 
     def _saved(self, node: int, name: str) -> str:
@@ -92,6 +103,8 @@ class ForwardSteps(Steps):
 
     def _not_recorded(self, node: int) -> str:
         record = self.nodes[node]
+        if record["op"] == "detach":
+            return "It is not connected to the graph: no gradient flows back through it."
         wanted = any(
             self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i
         )

@@ -6,6 +6,7 @@ After reading you can say what the inspector shows of a node and where it comes 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,11 @@ from unicodedata import combining, east_asian_width
 
 from autodiff_kit.view.formula import (
     Names,
+    decided,
+    fill,
+    gradient_of,
     grid,
-    in_general,
+    is_readable,
     parameter,
     shape_text,
     short,
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from autodiff_kit.view.fold import Box, Outline
     from autodiff_kit.view.scene import Picture
 
-__all__ = ["aria", "facts", "fold_facts", "to_text"]
+__all__ = ["aria", "facts", "fold_facts", "no_saved", "to_text"]
 
 Node = Mapping[str, Any]
 
@@ -59,9 +63,8 @@ def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[st
         made = f"a {record['part']}" if record.get("part") else "you made it"
         rows.append(["what", f"leaf: {made}, it {wants}"])
     else:
-        op = recording["ops"][record["op"]]
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
-        rows.append(["operation", f"{op['text']}{name}"])
+        rows.append(["operation", f"{names.text(node) or word(record['op'])}{name}"])
         if not record["recorded"]:
             rows.append(["recorded", "no: backward does not come here"])
     value = record["value"]
@@ -72,7 +75,7 @@ def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[st
     rows.append(["requires_grad", str(record["requires_grad"])])
     if record["kind"] == "op" and record["recorded"]:
         rows.append(["saved", _saved(recording, node, names)])
-        rows.append(["rules", _rules(recording, record)])
+        rows.append(["rules", _rules(recording, node, names)])
     if record["text"]:
         rows.append(["source", " ".join(str(record["text"]).split())])
     place = _place(recording["scopes"], record["scope"])
@@ -86,7 +89,7 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
     record = recording["nodes"][node]
     operands = names.operands(node)
     sources = {source["arg"]: source for source in record["inputs"]}
-    lines: dict[str, tuple[int, dict[str, None]]] = {}
+    lines: dict[str, tuple[int, str | None, dict[str, None]]] = {}
     for saved in record["saved"]:
         source = sources.get(saved["name"])
         if saved["name"] == "out":
@@ -98,28 +101,63 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
             what = names.name(source["node"]) + (f" = {text}" if text else "")
         else:
             what = f"the number {parameter(source['value'])}"
-        _, rules = lines.setdefault(what, (saved["bytes"], {}))
+        by = {
+            "checkpoint": ": not kept, the checkpoint computes it again",
+            "hook": f": as your pack hook returned it ({memory(saved['bytes'])})",
+        }.get(saved.get("by", ""))
+        size, _, rules = lines.setdefault(what, (0, by, {}))
+        lines[what] = size + saved["bytes"], by, rules
         rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
     if not lines:
-        return "nothing: the rules read only the gradient"
+        return no_saved(recording, node)
     return "\n".join(
-        f"{what} ({memory(size)}), because the rule{'s' * (len(rules) > 1)} for "
-        f"{' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
-        for what, (size, rules) in lines.items()
+        f"{what}{f' ({memory(size)})' if by is None else by}, because the "
+        f"rule{'s' * (len(rules) > 1)} for {' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
+        for what, (size, by, rules) in lines.items()
     )
 
 
-def _rules(recording: Mapping[str, Any], record: Node) -> str:
-    """Return the op's rules in general, one line per input that a gradient goes to."""
-    op = recording["ops"][record["op"]]
-    inputs = tuple(op["inputs"])
-    wanted = {
-        i["arg"].split("[")[0]
-        for i in record["inputs"]
-        if "node" in i and recording["nodes"][i["node"]]["recorded"]
-    }
-    rules = [(arg, rule) for arg, rule in op["rules"].items() if arg in wanted]
-    return "\n".join(f"{arg}_bar = {in_general(rule['text'], inputs)}" for arg, rule in rules)
+def no_saved(recording: Mapping[str, Any], node: int) -> str:
+    """Say that a node saves nothing; and why, if its rules are known."""
+    record = recording["nodes"][node]
+    if record.get("again"):
+        return "nothing: backward uses it at once"
+    rules = recording["ops"][record["op"]]["rules"]
+    values = {"out", *(i["arg"] for i in record["inputs"])}
+    reads = [rules[arg]["reads"] for arg in wanted_of(recording, node) if arg in rules]
+    if reads and not any(values & set(read) for read in reads):
+        return "nothing: the rules read only the gradient"
+    return "nothing"
+
+
+def wanted_of(recording: Mapping[str, Any], node: int) -> list[str]:
+    """Return the arguments of a node's op to which a gradient goes; ``x`` for ``x[0]``, too."""
+    nodes = recording["nodes"]
+    inputs = [i for i in nodes[node]["inputs"] if "node" in i and nodes[i["node"]]["recorded"]]
+    return list(dict.fromkeys(i["arg"].split("[")[0] for i in inputs))
+
+
+def _rules(recording: Mapping[str, Any], node: int, names: Names) -> str:
+    """Return the op's rules in the learner's names, one line per input that a gradient goes to."""
+    record = recording["nodes"][node]
+    rules = recording["ops"][record["op"]]["rules"]
+    parameters = tuple(sorted((k, parameter(v)) for k, v in record["params"].items()))
+    lines: Counter[str] = Counter()
+    for source in record["inputs"]:
+        if "node" not in source or not recording["nodes"][source["node"]]["recorded"]:
+            continue
+        left = gradient_of(names.name(source["node"]))
+        rule = rules.get(source["arg"].split("[")[0])
+        right = f"what {record['grad_fn']} computes"
+        if rule is not None:
+            text = decided(rule["text"], parameters)
+            known = names.reads(node, rule["reads"])
+            right = fill(text, known) if is_readable(text) else right
+        lines[f"{left} += {right}"] += 1
+    times = ("", "", ", twice", ", three times")
+    return "\n".join(
+        line + (times[n] if n < len(times) else f", {n} times") for line, n in lines.items()
+    )
 
 
 def _place(scopes: Sequence[Mapping[str, Any]], scope: int) -> str:

@@ -92,8 +92,8 @@ def equation(name: str, value: Value) -> str:
     """Return ``w = 2.``, or ``w, a (2, 3) tensor``."""
     text = short(value)
     if text is None:
-        return f"{name}, {a_value(value)}"
-    return f"{name} = {text}"
+        return name if name == f"a {show(value)}" else f"{name}, {a_value(value)}"
+    return name if name == text else f"{name} = {text}"
 
 
 def a_value(value: Value) -> str:

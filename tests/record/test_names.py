@@ -81,7 +81,7 @@ def test_a_name_given_several_times_is_numbered(source: str, expected: list[str 
         (("w = torch.tensor(1.)", "for p in [w]: y = p * 2"), ["w"]),
         (("ws = [torch.tensor(1.), torch.tensor(2.)]", "for p in ws: y = p * 2"), ["p1", "p2"]),
         ((X, "x.grad = torch.tensor(1.)\ny = x.grad * 2"), ["x.grad"]),
-        ((X, "y = x.detach() * 2"), [None]),
+        ((X, "y = x.detach() * 2"), ["x"]),
         (("w = torch.ones(2)", "w.requires_grad_()\ny = w * w"), ["w"]),
         ((), ["w1", "w2"]),
     ],

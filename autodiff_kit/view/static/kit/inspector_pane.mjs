@@ -31,7 +31,6 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   let shown = null; // node whose rows are in place
   let cells = {}; // of those rows that change with the steps
   let changed; // the value, where it was changed in place
-  let released = null;
 
   function row(label, name) {
     const cell = make("dd");
@@ -60,7 +59,7 @@ export function inspectorPane(payload, { unpin, visit, open }) {
     const node = payload.nodes[id];
     cells = {};
     const rows = node.facts.map(([label, text]) => {
-      const fact = row(label, label === "value" ? "value" : null);
+      const fact = row(label, ["value", "saved"].includes(label) ? label : null);
       write(fact.lastChild, text);
       return fact;
     });
@@ -69,9 +68,8 @@ export function inspectorPane(payload, { unpin, visit, open }) {
     if (ever[id]?.has("rule")) moving.push(row("rule", "rule"));
     rows.splice(node.facts.findIndex(([label]) => label === "value") + 1, 0, ...moving);
     writeValue(node, (changed = undefined));
-    released = make("p", { class: "adk-released-note" });
     title.textContent = title.title = node.title;
-    body.replaceChildren(make("dl", { class: "adk-facts" }, ...rows), released);
+    body.replaceChildren(make("dl", { class: "adk-facts" }, ...rows));
     body.scrollTop = 0;
   }
 
@@ -90,7 +88,8 @@ export function inspectorPane(payload, { unpin, visit, open }) {
       write(cells.rule, fields.rule?.join(" "));
       const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));
       if (forms) cells.rule?.replaceChildren(...forms);
-      released.textContent = fields.released ? "What it had saved is released." : "";
+      const [, saved] = payload.nodes[id].facts.find(([label]) => label === "saved") ?? [];
+      write(cells.saved, fields.released ? "nothing any more: backward has released it" : saved);
     },
   };
 }
