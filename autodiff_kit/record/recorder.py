@@ -237,6 +237,8 @@ class _Recorder(Notes, Observer):
             entry["text"] = ""  # y.backward() is not what this op computes
         elif place.name is not None or place.returned:
             names.name_result(number, place, scope)
+        if op.name == "put" and sources and sources[0].get("node") in names:
+            names[number] = names[sources[0]["node"]]  # the base of a view, after a change
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
 

@@ -13,15 +13,27 @@ import dis
 import sys
 import threading
 import weakref
+from collections.abc import Mapping
+from inspect import CO_OPTIMIZED
+from sys import getrefcount
 from types import CodeType, FrameType
 from typing import Any
 
 from autodiff_kit.record.source import Span, read_source, span_within
 
-__all__ = ["Turns", "pause", "resume", "start", "stop", "turns_of"]
+__all__ = ["Turns", "let_go", "pause", "resume", "start", "stop", "turns_of"]
 
 _RESUME = dis.opmap["RESUME"]
 _FOR_ITER, _EXTENDED_ARG = dis.opmap["FOR_ITER"], dis.opmap["EXTENDED_ARG"]
+
+
+def let_go(frame: FrameType, names: Mapping[str, Any]) -> None:
+    """Take the variables out of a frame's copy of them."""
+    if frame.f_code.co_flags & CO_OPTIMIZED and type(names) is dict and getrefcount(names) <= 4:
+        # Until Python 3.13 there is such a copy, and it stays with the frame: tensors in it would
+        # live on after the learner dropped them. (With more than four references the learner
+        # holds it, too: they called locals().)
+        names.clear()
 
 
 class Turns:
@@ -215,6 +227,9 @@ class _Tracer:
         return Turns(table) if session is not None and not table.jumps else None
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        caller = frame.f_back
+        if caller is not None and caller.f_trace is not None:
+            let_go(caller, caller.f_locals)
         code = frame.f_code
         reference, table = _by_id.get(id(code), (None, None))
         if reference is None or table is None or reference() is not code:

@@ -6,14 +6,13 @@ become the tree of scopes in a recording. Read next: ``recorder.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from inspect import CO_GENERATOR, CO_OPTIMIZED
 from itertools import pairwise
-from sys import getrefcount
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.record.rounds import turns_of
+from autodiff_kit.record.rounds import let_go, turns_of
 from autodiff_kit.record.source import Loop, Place, Sources
 
 __all__ = ["Scopes", "look", "look_up"]
@@ -202,6 +201,8 @@ class Scopes:
     def _turn(self, call: _Call, place: Place) -> None:
         """Go to the present rounds of the loops around ``place``."""
         turns, loops = call.turns, place.loops
+        if call.frame.f_trace is not None:
+            let_go(call.frame, call.frame.f_locals)  # which a trace function fills
         changes = -1 if turns is None else turns.changes
         if loops is call.nest and changes == call.changes and not place.tests:
             return
@@ -248,17 +249,8 @@ def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:
     # In a cell these are the globals; but since Python 3.13 not while a comprehension runs, whose
     # own variables they are then.
     found = [names[name] if name in names else rest.get(name) for name in variables]
-    _let_go(frame, names)
+    let_go(frame, names)
     return found
-
-
-def _let_go(frame: FrameType, names: Mapping[str, Any]) -> None:
-    """Take the variables out of a frame's copy of them."""
-    if frame.f_code.co_flags & CO_OPTIMIZED and type(names) is dict and getrefcount(names) <= 4:
-        # Until Python 3.13 there is such a copy, and it stays with the frame: tensors in it would
-        # live on after the learner dropped them. (With more than four references the learner
-        # holds it, too: they called locals().)
-        names.clear()
 
 
 def look(frame: FrameType) -> dict[str, Any]:

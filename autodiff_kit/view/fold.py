@@ -15,7 +15,7 @@ from typing import Any
 
 from autodiff_kit.view.formula import TIMES, Names, word
 
-__all__ = ["LIMIT", "Box", "Edge", "Outline", "outline"]
+__all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]
 
 LIMIT = 300  # a graph of so many nodes is drawn whole
 AIM = 120  # a larger one is folded until so few operations are left
@@ -434,13 +434,28 @@ def _boxes(
         made[ops[run.last]] = Box(
             f"fold{number}", "fold", inside, run.title, run.of, run.count, run.where
         )
+    outputs = outputs_of(nodes)
     for node in nodes:
-        if node["id"] not in fold_of:
-            made[node["id"]] = Box(str(node["id"]), node["kind"], (node["id"],))
+        group = outputs.get(node["id"], (node["id"],))
+        whole = not any(n in fold_of for n in group)  # one box for one node of PyTorch's
+        if node["id"] not in fold_of and not (whole and node.get("part_of") is not None):
+            made[node["id"]] = Box(
+                str(node["id"]), node["kind"], tuple(group) if whole else (node["id"],)
+            )
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
     boxes = [made[place] for place in sorted(made)]
     at = {n: box for box in boxes for n in box.nodes}
     return Outline(boxes, [at[n] for n in range(len(nodes))])
+
+
+def outputs_of(nodes: Sequence[Mapping[str, Any]]) -> dict[int, list[int]]:
+    """Return, for the outputs of nodes that have several, all outputs of the same node."""
+    groups: dict[int, list[int]] = {}
+    for node in nodes:
+        first = node.get("part_of")
+        if first is not None:
+            groups.setdefault(first, [first]).append(node["id"])
+    return {n: group for group in groups.values() for n in group}
 
 
 def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> Outline:

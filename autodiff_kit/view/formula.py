@@ -220,18 +220,26 @@ _WORDS = {
     "mm": "matrix multiply",
     "mul": "multiply",
     "mv": "matrix multiply",
+    "copy_from": "copy",
+    "copy_slices": "write into a view",
+    "index_put": "assign",
     "ne": "compare",
     "neg": "negate",
     "pow_from_number": "power",
     "pow_tensor": "power",
     "pow_to_number": "power",
+    "pick": "view again",
+    "put": "assign",
     "rsub": "subtract",
     "select": "pick",
     "slice_dim": "slice",
+    "split_item": "split",
+    "split_with_sizes_item": "split",
     "sub": "subtract",
     "sub_scaled": "subtract",
     "t": "transpose",
     "to_copy": "convert",
+    "unbind_item": "unbind",
 }
 _SYMBOLS = {
     ast.Add: "+",
@@ -405,9 +413,12 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     '-(-3.) * cos(-1.)'
     """
     done = []
-    for piece, bound in _pieces(text):
+    pieces = _pieces(text)
+    for place, (piece, bound) in enumerate(pieces):
         new = names.get(piece) if bound is not None else None
-        if new is None:
+        if new is not None and new.endswith(".") and pieces[place + 1][0].startswith("."):
+            done.append(f"({new})")  # (1.).expand()
+        elif new is None:
             done.append(piece)
         elif not bound or _is_atom(new) or (bound == 1 and _NEGATIVE.fullmatch(new)):
             done.append(new)
@@ -626,9 +637,10 @@ class Names:
             record = self._nodes[node]
             found = record["name"]
             if not found:
-                found = in_short(_MODULE.sub("", self.text(node)), NAME)
-                if not found and record["grad_fn"]:
-                    found = f"a result of {record['grad_fn']}"
+                older = record["kind"] == "leaf" and record["grad_fn"]
+                found = "" if older else in_short(_MODULE.sub("", self.text(node)), NAME)
+                if older:
+                    found = "a tensor from before"
                 elif not found:
                     found = short(record["value"], 12) or f"a {show(record['value'], 12)}"
             self._names[node] = found
@@ -648,12 +660,25 @@ class Names:
         if record["kind"] == "leaf":
             return name
         text = self.text(node)
-        if record["op"] in _ITEMS and record["text"]:  # `y[0] = 5.`
+        if record["op"] in _ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
+            if not text.endswith("]"):
+                return f"{name}, changed by {text}"
             value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
-            return text if value is None else f"{text} = {self.operand(value)}"
+            change = text if value is None else f"{text} = {self.operand(value)}"
+            return f"{name}: {change}" if record["name"] else change
         if in_short(_MODULE.sub("", text), NAME) == name:
             return text
         return f"{name} = {text}" if text else name
+
+    def titles(self, nodes: Sequence[int]) -> str:
+        """Return the title of a node by its outputs: ``a, b = x.split(2)``."""
+        if len(nodes) == 1:
+            return self.title(nodes[0])
+        record = self._nodes[nodes[0]]
+        text = _MODULE.sub("", " ".join(str(record["text"]).split()))
+        if not text:
+            text = f"{word(record['op'])}({', '.join(self.operand(i) for i in record['inputs'])})"
+        return f"{', '.join(map(self.name, nodes))} = {text}"
 
     def operand(self, source: Mapping[str, Any]) -> str:
         """Return the name of one input of an op, or its number if it is a constant."""
@@ -686,6 +711,8 @@ class Names:
     def _expression(self, node: int) -> str:
         record = self._nodes[node]
         text = self._own_text(record)
+        if record["op"] in _ITEMS and record["text"]:
+            text = " ".join(str(record["text"]).split())
         if record["kind"] == "leaf" or len(text) > 4 * NAME:
             return text
         numbered = self._numbered(node, text, 0)

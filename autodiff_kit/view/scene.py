@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_kit.view import svg, text
 from autodiff_kit.view.conditions import find_steps
 from autodiff_kit.view.fold import Box, Outline, outline
-from autodiff_kit.view.formula import Names, decided, label, parameter, shape_text, short
+from autodiff_kit.view.formula import Names, decided, label, parameter, shape_text, short, word
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.layout import Layout, layout
 from autodiff_kit.view.words import box_value
@@ -270,7 +270,7 @@ class Picture:
     def _facts(self, box: Box) -> list[list[str]]:
         if box.kind == "fold":
             return text.fold_facts(self._recording, box, self.outline, self._names)
-        return text.facts(self._recording, box.nodes[0], self._names)
+        return text.facts(self._recording, box.nodes, self._names)
 
     def _title(self) -> str:
         """Name what is computed: where backward starts, else what nothing was made from."""
@@ -289,7 +289,7 @@ class Picture:
         return f"Computation graph of {', '.join(named)}"
 
     def _box_title(self, box: Box) -> str:
-        return box.heading if box.kind == "fold" else self._names.title(box.nodes[0])
+        return box.heading if box.kind == "fold" else self._names.titles(box.nodes)
 
     def _since(self) -> dict[str, int]:
         """Return the step at which each box appears: the first that makes it."""
@@ -309,13 +309,14 @@ class Picture:
                         into.setdefault(box, {})[fields[key]] = None
         made = []
         for box in self.outline.boxes:
-            words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes[0])
+            words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes)
             words["grads"] = list(grads.get(box.id, ()))
             words["values"] = list(values.get(box.id, ()))
             made.append(words)
         return made
 
-    def _node_text(self, node: int) -> dict[str, Any]:
+    def _node_text(self, outputs: Sequence[int]) -> dict[str, Any]:
+        node = outputs[0]
         record = self._recording["nodes"][node]
         name = record["name"] or ""
         if record["kind"] == "leaf":
@@ -326,11 +327,17 @@ class Picture:
             formula = self._recording["ops"][record["op"]]["text"]
             formula = decided(formula, tuple(sorted(given.items())))
             symbol = label(formula, constants | given, record["op"])
+        lines = [box_value(record["value"])]
+        if len(outputs) > 1:  # one node of PyTorch's
+            name, symbol = ", ".join(map(self._names.name, outputs)), word(record["op"])
+            values = [box_value(self._recording["nodes"][n]["value"]) for n in outputs]
+            lines = [
+                ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
+            ]
         if len(name) > NAME and record.get("part"):
             name = "…" + name[1 - NAME :]  # which layer it is says the end
         elif len(name) > NAME:
             name = name[: NAME - 1] + "…"
-        lines = [box_value(record["value"])]
         return {"name": name, "symbol": symbol, "lines": lines, "ghost": not record["recorded"]}
 
     def _fold_text(self, box: Box) -> dict[str, Any]:

@@ -38,6 +38,13 @@ class Steps:
         self.error: Mapping[str, Any] | None = recording["error"]
         self.note: str = recording.get("note") or ""  # why the recording is not complete
         self.drawn = drawn
+        # The outputs of nodes that have several and are drawn as one box.
+        self.groups = {
+            n: box.nodes
+            for box in drawn.boxes
+            if box.kind == "op" and len(box.nodes) > 1
+            for n in box.nodes
+        }
         self.names = names
         self.frames: list[Frame] = []
         self.subjects: list[list[Subject]] = []

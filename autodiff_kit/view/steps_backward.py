@@ -90,6 +90,10 @@ class BackwardSteps(Steps):
     def _arrived(self, node: int, text: str | None = None) -> dict[str, Any]:
         """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
         value = self.waiting[node]
+        group = self.groups.get(node, ())
+        if group:
+            parts = (box_value(self.waiting[n]) if n in self.waiting else "none" for n in group)
+            return self._shown(node, "g", value, ", ".join(parts))
         record = self.nodes[node]
         inner = record["kind"] == "op" or record["grad_fn"]
         if inner or self.drawn.box_of[node].kind == "fold":
@@ -107,6 +111,9 @@ class BackwardSteps(Steps):
         self.waiting[node] = g
         following = self.events[self.at + 1] if self.at + 1 < len(self.events) else {}
         name = self.names.name(node)
+        group = self.groups.get(node, ())
+        if group and following.get("kind") == "visit" and following["node"] in group:
+            return  # told with the last of its outputs
         if waited is not None and waited["data"] != g["data"]:
             caption = f"A hook changes the gradient of {name}: {show(waited)} becomes {show(g)}"
         elif following.get("kind") == "accumulate" and following.get("node") == node:
@@ -114,12 +121,18 @@ class BackwardSteps(Steps):
         elif node in self.roots and self.frames[-1]["kind"] == "backward":
             self.frames[-1]["set"][self.drawn.box_of[node].id]["visited"] = True
             return  # just told
+        elif group:
+            there = [n for n in group if n in self.waiting]
+            each = listed(f"{self.names.name(n)} {show(self.waiting[n])}" for n in there)
+            caption = f"Next comes the node of {listed(map(self.names.name, group))}: its "
+            caption += f"gradient{'s are' * (len(there) > 1) or ' is'} complete, {each}"
         else:
             count = self.arrivals[node]
             several = "both" if count == 2 else f"all {count}"
             all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
-        changes = {node: {**self._shown(node, "g", g), "visited": True}}
+        shown = self._arrived(node) if group else self._shown(node, "g", g)
+        changes = {node: {**shown, "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
     def contribution(self, event: Event) -> None:

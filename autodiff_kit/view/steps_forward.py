@@ -46,13 +46,21 @@ class ForwardSteps(Steps):
         sources = [i["node"] for i in record["inputs"] if "node" in i]
         if any(source in self.values for source in sources):
             self.operands[node] = {source: self.value(source) for source in sources}
+        group = self.groups.get(node, (node,))
+        if node != group[0]:
+            return  # told with the first output
         made = a_value(record["value"])
+        if len(group) > 1:
+            made = listed(a_value(self.nodes[n]["value"]) for n in group)
+            made += f", {len(group)} outputs of one node"
         if record.get("again"):
             title = self.names.title(node)
             caption = f"{title}: the checkpoint computes it again for backward, {made}"
             self.add("op", node, caption, where=record["where"])
             return
-        caption = f"{self._round(node)}{self.names.title(node)}: {word(record['op'])} makes {made}"
+        caption = (
+            f"{self._round(node)}{self.names.titles(group)}: {word(record['op'])} makes {made}"
+        )
         if record["recorded"]:
             caption += self._remembers(node)
         else:

@@ -47,13 +47,14 @@ def aria(record: Node, names: Names) -> str:
     return f"{name}, {what}, value {show(record['value'])}{ghost}"
 
 
-def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[str]]:
+def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) -> list[list[str]]:
     """Return the rows of the inspector that do not change with the steps.
 
     Returns
     -------
     list of [label, text]
     """
+    node = outputs[0]
     record = recording["nodes"][node]
     rows: list[list[str]] = []
     if record["kind"] == "leaf" and record["grad_fn"]:
@@ -69,8 +70,12 @@ def facts(recording: Mapping[str, Any], node: int, names: Names) -> list[list[st
             rows.append(["recorded", "no: backward does not come here"])
     value = record["value"]
     size = prod(value["shape"])
-    rows.append(["value", grid(value) if size else "[] (no elements)"])
-    rows.append(["shape", shape_text(value["shape"])])
+    if len(outputs) > 1:
+        each = (f"{names.name(n)} = {show(recording['nodes'][n]['value'])}" for n in outputs)
+        rows.append(["outputs", "\n".join((f"{len(outputs)} of one node", *each))])
+    else:
+        rows.append(["value", grid(value) if size else "[] (no elements)"])
+        rows.append(["shape", shape_text(value["shape"])])
     rows.append(["dtype", str(value["dtype"])])
     rows.append(["requires_grad", str(record["requires_grad"])])
     if record["kind"] == "op" and record["recorded"]:
@@ -111,10 +116,16 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
     if not lines:
         return no_saved(recording, node)
     return "\n".join(
-        f"{what}{f' ({memory(size)})' if by is None else by}, because the "
+        f"{what}{_size(what, size) if by is None else by}, because the "
         f"rule{'s' * (len(rules) > 1)} for {' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
         for what, (size, by, rules) in lines.items()
     )
+
+
+def _size(what: str, size: int) -> str:
+    if size:
+        return f" ({memory(size)})"
+    return "" if what.startswith("the number ") else " (in the same memory)"
 
 
 def no_saved(recording: Mapping[str, Any], node: int) -> str:

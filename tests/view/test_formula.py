@@ -6,9 +6,9 @@ import pytest
 
 from autodiff_kit.view.formula import (
     Names,
-    bar,
     decided,
     fill,
+    gradient_of,
     grid,
     label,
     number,
@@ -119,7 +119,7 @@ def test_a_large_value_is_described_by_its_statistics():
         ("y.T", {"y": "a @ b"}, "(a @ b).T"),
         ("x.y", {"y": "wrong"}, "x.y"),
         ("cos(x)", {"cos": "wrong"}, "cos(x)"),
-        ("mm(x.T, g)", {"g": "z_bar"}, "x.T @ z_bar"),
+        ("mm(x.T, g)", {"g": "z.grad"}, "x.T @ z.grad"),
         ("g * (1 - out * out)", {"g": "1.", "out": "0.5"}, "1. * (1 - 0.5 * 0.5)"),
         ("where(x > 0, g, 0)", {"x": "-1."}, "where(-1. > 0, g, 0)"),
         ("zeros with x", {"x": "3"}, "zeros with x"),
@@ -139,17 +139,16 @@ def test_a_filled_in_rule_means_the_same_number():
             assert eval(text) == eval(rule, {"g": g, "x": x, "y": y})
 
 
-def test_a_rule_is_written_in_general_with_names_and_with_numbers():
+def test_a_rule_is_written_with_names_and_with_numbers():
     forms = rule_forms(
         "g * y",
-        "x",
-        names={"g": "z_bar", "y": "2 * b"},
+        names={"g": "z.grad", "y": "2 * b"},
         numbers={"g": "3.", "y": "-2."},
         target="a",
         result="-6.",
     )
 
-    assert forms == ["x_bar = z_bar * y", "a_bar = z_bar * (2 * b)", "a_bar = 3. * (-2.) = -6."]
+    assert forms == ["a.grad += z.grad * (2 * b)", "a.grad += 3. * (-2.) = -6."]
 
 
 def test_a_rule_that_hands_on_is_not_written_as_an_equation_with_itself():
@@ -172,8 +171,8 @@ def test_a_condition_on_a_tensor_stays():
 
 
 def test_the_gradient_of_an_expression_is_named_in_parentheses():
-    assert bar("loss") == "loss_bar"
-    assert bar("2 * x") == "(2 * x)_bar"
+    assert gradient_of("loss") == "loss.grad"
+    assert gradient_of("2 * x") == "(2 * x).grad"
 
 
 TIMES, MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
@@ -271,7 +270,7 @@ def test_a_long_expression_without_a_name_is_called_by_its_number():
     x = tape.leaf("x", 1.0)
     node = tape.op("mul", x, x, text="a_very_long_function_name(x, another_argument)")
 
-    assert Names(tape.data).name(node) == "v1"
+    assert Names(tape.data).name(node) == "a_very_long_…er_argument)"
 
 
 def test_the_module_is_left_out_of_a_name():

@@ -116,13 +116,13 @@ def test_the_inspector_tells_what_is_saved_and_why():
 
     # w.grad needs h; h itself wants no gradient, so w is not kept in the first round
     assert facts["saved"] == "h = 0.5 (4 bytes), because the rule for w reads it"
-    assert facts["operation"] == "x * y   (MulBackward0)"
+    assert facts["operation"] == "h * w   (MulBackward0)"
     assert facts["value"] == "1."
     assert facts["shape"] == "()"
     assert facts["dtype"] == "float32"
     assert facts["requires_grad"] == "True"
     assert facts["source"] == "h * w"
-    assert facts["rules"] == "y_bar = z_bar * x"
+    assert facts["rules"] == "w.grad += (h * w).grad * h"
     assert facts["in"] == "iteration 1 of for i in range(3)"
 
 
