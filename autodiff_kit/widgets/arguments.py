@@ -28,7 +28,7 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number
 from autodiff_kit.view.words import box_value, spoken
 from autodiff_kit.widgets.distrust import contents
-from autodiff_kit.widgets.running import OTHER_TENSORS, is_pytorch, name_of
+from autodiff_kit.widgets.running import OTHER_TENSORS, described, is_pytorch, name_of, refuse_class
 
 __all__ = ["Arguments", "no_tensors", "source_of_function", "text_around"]
 
@@ -74,6 +74,7 @@ class Arguments:
                 f"a lab needs a function, and this is a {type(function).__name__}.\n"
                 "-> Give the function itself, without calling it: f, and not f(x)."
             )
+        refuse_class(function)
         name = name_of(function)
         try:
             found = inspect.signature(_described(function)).parameters
@@ -87,6 +88,12 @@ class Arguments:
             more = (name for name in examples if name not in parameters)
             parameters |= {name: _keyword(name) for name in more}
         unknown = [given for given in examples if given not in parameters]
+        rest = [n for n, p in found.items() if p.kind is inspect.Parameter.VAR_POSITIONAL]
+        if rest and (unknown or not parameters):
+            raise TypeError(
+                f"{name} takes *{rest[0]}, and a lab gives arguments by name.\n"
+                f"-> Write a function around it: def f(x=2.0): return {name}(x)"
+            )
         if unknown:
             raise TypeError(
                 f"{name} has no argument {unknown[0]!r}.\n-> It has: "
@@ -165,6 +172,11 @@ class Arguments:
             found[name] = value
         return found
 
+    def call_text(self, name: str, texts: Mapping[str, str]) -> str:
+        """Return a call as a learner would write it, of these texts: ``"f(x, n=3)"``."""
+        parts = [t if n in self._positional else f"{n}={t}" for n, t in texts.items()]
+        return f"{name}({', '.join(parts)})"
+
     def at(self, name: str, chosen: Any) -> Any:
         """Return what an argument would be if its control stood elsewhere."""
         return self._made[name](chosen)
@@ -186,15 +198,19 @@ class Arguments:
         return ", ".join(f"{name} = {text}" for name, text in shown.items())
 
 
-def no_tensors(arguments: Arguments, function: Callable[..., Any]) -> str:
+def no_tensors(arguments: Arguments, function: Callable[..., Any], value: Any = None) -> str:
     """Say that a function did nothing with tensors, and how it gets one."""
+    if is_pytorch(value):
+        return f"{name_of(function)} returned a tensor of PyTorch itself.\n{OTHER_TENSORS}"
     said = f"{name_of(function)} did nothing with tensors"
+    if value is not None and not isinstance(value, Tensor):
+        said += f" and returned {described(value)}"
     name = next((n for n, c in arguments.controls.items() if n not in arguments.tensors), "")
     if arguments.tensors:
         name = arguments.tensors[0]
         return (
             f"{said}, though its argument {name} is one.\n-> Compute with {name} itself: without "
-            "float(), int(), .item() or .detach().numpy()."
+            f"float(), .item() or .numpy(), and torch.sin({name}) in place of math.sin({name})."
         )
     if not name:
         return f"{said}.\n-> Give it an argument that is one: def f(x=2.0): ..."

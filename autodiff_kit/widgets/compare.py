@@ -8,6 +8,7 @@ Read next: ``autodiff_kit/static.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -31,6 +32,7 @@ from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.measuring import (
     EFFECTS,
+    FAILS,
     MOST,
     PRINTS,
     kept_bytes,
@@ -44,6 +46,7 @@ from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run
 __all__ = ["Compare"]
 
 PROBES = 5  # other values of the first slider, at which both are asked
+PROBE = 0.5  # seconds for each
 
 
 class _Dynamic(NamedTuple):
@@ -191,14 +194,15 @@ class Compare(Lab):
                 value = self._arguments.call(self._function, values)
             if value is not None and not isinstance(value, Tensor) and not memory.arrays:
                 ran(value, self._function)
-                raise Refused(no_tensors(self._arguments, self._function))
+                raise Refused(no_tensors(self._arguments, self._function, value))
             answer = the_tensor(value, self._function)
             if not answer.requires_grad or answer.numel() != 1:
                 return answer, {}, kept_bytes(memory)
             names = [name for name in self._arguments.tensors if values[name].requires_grad]
-            with fresh_grads():
+            with fresh_grads(), suppress(RuntimeError):  # the function itself may have run it
                 answer.backward()
                 return answer.detach(), {n: values[n].grad for n in names}, kept_bytes(memory)
+            return answer.detach(), {}, kept_bytes(memory)
 
         (answer, grads, kept), recording = run(there_and_back, of=self._function)
         return _Dynamic(values, answer, grads, kept, recording)
@@ -268,13 +272,12 @@ class Compare(Lab):
         if isinstance(slider, ipywidgets.IntSlider):
             steps = sorted({round(step) for step in steps})
 
-        def asked() -> list[list[Any]]:
-            return [self._ask({**values, name: self._arguments.at(name, s)}, frozen) for s in steps]
-
         rows, looks = [[name, "dynamic", "static", ""]], [""]
-        answers = run(asked, of=self._function)[0]
+        answers = [self._ask({**values, name: self._arguments.at(name, s)}, frozen) for s in steps]
         for step, (right, replayed) in zip(steps, answers, strict=True):
-            agrees = _same(right, replayed)
+            agrees = right is replayed is None or (
+                right is not None and replayed is not None and same_answer(right, replayed)
+            )
             rows.append([number(step), _shown(right), _shown(replayed), "" if agrees else "wrong"])
             looks.append("" if agrees else "wrong")
         return [table(f"At other values of {name}", rows, looks)]
@@ -287,7 +290,7 @@ class Compare(Lab):
                 if is_static:
                     answers.append(frozen.answer(given))
                 else:
-                    value = self._arguments.call(self._function, given)
+                    value, _ = run(self._arguments.call, self._function, given, seconds=PROBE)
                     answers.append(the_tensor(value, self._function))
             except Exception:  # whatever the learner's code says: the rest of the table stands
                 answers.append(None)
@@ -312,7 +315,11 @@ class Compare(Lab):
                 answer.backward()
 
         replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
-        both = seconds_of(dynamic, lambda: replay(*given), of=self._function)
+        try:
+            both = seconds_of(dynamic, lambda: replay(*given), of=self._function)
+        except Exception:
+            self._time.value, self.times_as_fast = not_timed(FAILS), 0.0
+            return
         self.seconds = dict(zip(("dynamic", "static"), both, strict=True))
         self.times_as_fast = self.seconds["dynamic"] / self.seconds["static"]
         what = "Forward and backward" if backward else "Forward"
@@ -342,6 +349,8 @@ def _shown(value: Tensor | None) -> str:
 
 
 def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    """Return whether two answers or gradients are the same; no gradient is a gradient of 0."""
     if one is None or other is None:
-        return one is other
+        known = other if one is None else one
+        return known is None or not known.detach().numpy().any()
     return same_answer(one, other)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import ipywidgets
+import numpy as np
 
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.record.recording import Recording
@@ -142,7 +143,7 @@ class ControlFlow(Lab):
         value, recording = run(self._arguments.call, self._function, values, of=self._function)
         if value is not None and not recording.nodes and not isinstance(value, Tensor):
             ran(value, self._function)
-            raise Refused(no_tensors(self._arguments, self._function))
+            raise Refused(no_tensors(self._arguments, self._function, value))
         answer = the_tensor(value, self._function)
         return _Run(values, recording, answer, self._gradients(values, answer))
 
@@ -305,8 +306,12 @@ def same_answer(one: Tensor, other: Tensor) -> bool:
     """Return whether two answers are the same, up to rounding; nan is nan."""
     if one.shape != other.shape:
         return False
-    a, b = one.detach().numpy(), other.detach().numpy()
-    return bool(((abs(a - b) <= 1e-5 * (1 + abs(b))) | (a == b) | ((a != a) & (b != b))).all())
+    a, b = (np.asarray(tensor.detach()._array) for tensor in (one, other))
+    if a.dtype == np.bool_:
+        return bool((a == b).all())
+    with np.errstate(all="ignore"):
+        near = abs(a - b) <= 1e-5 * (1 + abs(b))
+    return bool((near | (a == b) | ((a != a) & (b != b))).all())
 
 
 def _plain(recording: Recording) -> dict[str, Any]:

@@ -19,10 +19,11 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.panels import page, table
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.canvas import Canvas
-from autodiff_kit.widgets.distrust import Examined, copy_of, examined
+from autodiff_kit.widgets.distrust import Examined, contents, copy_of, examined
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.measuring import (
     EFFECTS,
+    FAILS,
     MOST,
     PRINTS,
     micro,
@@ -31,7 +32,16 @@ from autodiff_kit.widgets.measuring import (
     prints,
     seconds_of,
 )
-from autodiff_kit.widgets.running import Refused, fresh_grads, ran, run
+from autodiff_kit.widgets.running import (
+    OTHER_TENSORS,
+    Refused,
+    described,
+    fresh_grads,
+    is_pytorch,
+    ran,
+    refuse_class,
+    run,
+)
 
 __all__ = ["Costs"]
 
@@ -102,7 +112,11 @@ class Costs(Lab):
         self.times.caption = not_timed(PRINTS if printing else EFFECTS)
         if printing or has_effects:
             return
-        rows = [seconds_of(*(partial(way, x) for _, way in self._ways)) for x in self._inputs]
+        try:
+            rows = [seconds_of(*(partial(way, x) for _, way in self._ways)) for x in self._inputs]
+        except Exception:
+            self.times.caption = not_timed(FAILS)
+            return
         names = [name for name, _ in self._ways]
         self.seconds = {n: list(s) for n, s in zip(names, zip(*rows, strict=True), strict=True)}
         times = self._table("Time of a call", self._time)
@@ -135,11 +149,14 @@ def _checked(
     if isinstance(inputs, Tensor) or not isinstance(inputs, Sequence) or not inputs:
         raise TypeError(f"Costs takes a list of tensors first.\n{example}")
     for x in inputs:
+        if is_pytorch(x):
+            raise TypeError(f"an input is a tensor of PyTorch itself.\n{OTHER_TENSORS}")
         if not isinstance(x, Tensor):
             raise TypeError(f"Costs measures with tensors, and {x!r} is none.\n{example}")
     if not ways:
         raise TypeError(f"Costs needs a function, by a name of your choice.\n{example}")
     for name, way in ways.items():
+        refuse_class(way)
         if not callable(way):
             raise TypeError(f"{name} is no function: it is {way!r}.\n{example}")
     return list(inputs), list(ways.items())
@@ -148,6 +165,7 @@ def _checked(
 class _Counts(NamedTuple):
     nodes: int
     kept: int
+    changed: bool  # whether the input was changed in place
     value: Any
     recording: Recording
 
@@ -156,24 +174,31 @@ def _counted(name: str, way: Callable[[Tensor], Any], x: Tensor) -> Examined[_Co
     """Count the nodes that a call builds, and the bytes they keep at most, in two runs."""
 
     def called() -> Any:
+        own = copy_of(x).requires_grad_(x.requires_grad)
         with watch_memory() as memory, fresh_grads():
-            value = ran(way(x), way)  # held, as a caller would, until the watch is over
+            value = ran(way(own), way)  # held, as a caller would, until the watch is over
             outcome = copy_of(value)
         del value
-        return memory, outcome
+        return memory, outcome, contents(own) != contents(x)
 
     def once() -> _Counts:
-        (memory, outcome), recording = run(called, of=way)
+        (memory, outcome, changed), recording = run(called, of=way)
         nodes = sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
         is_idle = not any(node["kind"] == "op" for node in recording.nodes)
         if is_idle and not any(isinstance(item, Tensor) for item in _items(outcome)):
             raise Refused(
-                f"{name} did nothing with tensors, and returned {outcome!r}: there is nothing to "
-                f"count.\n-> Compute with the tensor that {name} is called with."
+                f"{name} did nothing with tensors, and returned {described(outcome)}: there is "
+                f"nothing to count.\n-> Compute with the tensor that {name} is called with."
             )
-        return _Counts(nodes, most_kept(memory), outcome, recording)
+        return _Counts(nodes, most_kept(memory), changed, outcome, recording)
 
-    return examined(way, once, lambda one: one.value, recording=lambda one: one.recording)
+    return examined(
+        way,
+        once,
+        lambda one: one.value,
+        recording=lambda one: one.recording,
+        changed_arguments=lambda one: [""] * one.changed,
+    )
 
 
 def _items(value: Any) -> list[Any]:

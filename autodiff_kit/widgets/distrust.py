@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from time import perf_counter
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, Generic, TypeVar
 from zlib import crc32
 
@@ -105,7 +105,9 @@ def examined(
     took = perf_counter() - start
     between = _State(function)
     changed = changed_arguments(first) if changed_arguments else ()
-    effects = [*dict.fromkeys([*(f"its argument {n}" for n in changed), *between.since(before)])]
+    effects = [
+        *dict.fromkeys([*(f"its argument {n}".rstrip() for n in changed), *between.since(before)])
+    ]
     if took > LONG:
         doubt = f"{name} took {took:.1f} seconds, so this lab has not run it a second time."
         return Examined(first, doubt, False, bool(effects))
@@ -126,6 +128,8 @@ def examined(
     elif recording and _ran(recording(first)) != _ran(recording(second)):
         doubt = f"{name} runs other operations the second time, with the same arguments."
         doubt += _cause(effects, after.drew_since(between), True)
+    elif after.drew_since(between):
+        doubt = f"{name} draws random numbers: another run may give another result."
     elif effects:
         doubt = f"{name} changes {listed(effects)} each time, and this lab runs it more than once."
         return Examined(first, doubt, False, True)
@@ -155,6 +159,9 @@ def _cause(effects: Sequence[str], draws: bool, must: bool = False) -> str:
 
 
 def _pair(one: Any, two: Any) -> str:
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two):
+        pairs = zip(one, two, strict=True)
+        one, two = next((a, b) for a, b in pairs if contents(a) != contents(b))
     first, second = _shown(one), _shown(two)
     if first == second:
         return f"twice {first}, and yet not the same number to the last digit"
@@ -213,13 +220,13 @@ def reachable_functions(function: Callable[..., Any]) -> Iterator[tuple[str, Any
             continue
         seen.add(id(value))
         yield name, value
+        if hasattr(value, "__wrapped__") and not isinstance(value, type):
+            waiting.append((name, value.__wrapped__))
         if isinstance(value, partial):
             waiting.append((name, value.func))
         elif isinstance(value, MethodType):
             waiting += [("self", value.__self__), (name, value.__func__)]
         elif isinstance(value, FunctionType):
-            if hasattr(value, "__wrapped__"):
-                waiting.append((name, value.__wrapped__))
             if not is_foreign(value.__code__.co_filename):
                 waiting += _variables(value)
         elif not name or name == "self":  # an object that is called, or whose method is
@@ -275,6 +282,8 @@ def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
                         yield f"{value.__name__}.{attribute}", inner
         elif isinstance(value, MethodType | partial):
             continue
+        elif hasattr(value, "cache_info"):
+            yield f"the cache of {name or name_of(value)}", value.cache_info()
         elif hasattr(value, "named_parameters") and hasattr(value, "named_buffers"):
             label = name or type(value).__name__
             for inner_name, tensor in [*value.named_parameters(), *value.named_buffers()]:
@@ -335,6 +344,13 @@ def contents(value: Any, depth: int = DEEP) -> Any:
         return kind, repr(bits.state)
     if callable(value) or isinstance(value, type | ModuleType):
         return kind
+    if isinstance(value, GeneratorType):
+        return kind, value.gi_frame and value.gi_frame.f_lasti
+    if hasattr(value, "__next__"):
+        try:
+            return kind, repr(value.__reduce__())  # how far it has come
+        except Exception:
+            return kind
     inner = getattr(value, "__dict__", None)
     if inner:
         return kind, contents(dict(inner), depth - 1)

@@ -23,9 +23,10 @@ from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
 from autodiff_kit.widgets.distrust import copy_of, examined
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.lab import Lab, mixed_libraries
 from autodiff_kit.widgets.measuring import (
     EFFECTS,
+    FAILS,
     MOST,
     PRINTS,
     kept_bytes,
@@ -129,7 +130,6 @@ class GradMode(Lab):
         switches = {n: how for n, how in switches.items() if how != SWITCHES[0]}
         function = self._source.rewritten(switches)
         written = self._source.function
-        now, recording = self._run(function, self._values())
         seen = examined(
             written,
             lambda: self._run(written, self._arguments.values()),
@@ -137,6 +137,7 @@ class GradMode(Lab):
             recording=lambda run: run[1],
         )
         before, plain = seen.first
+        now, recording = self._run(function, self._values())
         if not recording.nodes:
             raise Refused(now.error or no_tensors(self._arguments, written))
         self.recording = recording
@@ -144,6 +145,7 @@ class GradMode(Lab):
         self.raised = now.raised or before.raised
         self.kept, self.kept_as_written = kept_bytes(now.memory), kept_bytes(before.memory)
         self.nodes, self.nodes_as_written = _recorded(recording), _recorded(plain)
+        self._is_compared = bool(switches) and not seen.differs
         said = f"{seen.doubt} {self._said(switches)}".lstrip()
         left = [listing("Your code and its switches", self._marked(switches, now.line))]
         if self.error:
@@ -171,6 +173,8 @@ class GradMode(Lab):
                 try:
                     loss = self._arguments.call(function, values)
                 except Exception as error:
+                    if mixed := mixed_libraries(error):
+                        raise Refused(mixed) from None
                     at = _line(error)
                     said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
                     return _Outcome(memory, said, at, {}, None, True)
@@ -221,7 +225,8 @@ class GradMode(Lab):
     def _measured(self) -> str:
         kept, before = in_bytes(self.kept), in_bytes(self.kept_as_written)
         text = f"Kept for backward: {kept} in {_count(self.nodes)}."
-        if (kept, self.nodes) != (before, self.nodes_as_written):
+        is_other = (kept, self.nodes) != (before, self.nodes_as_written)
+        if self._is_compared and is_other:
             text += f"\nAs written: {before} in {_count(self.nodes_as_written)}."
         for name, grad in self.grads.items():
             text += sentence(f"\n{name}.grad is {grad and spoken(grad)}")
@@ -241,11 +246,15 @@ class GradMode(Lab):
             self._time.value = "" if self.raised else not_timed(why)
             return
         plain, values = self._arguments.values(), self._values()
-        self.seconds_as_written, self.seconds = seconds_of(
-            lambda: self._arguments.call(written, plain),
-            lambda: self._arguments.call(function, values),
-            of=written,
-        )
+        try:
+            self.seconds_as_written, self.seconds = seconds_of(
+                lambda: self._arguments.call(written, plain),
+                lambda: self._arguments.call(function, values),
+                of=written,
+            )
+        except Exception:
+            self._time.value = not_timed(FAILS)
+            return
         text = f"Forward pass: {micro(self.seconds_as_written)} as written"
         if switched:
             ratio = self.seconds / (self.seconds_as_written or 1)

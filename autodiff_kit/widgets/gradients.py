@@ -23,7 +23,15 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Scale, label
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
-from autodiff_kit.widgets.running import Refused, _Clock, _Stopped, name_of, the_tensor
+from autodiff_kit.widgets.running import (
+    Refused,
+    _Clock,
+    _Stopped,
+    fresh_grads,
+    name_of,
+    refuse_class,
+    the_tensor,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +53,7 @@ __all__ = [
     "gaps",
     "leaf_at",
     "one_number",
+    "refuse_backward",
     "slopes_of",
     "within",
 ]
@@ -148,6 +157,7 @@ def ends_of(what: str, ends: Sequence[float]) -> Pair:
 
 def function_of(function: Any, lab: str, example: str) -> Function:
     """Return a function, and refuse what is none."""
+    refuse_class(function)
     if callable(function):
         return function  # type: ignore[no-any-return]
     raise TypeError(
@@ -183,6 +193,18 @@ def one_number(function: Function, *inputs: Tensor) -> Tensor:
 def leaf_at(value: float) -> Tensor:
     """Return a number as a leaf that wants a gradient."""
     return tensor(float(value), requires_grad=True)
+
+
+def refuse_backward(function: Function, *inputs: Tensor) -> None:
+    """Refuse a function that has run backward by itself when it returns."""
+    with fresh_grads() as grads:
+        function(*inputs)
+    if grads.went_back:
+        name = name_of(function)
+        raise Refused(
+            f"{name} runs backward() or grad() itself, which frees the graph; this lab runs it on "
+            f"what {name} returns.\n-> Leave backward() out of {name}, and return the value."
+        )
 
 
 def curve_along(function: Function, point: Sequence[float], axis: int, width: float) -> Curve:

@@ -31,7 +31,7 @@ from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
 
-__all__ = ["Lab"]
+__all__ = ["Lab", "mixed_libraries"]
 
 SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are let go
 
@@ -281,12 +281,12 @@ def _in_words(error: BaseException) -> str:
         return f"T{words[1:]}" if words.startswith("the lambda ") else words
     if isinstance(error, KeyboardInterrupt):
         return "You stopped the run.\n-> Change a control to run it again."
-    frame, line = _place_of(error)
-    words = f"{type(error).__name__}: {error}".rstrip(": ")
-    if line:
+    _, line = _place_of(error)
+    words = mixed_libraries(error) or f"{type(error).__name__}: {error}".rstrip(": ")
+    if line and OTHER_TENSORS not in words:
         words += f"\nIt came from line {line}"
-    if frame is not None and _uses_pytorch(frame):
-        return f"{words}\n{OTHER_TENSORS}"
+    if OTHER_TENSORS in words:
+        return words
     return f"{words}\n-> Change the control back, or fix the code and run its cell."
 
 
@@ -303,8 +303,19 @@ def _place_of(error: BaseException) -> tuple[FrameType | None, str]:
     return frame, words
 
 
-def _uses_pytorch(frame: FrameType) -> bool:
-    """Return whether the code of a frame works with PyTorch itself."""
+def mixed_libraries(error: BaseException) -> str:
+    """Say that a line mixes tensors of PyTorch with those of the kit; ``""`` if it does not.
+
+    PyTorch's own words, "must be Tensor, not Tensor", do not tell the two apart.
+    """
+    frame, line = _place_of(error)
     pytorch = sys.modules.get("torch")
+    if frame is None or pytorch is None or not isinstance(error, TypeError):
+        return ""
     known = [frame.f_globals.get(name) for name in frame.f_code.co_names]
-    return pytorch is not None and any(value is pytorch for value in known)
+    if "Tensor" not in str(error) or not any(value is pytorch for value in known):
+        return ""
+    return (
+        "PyTorch itself and tensors of the kit are mixed in your code.\n"
+        f"It came from line {line}\n{OTHER_TENSORS}"
+    )

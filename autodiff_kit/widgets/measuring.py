@@ -23,6 +23,7 @@ from autodiff_kit.widgets.running import fresh_grads, run
 
 __all__ = [
     "EFFECTS",
+    "FAILS",
     "PRINTS",
     "kept_bytes",
     "micro",
@@ -35,6 +36,7 @@ __all__ = [
 ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; calls at least, and at most
 PRINTS = "prints at each of them"
 EFFECTS = "changes something outside of itself at each of them"
+FAILS = "fails or takes too long when it is called again and again"
 
 
 def not_timed(why: str) -> str:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
+
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer, installed
@@ -23,7 +25,18 @@ from autodiff_kit.ops.table import Op
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Refused", "fresh_grads", "is_pytorch", "name_of", "ran", "run", "the_tensor"]
+__all__ = [
+    "OTHER_TENSORS",
+    "Refused",
+    "described",
+    "fresh_grads",
+    "is_pytorch",
+    "name_of",
+    "ran",
+    "refuse_class",
+    "run",
+    "the_tensor",
+]
 
 AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the exception
 
@@ -140,20 +153,43 @@ def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
     if is_pytorch(value):
         raise Refused(f"{name} returned a tensor of PyTorch itself.\n{OTHER_TENSORS}")
     if callable(value):
-        raise Refused(
-            f"{name} returned a function, and this lab needs a tensor.\n"
-            "-> Call that function, and return its result; or give the lab the inner function."
-        )
-    kind = type(value).__name__
-    kind = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-    if isinstance(value, tuple | list | dict | set):
-        count = len(value)
-        kind += f" of {count} item{'s' * (count != 1)}"
+        hint = "-> Call it, and return its result; or give the lab what it returned."
+    elif isinstance(value, tuple | list | dict | set):
         hint = "-> Return one tensor, such as the loss, and not several values."
     else:
-        kind += f", {value!r}," if isinstance(value, bool | int | float) else ","
         hint = "-> Return the tensor itself: without float(), int(), bool(), .item() or .numpy()."
-    raise Refused(f"{name} returned {kind.rstrip(',')}; this lab needs a tensor.\n{hint}")
+    raise Refused(f"{name} returned {described(value)}; this lab needs a tensor.\n{hint}")
+
+
+def described(value: Any) -> str:
+    """Return what a function returned, in words: the same on every machine."""
+    if isinstance(value, bool | int | float | str) or value is None:
+        text = str(value) if isinstance(value, float) else repr(value)
+        kind = {bool: "the bool ", int: "the int ", float: "the float ", str: "the str "}
+        return kind.get(type(value), "") + (text if len(text) <= 40 else f"{text[:39]}…")
+    if isinstance(value, tuple | list | dict | set):
+        return f"a {type(value).__name__} of {len(value)} item{'s' * (len(value) != 1)}"
+    if inspect.isroutine(value):
+        return "a function"
+    if isinstance(value, np.ndarray):
+        return "a NumPy array"
+    kind_name = type(value).__name__
+    return f"an object of the class {kind_name}" if kind_name[:1].isupper() else f"a {kind_name}"
+
+
+def refuse_class(function: Any) -> None:
+    """Refuse a class whose objects can be called.
+
+    Raises
+    ------
+    TypeError
+        The message says to make an object.
+    """
+    if inspect.isclass(function) and (hasattr(function, "forward") or "__call__" in vars(function)):
+        name = function.__name__
+        raise TypeError(
+            f"a lab needs a function, and {name} is a class.\n-> Give an object of it: {name}()."
+        )
 
 
 OTHER_TENSORS = (
@@ -163,10 +199,10 @@ OTHER_TENSORS = (
 
 
 def is_pytorch(value: Any) -> bool:
-    """Return whether this is a tensor of PyTorch, which is not imported for the question."""
+    """Return whether this is a tensor or a module of PyTorch, which is not imported to know it."""
     pytorch = sys.modules.get("torch")
-    kind = getattr(pytorch, "Tensor", None)
-    return isinstance(kind, type) and issubclass(type(value), kind)
+    kinds = getattr(pytorch, "Tensor", None), getattr(getattr(pytorch, "nn", None), "Module", None)
+    return any(isinstance(kind, type) and issubclass(type(value), kind) for kind in kinds)
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -30,6 +30,7 @@ from autodiff_kit.widgets.gradients import (
     gaps,
     leaf_at,
     one_number,
+    refuse_backward,
     slopes_of,
     within,
 )
@@ -56,7 +57,11 @@ class Touch(NamedTuple):
 def _touch(function: Function, at: float, twice: bool = True) -> Touch:
     x = leaf_at(at)
     out = one_number(function, x)
-    (slope,) = slopes_of(out, x)
+    try:
+        (slope,) = slopes_of(out, x)
+    except RuntimeError:
+        refuse_backward(function, leaf_at(at))
+        raise
     if slope is None:
         return Touch(at, float(out.item()), None, None)
     # The slope of a straight line is a constant: its graph leads nowhere, and it bends by 0.
@@ -109,7 +114,7 @@ class Slope(Plotted):
         self._across = Scale(low, high, LEFT, RIGHT)
         self._curve: list[Touch] | None = None
         self._at: Touch | None = None
-        self._seen: Examined[Touch] | None = None
+        self._seen: Examined[list[Touch | None]] | None = None
         self._is_tangent = self._has_bend = False
         step = self._across.step
         # Whole steps, as those of the point when it is dragged; 12 digits hide what rounding adds.
@@ -144,14 +149,16 @@ class Slope(Plotted):
         self.show(self._picture(at, words), words, (at.x, at.y if math.isfinite(at.y) else 0.0))
 
     def _sweep(self, place: float) -> None:
-        def touch() -> Touch:
-            return _touch(self.function, place)
-
-        try:
-            seen = examined(self.function, touch, lambda at: at.y)
-        except Exception:  # there is no value at this place; at others there may be
-            seen = None
         low, high = self._across.low, self._across.high
+        # At one place alone, such as 0, the value may be the same by chance.
+        places = [place, low + 0.37 * (high - low), low + 0.71 * (high - low)]
+
+        def touches() -> list[Touch | None]:
+            return list(
+                everywhere(lambda x: _touch(self.function, x), [(x,) for x in places]).found
+            )
+
+        seen = examined(self.function, touches, _numbers)
         xs = [low + (high - low) * i / (POINTS - 1) for i in range(POINTS)]
         tried = everywhere(lambda x: _touch(self.function, x, twice=False), [(x,) for x in xs])
         empty = (math.nan, math.nan, math.nan)
@@ -162,11 +169,15 @@ class Slope(Plotted):
         self._up = Scale(*seen_range(ys), 248.0, 44.0)
         self._slope_up = Scale(*seen_range(slopes, 0.0), 390.0, 294.0)
         self._note = gaps(ys, tried, "points") + within(self._up, ys)
-        if seen is not None and not seen.differs:
-            again = touch().y
-            if contents(again) != contents(seen.first.y):
-                name, first = name_of(self.function), label(seen.first.y)
-                doubt = f"{name} returned {first} at first and {label(again)} later, at the same x."
+        if not seen.differs:
+            now, then = _numbers(touches()), _numbers(seen.first)
+            pair = next(
+                (p for p in zip(then, now, strict=True) if contents(p[0]) != contents(p[1])), None
+            )
+            if pair is not None:
+                first, later = (label(value or 0.0) for value in pair)
+                name = name_of(self.function)
+                doubt = f"{name} returned {first} at first and {later} later, at the same x."
                 seen = Examined(seen.first, doubt, True, seen.has_effects)
         self._seen = seen
         self._curve = curve
@@ -285,6 +296,10 @@ class Slope(Plotted):
         below.set(xlabel="x", ylabel="slope")
 
 
+def _numbers(touches: list[Touch | None]) -> list[float | None]:
+    return [value for touch in touches if touch for value in (touch.y, touch.slope)]
+
+
 # -- words ---------------------------------------------------------------------------------------
 
 
@@ -365,6 +380,6 @@ def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
             return f"{gives}, which is neither of the two."
         return (
             f"{gives}, and that is not its slope: part of the computation is not in the graph, as "
-            "after detach() or under no_grad(), or an operation has a backward rule of its own."
+            "after detach() or under no_grad(), or a hook or a rule of your own changes it."
         )
     return f"{gives}, which is the slope of neither side."

@@ -85,7 +85,7 @@ class StepThrough(Lab):
         """Run the function there and back, and show the run in the Stepper."""
         self._is_partial = False
         values = self._arguments.values()
-        call = _Call(self._function, values)
+        call = _Call(self._function, self._arguments, values)
         kept: list[Recording] = []
 
         def there_and_back() -> None:
@@ -103,7 +103,7 @@ class StepThrough(Lab):
         except Exception as error:
             failed = error
         if not any(node["kind"] == "op" for node in kept[0].nodes):
-            raise failed or Refused(no_tensors(self._arguments, self._function))
+            raise failed or Refused(no_tensors(self._arguments, self._function, call.value))
         self.recording = kept[0]
         if not self._below.children:
             self.stepper = Stepper(self.recording)
@@ -144,19 +144,26 @@ class StepThrough(Lab):
 class _Call:
     """The two lines that call a function and go back, written as a learner would write them."""
 
-    def __init__(self, function: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], arguments: Arguments, values: Mapping[str, Any]
+    ) -> None:
         name = getattr(function, "__name__", "model")
         name = name if name.isidentifier() else "f"
         self._result = next(n for n in ("y", "loss", "result") if n not in {name, *values})
-        given = ", ".join(f"{n}={v!r}" if _is_short(v) else f"{n}={n}" for n, v in values.items())
+        texts = {n: repr(v) if _is_short(v) else n for n, v in values.items()}
         self._function = function
         self._space = {name: function, **values}
-        self._text = f"{self._result} = {name}({given})"
+        self._text = f"{self._result} = {arguments.call_text(name, texts)}"
 
     def forward(self) -> None:
         """Call the function."""
         self._do(self._text, "the call")
         ran(self._space[self._result], self._function)
+
+    @property
+    def value(self) -> Any:
+        """What the function returned; None if it has not."""
+        return self._space.get(self._result)
 
     def backward(self) -> None:
         """Go back from what it returned, if it is one number that wants a gradient."""

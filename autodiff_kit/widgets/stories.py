@@ -6,6 +6,7 @@ code is run under a recorder, and the picture is shown. Read next: ``../view/sto
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from autodiff_kit.record import Recording, record
 from autodiff_kit.view.story import KEYS, Story, story
 from autodiff_kit.view.story_svg import draw_parts
 from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.distrust import reachable_functions
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.running import Refused, name_of, ran, run
 
@@ -130,6 +132,13 @@ class ErrorStory(Lab):
                 f"In {what}, no leaf {self._leaf} was left without a gradient.\n"
                 "-> Give the name of a leaf that requires one and whose .grad is None."
             )
+        if not self.recording.nodes and not isinstance(self._source, Recording):
+            for _, called in reachable_functions(self._source):
+                if getattr(called, "__name__", "") == "torch" and called is sys.modules["torch"]:
+                    return (
+                        f"{what} works with PyTorch itself, and nothing was recorded.\n"
+                        "-> Give the library, too: ErrorStory(f, library=torch)."
+                    )
         return (
             f"Nothing went wrong in {what}: no error, and no leaf without its gradient.\n"
             "-> Give a function that raises an error, or ask ErrorStory(f, leaf='x') why x.grad "

@@ -21,7 +21,14 @@ import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Plot, Scale, drawing, label, spread
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted, bounded
-from autodiff_kit.widgets.running import Refused, name_of, ran
+from autodiff_kit.widgets.running import (
+    OTHER_TENSORS,
+    Refused,
+    is_pytorch,
+    name_of,
+    ran,
+    refuse_class,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,6 +158,9 @@ class GradientFlow(Plotted):
                 "GradientFlow needs a function that trains the model.\n"
                 "-> GradientFlow(model, train) with def train(model): ... and its training loop."
             )
+        refuse_class(source)
+        if is_pytorch(source):
+            raise TypeError(f"the model is one of PyTorch itself.\n{OTHER_TENSORS}")
         if not isinstance(source, ak.nn.Module | Mapping):
             raise TypeError(
                 f"GradientFlow shows a model or sizes of gradients, and this is a "
@@ -422,6 +432,8 @@ class GradientHistogram(Plotted):
         title: str = "",
     ) -> None:
         named: Mapping[str, Any]
+        if is_pytorch(source):
+            raise TypeError(f"this {type(source).__name__} is of PyTorch itself.\n{OTHER_TENSORS}")
         if isinstance(source, Tensor):
             named = {"": source}
         elif isinstance(source, ak.nn.Module):

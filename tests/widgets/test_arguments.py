@@ -99,7 +99,7 @@ def test_missing_and_unknown_arguments_are_named():
     with pytest.raises(TypeError, match="without calling it"):
         Arguments(torch.ones(1), {})
     with pytest.raises(TypeError, match="does not say what its arguments are"):
-        Arguments(type, {})
+        Arguments(max, {})
 
 
 def test_words_say_what_can_be_turned():

@@ -164,7 +164,7 @@ def test_a_function_without_tensors_is_told_how_to_get_one():
     assert seen.message == ""
 
     assert ControlFlow(lambda n: n, n=2).message == (
-        "The lambda did nothing with tensors.\n"
+        "The lambda did nothing with tensors and returned the int 2.\n"
         "-> Give it a float, which becomes a tensor: n=2.0, and not n=2."
     )
 

@@ -143,7 +143,7 @@ def test_a_switch_that_is_not_there_is_refused_with_those_that_are(switches):
 def test_no_tensor_returned_is_said_in_the_lab():
     seen = GradMode("float(x * 2)", x=torch.tensor(1.0))
 
-    assert seen.message.startswith("cell returned a float")
+    assert seen.message.startswith("cell returned the float")
 
 
 def test_the_same_switches_give_the_same_picture():

@@ -142,7 +142,7 @@ def test_a_constant_that_is_in_the_graph_has_slope_nought() -> None:
     [
         (lambda x: 1 / 0, "ZeroDivisionError"),
         (lambda x: None, "returned nothing"),
-        (lambda x: x.item(), "returned a float"),
+        (lambda x: x.item(), "returned the float"),
         (lambda x: x * torch.ones(3), "returned a tensor of shape [3], and a plot needs one"),
         (lambda x, y: x * y, "calls the lambda with x, and it takes something else"),
         (lambda x: x.add_(1), "a leaf Variable that requires grad is being used in an in-place"),

@@ -203,7 +203,7 @@ def never_ends() -> Any:
     [
         (explodes, "ValueError: too deep"),
         (lambda: None, "The lambda returned nothing"),
-        (lambda: 3.0, "The lambda returned a float"),
+        (lambda: 3.0, "The lambda returned the float"),
         (lambda: torch.ones(3, requires_grad=True) * 2, "only for scalar outputs"),
         (lambda: torch.tensor(1.0, requires_grad=True), "No operation on a tensor was seen."),
     ],

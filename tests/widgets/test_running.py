@@ -119,7 +119,7 @@ def test_the_tensor_says_what_came_instead():
     assert the_tensor(x, square) is x
     with pytest.raises(Refused, match="square returned nothing"):
         the_tensor(None, square)
-    with pytest.raises(Refused, match=r"square returned a float, 1\.0; this lab needs a tensor"):
+    with pytest.raises(Refused, match=r"square returned the float 1\.0; this lab needs a tensor"):
         the_tensor(1.0, square)
 
 

@@ -1,0 +1,252 @@
+"""Autograd's slope beside the curve's own: kinks, jumps, detach, saddles; from mathematics."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.widgets import Descent, Slope
+from autodiff_kit.widgets.one_sided import Curve, bends_of, sides_of
+
+MINUS = "\N{MINUS SIGN}"
+GONE = "part of the computation is not in the graph"
+
+
+def words(lab: Any) -> str:
+    assert lab.message == ""
+    return str(lab.canvas.caption).replace(MINUS, "-")
+
+
+def curve(function: Callable[[float], float]) -> Curve:
+    def value(x: float) -> float:
+        try:
+            return function(x)
+        except (ValueError, ZeroDivisionError):
+            return math.nan
+
+    return Curve(value, 6.0, 1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "left", "right"),
+    [
+        (abs, 0.0, ("slope", -1.0), ("slope", 1.0)),
+        (lambda x: max(x, 0.0), 0.0, ("slope", 0.0), ("slope", 1.0)),
+        (math.sin, 1.0, ("slope", math.cos(1)), ("slope", math.cos(1))),
+        (lambda x: x**3, 0.0, ("slope", 0.0), ("slope", 0.0)),
+        (
+            lambda x: math.exp(40 * x),
+            1.0,
+            ("slope", 40 * math.exp(40)),
+            ("slope", 40 * math.exp(40)),
+        ),
+        (math.floor, 1.0, ("jump", None), ("slope", 0.0)),
+        (lambda x: math.copysign(1, x), 0.0, ("jump", None), ("slope", 0.0)),
+        (math.sqrt, 0.0, ("none", None), ("steep", math.inf)),
+        (lambda x: -(abs(x) ** 0.5), 0.0, ("steep", math.inf), ("steep", -math.inf)),
+        (lambda x: x * math.sin(1 / x) if x else 0.0, 0.0, ("unclear", None), ("unclear", None)),
+        (lambda x: 1e30 * x, 2.0, ("slope", 1e30), ("slope", 1e30)),
+        (lambda x: 1e6 + x, 2.0, ("slope", 1.0), ("slope", 1.0)),
+        (lambda _: 5.0, 2.0, ("slope", 0.0), ("slope", 0.0)),
+    ],
+)
+def test_a_side_is_told_by_its_difference_quotients(
+    function: Any, x: float, left: tuple[str, Any], right: tuple[str, Any]
+) -> None:
+    for side, (kind, slope) in zip(sides_of(curve(function), x), (left, right), strict=True):
+        assert side.kind == kind
+        if slope is not None:
+            assert side.slope == pytest.approx(slope, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "left", "right"),
+    [
+        (lambda x: x * x, 1.0, 2.0, 2.0),
+        (lambda x: x * abs(x), 0.0, -2.0, 2.0),
+        (math.cos, 0.0, -1.0, -1.0),
+    ],
+)
+def test_second_derivatives_are_those_of_calculus(
+    function: Any, x: float, left: float, right: float
+) -> None:
+    found = bends_of(curve(function), x)
+
+    assert found[:2] == pytest.approx((left, right), abs=1e-3)
+
+
+def jump(x: Any) -> Any:
+    return x * x if x > 1 else 3 * x + 5
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "said"),
+    [
+        (
+            lambda x: x if x > 0 else -x * 3,
+            0.0,
+            [
+                "slope is -3 on the left and 1 on the right",
+                "Autograd gives -3, the slope on the left",
+            ],
+        ),
+        (
+            lambda x: x.abs(),
+            0.0,
+            [
+                "slope is -1 on the left and 1 on the right",
+                "Autograd gives 0, a number between the two",
+            ],
+        ),
+        (torch.relu, 0.0, ["slope is 0 on the left and 1 on the right", "Autograd gives 0"]),
+        (lambda x: x.clamp(-1, 1), 1.0, ["slope is 1 on the left and 0 on the right"]),
+        (lambda x: x.detach() * x, 1.0, ["has the slope 2 here. Autograd gives 1", GONE]),
+        (lambda x: x.item() * x, 1.0, ["has the slope 2 here. Autograd gives 1", GONE]),
+        (lambda x: x.detach() ** 2, 1.0, ["autograd gives no slope. The curve has the slope 2"]),
+        (jump, 1.0, ["jumps here: just right of it the value is 1", "Autograd gives 3"]),
+        (lambda x: x.round(), 0.5, ["jumps here: just right of it the value is 1"]),
+        (lambda x: x.floor(), 1.0, ["jumps here: just left of it the value is 0"]),
+        (lambda x: x.sign(), 0.0, ["just left of it the value is -1 and just right of it the"]),
+        (lambda x: x.round(), 0.2, ["the slope 0: going right, the curve is level here"]),
+        (
+            lambda x: x.sqrt(),
+            0.0,
+            [
+                "On the left there is no value and on the right the curve is "
+                "infinitely steep. Autograd gives inf, the slope on the right"
+            ],
+        ),
+        (lambda x: x.abs().sqrt(), 0.0, ["infinitely steep here. Autograd gives nan"]),
+        (
+            lambda x: torch.where(x > 0, x.sqrt(), torch.zeros(())),
+            -1.0,
+            ["has the slope 0 here. Autograd gives nan"],
+        ),
+        (
+            lambda x: x * x.abs(),
+            0.0,
+            ["second derivative is -2 on the left and 2 on the right", "Autograd gives 0"],
+        ),
+        (
+            lambda x: (x - x.detach()) ** 2 / 2,
+            1.0,
+            ["Autograd's second derivative is 1, and that of the curve is 0"],
+        ),
+        (lambda x: x * 1.0 if x != 0 else 0 * x, 0.0, ["has the slope 1 here. Autograd gives 0"]),
+        (lambda x: x**3, 0.0, ["is level here. The second derivative is 0."]),
+        (lambda x: x**4, 0.0, ["is level here. The second derivative is 0."]),
+        (
+            lambda x: (torch.ones(1, 1) @ x.reshape(1, 1)).relu().sum(),
+            0.0,
+            ["slope is 0 on the left and 1 on the right"],
+        ),  # in float32: a matrix wants its dtype
+    ],
+)
+def test_what_is_said_of_a_slope_is_what_the_curve_does(
+    function: Any, x: float, said: list[str]
+) -> None:
+    told = words(Slope(function, x=x))
+
+    for part in said:
+        assert part in told
+    if "bends" not in " ".join(said):
+        assert "does not bend" not in told or "level" in told
+
+
+SMOOTH: list[tuple[Any, Callable[[float], float], Callable[[float], float]]] = [
+    (torch.sin, math.sin, math.cos),
+    (lambda x: x**3 - x, lambda x: x**3 - x, lambda x: 3 * x * x - 1),
+    (lambda x: (-x * x).exp(), lambda x: math.exp(-x * x), lambda x: -2 * x * math.exp(-x * x)),
+    (lambda x: x.tanh() * 5, lambda x: 5 * math.tanh(x), lambda x: 5 / math.cosh(x) ** 2),
+    (lambda x: (x * torch.ones(3)).sum(), lambda x: 3 * x, lambda _: 3.0),
+]
+
+
+@pytest.mark.parametrize(("function", "value", "slope"), SMOOTH)
+@pytest.mark.parametrize("x", [-2.0, -0.5, 0.0, 1.5])
+def test_where_a_curve_is_smooth_autograd_is_not_contradicted(
+    function: Any, value: Any, slope: Any, x: float
+) -> None:
+    told = words(Slope(function, x=x))
+
+    assert "Autograd" not in told
+    numbers = re.match(r"At x = (.+?) the value is (.+?) and the slope (.+?): going right", told)
+    assert numbers is not None
+    found = [float(number) for number in numbers.groups()]
+    assert found == pytest.approx([x, value(x), slope(x)], rel=1e-3, abs=1e-6)
+    way = "rises" if slope(x) > 0 else "falls" if slope(x) < 0 else "is level here"
+    assert f"the curve {way}" in told
+
+
+def test_the_line_at_a_kink_is_not_called_a_tangent() -> None:
+    lab = Slope(torch.relu, x=0.0)
+
+    assert "line with autograd" in lab.canvas.svg
+    assert ">tangent</text>" not in lab.canvas.svg
+    assert 'class="adk-parabola"' not in lab.canvas.svg
+
+
+def test_a_function_that_runs_backward_itself_is_told_so() -> None:
+    def inside(x: Any) -> Any:
+        y = x * x
+        y.backward()
+        return y
+
+    assert Slope(inside).message.startswith("inside runs backward() or grad() itself")
+
+
+# -- two variables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "start", "said"),
+    [
+        (lambda x, y: x * x - y * y, (0.0, 0.0), "The gradient is 0 there. It is a saddle point"),
+        (lambda x, y: x * x - y * y, (2.0, 0.0), "almost 0 there. It is a saddle point"),
+        (lambda x, y: x**3 - 3 * x * y * y, (0.0, 0.0), "It is a saddle point"),
+        (lambda x, y: -x * x - y * y, (0.0, 0.0), "It is a maximum"),
+        (lambda x, y: x * x + 2 * y * y, (2.0, 1.0), "It is a minimum"),
+        (lambda x, y: x * x + 0 * y, (2.0, 1.0), "It is the floor of a valley"),
+        (lambda x, y: torch.relu(x) + torch.relu(y), (-2.0, -1.0), "It is a plateau"),
+        (lambda x, y: x.round() + y.round(), (-2.1, 1.2), "It is a plateau"),
+        (
+            lambda x, y: x.detach() * x + y * y,
+            (1.0, 1.0),
+            "autograd gives the slope 1 along x. The surface along x has the slope 2",
+        ),
+        (
+            lambda x, y: x.abs() + y * y,
+            (0.0, 1.0),
+            "its slope is -1 on the left and 1 on the right",
+        ),
+        (lambda x, y: x * x + y.abs(), (1.0, 0.0), "its slope is -1 below and 1 above"),
+        (lambda x, y: x.sqrt() + y * y, (0.5, 1.0), "the path from (0.5, 1) breaks off: at step"),
+    ],
+)
+def test_the_end_of_a_path_is_called_what_it_is(
+    function: Any, start: tuple[float, float], said: str
+) -> None:
+    told = words(Descent(function, start=start, detail=11))
+
+    assert said in told
+    assert "diverges" not in told
+
+
+def test_a_wrong_gradient_and_not_the_step_is_blamed_where_the_path_climbs() -> None:
+    # In the graph this is -(x - 2 c)^2 with c = x detached: autograd's slope has the wrong sign.
+    told = words(Descent(lambda x, y: (2 * x.detach() - x) ** 2 + y * y, start=(1.0, 1.0)))
+
+    assert "diverges" in told
+    assert "Try smaller steps" not in told
+    assert "autograd gives the slope -2 along x. The surface along x has the slope 2" in told
+
+
+def test_away_from_a_stationary_point_no_place_is_named() -> None:
+    told = words(Descent(lambda x, y: x + y, start=(-2.0, 1.0), steps=3, detail=11))
+
+    assert "The gradient is" not in told
