@@ -28,6 +28,9 @@ from rich.table import Table
 
 import autodiff_kit
 from autodiff_kit.grading.commands import COMMANDS, isolation
+from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.learner import for_lessons
+from autodiff_kit.grading.places import EXERCISES, remember
 from autodiff_kit.lessons import library
 
 __all__ = ["main"]
@@ -64,6 +67,9 @@ def cli() -> None:
 def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> None:
     """Copy the lessons to FOLDER and open the first one in JupyterLab.
 
+    The exercises come along, in FOLDER/autodiff-kit-exercises: there `autodiff-kit check`,
+    `submit` and `status` look for your work, whichever folder you call them in.
+
     FOLDER is yours (./autodiff-kit-lessons if you name none). What you changed in it is never
     overwritten: run this again after an upgrade, and a new version of a lesson you worked on is
     put beside it. To start a lesson afresh, delete or rename it and run this again.
@@ -76,9 +82,12 @@ def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> No
       autodiff-kit lab --copy-only          for VS Code or a Jupyter of your own
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     try:
-        report = library.copy_lessons(library.find(), folder, autodiff_kit.__version__)
-    except library.LibraryError as error:
+        report = library.copy_lessons(
+            library.find(), folder, autodiff_kit.__version__, for_lessons()
+        )
+    except (library.LibraryError, ExerciseError) as error:
         raise click.ClickException(str(error)) from error
+    remember(folder)
     _say_copied(report, folder.resolve())
     if copy_only:
         return
@@ -89,7 +98,6 @@ def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> No
             f"-> Or open the folder in a Jupyter of your own:  {folder.resolve()}"
         )
     chosen = _choose_port(port)
-    _trust(folder, [*report.new, *report.updated, *report.offered.values()])
     _start_jupyterlab(folder.resolve(), chosen, port is not None, no_browser)
 
 
@@ -97,24 +105,11 @@ def _say_copied(report: library.Report, folder: Path) -> None:
     counts = (
         f"{len(report.new)} new, {len(report.updated)} updated, {len(report.same)} as they were"
     )
-    click.echo(f"Lessons: {folder} ({counts})")
+    click.echo(f"Lessons: {folder} ({counts})\nExercises: {folder / EXERCISES}")
     if report.record_was_damaged:
         click.echo(f"{library.RECORD} could not be read: files that differ were taken as yours.")
     for mine, offered in report.offered.items():
         click.echo(f"You changed {mine}; it was left alone. The new version is {offered}.")
-
-
-def _trust(folder: Path, names: list[str]) -> None:
-    """Sign the lessons just copied, as ``jupyter trust`` does.
-
-    In a notebook it does not trust, JupyterLab hides the stored pictures until each cell ran.
-    """
-    nbformat = importlib.import_module("nbformat")
-    notary = importlib.import_module("nbformat.sign").NotebookNotary()
-    for name in names:
-        if name.endswith(".ipynb"):
-            notary.sign(nbformat.read(folder / name, as_version=4))
-    notary.store.close()
 
 
 def _choose_port(wanted: int | None) -> int:
@@ -169,6 +164,9 @@ def _start_jupyterlab(folder: Path, port: int, only_this_port: bool, no_browser:
     others = os.environ.get("JUPYTER_CONFIG_PATH")
     paths = [str(JUPYTER_CONFIG), *([others] if others else [])]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
+    # A terminal opened in JupyterLab knows `autodiff-kit`, also where no environment is active.
+    here = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", os.defpath)])
 
     click.echo("Starting JupyterLab. To end it, press Ctrl+C here.")
     importlib.import_module("jupyterlab.labapp").LabApp.launch_instance(arguments)

@@ -4,6 +4,7 @@ Tests marked ``browser`` or ``parity`` are skipped, with a reason, where Chromiu
 missing. ``ADK_REQUIRE_BROWSER=1`` and ``ADK_REQUIRE_PARITY=1`` turn the skip into a stop at once.
 """
 
+import atexit
 import importlib.util
 import os
 import shutil
@@ -18,6 +19,11 @@ import pytest
 # NumPy and PyTorch read it when they are imported, also in what tests start. Where processes share
 # a few cores, threads of theirs would wait for each other: ten times as long, in bad moments.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Where the kit remembers which lessons were opened last; the tests must not write the user's own.
+if "ADK_HOME" not in os.environ:
+    os.environ["ADK_HOME"] = tempfile.mkdtemp(prefix="adk-home-")
+    atexit.register(shutil.rmtree, os.environ["ADK_HOME"], ignore_errors=True)
 
 
 def _missing() -> dict[str, str]:

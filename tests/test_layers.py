@@ -42,7 +42,7 @@ OTHERS = {  # packages besides the standard library and ourselves
     "widgets": JUPYTER,
     "lessons": JUPYTER | {"nbclient", "nbformat"},
     "grading": {"numpy", "click", "dask", "distributed", "rich"},
-    "cli": {"click", "rich", "jupyterlab", "jupyter_core", "nbformat"},
+    "cli": {"click", "rich", "jupyterlab", "jupyter_core"},
 }
 
 

@@ -54,6 +54,43 @@ def test_links_to_exercises_lead_to_the_learners_own(source: Path, mine: Path) -
     assert (mine / LESSON).read_text() == f"Next: {own}, or [another lesson](04_x.ipynb)"
 
 
+def test_a_learners_lesson_shows_no_answer_before_it_was_run(source: Path, mine: Path) -> None:
+    shown = [{"output_type": "stream", "name": "stdout", "text": ["tensor(6.)\n"]}]
+    cell = {"cell_type": "code", "source": ["print(x.grad)"], "metadata": {"tags": ["a"]}}
+    words = {"cell_type": "markdown", "source": ["What is the gradient, \u2202y?"], "metadata": {}}
+    book = {"cells": [words, {**cell, "outputs": shown, "execution_count": 4}], "nbformat": 4}
+    (source / LESSON).write_text(json.dumps(book), encoding="utf-8")
+
+    copy_lessons(source, mine, "0.1.0")
+
+    copied = json.loads((mine / LESSON).read_text(encoding="utf-8"))
+    assert copied == {**book, "cells": [words, {**cell, "outputs": [], "execution_count": None}]}
+
+
+EXERCISE = "autodiff-kit-exercises/e01.ipynb"
+
+
+def test_exercises_come_along_and_are_treated_like_lessons(source: Path, mine: Path) -> None:
+    copy_lessons(source, mine, "0.1.0", {EXERCISE: b"first"})
+    (mine / EXERCISE).write_text("my own work")
+
+    report = copy_lessons(source, mine, "0.2.0", {EXERCISE: b"second"})
+
+    assert report.offered == {EXERCISE: "autodiff-kit-exercises/e01.new-0.2.0.ipynb"}
+    assert (mine / EXERCISE).read_text() == "my own work"
+
+
+def test_an_exercise_begun_before_they_came_along_stays_alone(source: Path, mine: Path) -> None:
+    (mine / EXERCISE).parent.mkdir(parents=True)
+    (mine / EXERCISE).write_text("my own work")
+
+    report = copy_lessons(source, mine, "0.2.0", {EXERCISE: b"as released"})
+
+    assert report.offered == {}
+    assert names(mine / "autodiff-kit-exercises") == ["e01.ipynb"]
+    assert (mine / EXERCISE).read_text() == "my own work"
+
+
 def test_a_second_copy_changes_nothing(source: Path, mine: Path) -> None:
     copy_lessons(source, mine, "0.1.0")
     before = {name: (mine / name).read_bytes() for name in names(mine)}

@@ -29,11 +29,14 @@ class Course:
     title : str
     names : tuple of str
         Folder names of the exercises, in the order in which learners meet them.
+    hand_in : str
+        What `submit` says about where to hand work in; the kit's own words if empty.
     """
 
     folder: Path
     title: str
     names: tuple[str, ...]
+    hand_in: str = ""
 
     def exercise(self, key: str) -> Exercise:
         """Return one exercise by its id (``"04.accumulate"``), number or folder name.
@@ -105,7 +108,8 @@ def open_course(folder: Path | None = None) -> Course:
     folder = folder or find_course()
     try:
         facts = tomllib.loads((folder / "course.toml").read_text(encoding="utf-8"))
-        return Course(folder, str(facts["title"]), tuple(map(str, facts["exercises"])))
+        names = tuple(map(str, facts["exercises"]))
+        return Course(folder, str(facts["title"]), names, str(facts.get("hand_in", "")))
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise ExerciseError(f"Cannot read the course in {folder}: {error}") from error
 

@@ -43,11 +43,14 @@ class Feedback:
     ----------
     exercise : Exercise
     result : Result
+    hint : str, optional
+        How to ask for a hint here; the default is how a notebook asks.
     """
 
-    def __init__(self, exercise: Exercise, result: Result) -> None:
+    def __init__(self, exercise: Exercise, result: Result, hint: str = "") -> None:
         self.exercise = exercise
         self.result = result
+        self._hint = hint or f'hint("{exercise.id}")'
 
     @property
     def passed(self) -> bool:
@@ -81,9 +84,13 @@ class Feedback:
 
     def _last_line(self) -> list[str]:
         if self.passed:
-            return ["Visible checks passed; the grade uses other inputs."]
+            return [
+                "Visible checks passed; the grade uses other inputs.",
+                "To hand it in: save the notebook, then, in a terminal (File > New > Terminal): "
+                f"autodiff-kit submit {self.exercise.id}",
+            ]
         if self.exercise.hints:
-            return [f'One hint at a time: hint("{self.exercise.id}")']
+            return [f"One hint at a time: {self._hint}"]
         return []
 
     def _picture(self, row: Row) -> str:

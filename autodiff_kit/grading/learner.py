@@ -10,7 +10,9 @@ import datetime
 import hashlib
 import json
 import secrets
+import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +24,25 @@ from rich.text import Text
 
 import autodiff_kit
 from autodiff_kit.grading.course import Course, find_course, open_course
-from autodiff_kit.grading.exercise import Exercise, ExerciseError, grade_code
+from autodiff_kit.grading.exercise import NOT_ATTEMPTED, Exercise, ExerciseError, grade_code
 from autodiff_kit.grading.feedback import Feedback
 from autodiff_kit.grading.notebook import code_of
+from autodiff_kit.grading.places import EXERCISES, is_begun, place_of, places, shown
 from autodiff_kit.grading.worker import Level0
 
-__all__ = ["LEARNER"]
+__all__ = ["LEARNER", "for_lessons"]
 
 PROGRESS = ".autodiff-kit-exercises.json"
+HAND_IN = (
+    "Nothing has been sent. Upload this file where your course collects work (Moodle, Canvas, an\n"
+    "e-mail to your teacher). If you learn on your own, there is nothing to hand in."
+)
 _EXERCISE = click.argument("key", metavar="EXERCISE")
 _FOLDER = click.option(
     "--folder",
-    default="autodiff-kit-exercises",
-    show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where your work lies.",
+    help="Where your work lies; else the folder beside the lessons around here, or beside those "
+    "that `autodiff-kit lab` opened last.",
 )
 
 
@@ -46,6 +52,23 @@ def _find(key: str) -> tuple[Course, Exercise]:
         return course, course.exercise(key)
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _places(course: Course, folder: Path | None) -> list[Path]:
+    """Return where work may lie, the nearest first."""
+    if folder is not None:
+        return [folder]
+    if course.folder != find_course():  # a course of one's own keeps to its own folder
+        return [Path.cwd() / EXERCISES]
+    return places(Path.cwd())
+
+
+def _place(course: Course, exercise: Exercise, folder: Path | None) -> Path:
+    """Return the one folder for an exercise: where it was begun, else where new work goes."""
+    among = _places(course, folder)
+    if len(among) == 1:
+        return among[0]
+    return place_of(exercise.name, _released(course, exercise.name), among)
 
 
 def _work(exercise: Exercise, folder: Path) -> Path:
@@ -101,59 +124,103 @@ def list_() -> None:
 @click.command()
 @_EXERCISE
 @_FOLDER
-def start(key: str, folder: Path) -> None:
+def start(key: str, folder: Path | None) -> None:
     """Copy an EXERCISE into your folder. Work that is there already stays as it is."""
     course, exercise = _find(key)
+    released = _released(course, exercise.name)
+    folder = _place(course, exercise, folder)
     target = folder / f"{exercise.name}.ipynb"
-    if target.exists():
-        click.echo(f"You have it already: {target}\n(To begin again: autodiff-kit reset {key})")
+    if is_begun(exercise.name, released, folder):
+        path = _work(exercise, folder)
+        click.echo(f"You have begun it: {shown(path)}\n(Begin again: autodiff-kit reset {key})")
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(_released(course, exercise, folder))
-    click.echo(f"Yours: {target}\nOpen it in Jupyter; try it with: autodiff-kit check {key}")
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(_linked(released, exercise.lesson, folder))
+    click.echo(
+        f"Yours: {shown(target)}\n"
+        f"Open it in JupyterLab (in the file browser: {folder.name}/{target.name}); "
+        f"try it with: autodiff-kit check {key}"
+    )
 
 
-def _released(course: Course, exercise: Exercise, folder: Path) -> bytes:
-    """Return the learner's notebook, its link leading to where this learner's lessons lie."""
-    path = course.folder / "release" / exercise.name / f"{exercise.name}.ipynb"
+def _released(course: Course, name: str) -> bytes:
+    """Return an exercise's notebook as learners get it."""
+    path = course.folder / "release" / name / f"{name}.ipynb"
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read ({error.strerror}).\n-> Make it with: autodiff-kit build"
         ) from error
+
+
+def _linked(released: bytes, lesson: str, folder: Path) -> bytes:
+    """Let a notebook's link lead to where this learner's lessons lie, if they lie anywhere."""
     for lessons in ("..", "../autodiff-kit-lessons"):
-        if (folder / lessons / f"{exercise.lesson}.ipynb").is_file():
-            return data.replace(b"](../../../notebooks/", f"]({lessons}/".encode())
-    return data
+        if (folder / lessons / f"{lesson}.ipynb").is_file():
+            return _linked_to(lessons, released)
+    return released
+
+
+def _linked_to(lessons: str, released: bytes) -> bytes:
+    return released.replace(b"](../../../notebooks/", f"]({lessons}/".encode())
+
+
+def for_lessons() -> dict[str, bytes]:
+    """Return the kit's own exercises as they stand beside the lessons: path -> notebook.
+
+    Raises
+    ------
+    ExerciseError
+        If this installation brought no exercises.
+    """
+    course = open_course()
+    return {
+        f"{EXERCISES}/{name}.ipynb": _linked_to("..", _released(course, name))
+        for name in course.names
+    }
 
 
 @click.command()
 @_EXERCISE
 @_FOLDER
-def check(key: str, folder: Path) -> None:
+def check(key: str, folder: Path | None) -> None:
     """Try your work on an EXERCISE with fresh inputs, in a process of its own."""
-    _, exercise = _find(key)
+    course, exercise = _find(key)
+    folder = _place(course, exercise, folder)
     path = _work(exercise, folder)
+    click.echo(f"Your work: {shown(path)}")
+    feedback = _tried(exercise, path)
+    Console(highlight=False).print(repr(feedback), markup=False)
+    _keep_points(folder, exercise, feedback)
+    if not feedback.passed:
+        raise SystemExit(1)
+
+
+def _tried(exercise: Exercise, path: Path) -> Feedback:
+    """Run the learner's work on inputs drawn now, as it is in the file."""
     try:
         code = code_of(path.read_bytes(), path.name, exercise)
     except (ExerciseError, OSError) as error:
         raise click.ClickException(f"{path}: {error}") from error
     result = grade_code(exercise, code, Level0(), secrets.randbelow(2**32))
-    Console(highlight=False).print(repr(Feedback(exercise, result)), markup=False)
-    _keep(folder, exercise, points=result.points, max=result.max)
-    if result.points < result.max:
-        raise SystemExit(1)
+    return Feedback(exercise, result, hint=f"autodiff-kit hint {exercise.id}")
+
+
+def _keep_points(folder: Path, exercise: Exercise, feedback: Feedback) -> None:
+    _keep(folder, exercise, points=feedback.result.points, max=feedback.result.max)
 
 
 @click.command()
 @_EXERCISE
 @_FOLDER
-def hint(key: str, folder: Path) -> None:
+def hint(key: str, folder: Path | None) -> None:
     """Give the next hint for an EXERCISE, one rung at a time."""
-    _, exercise = _find(key)
+    course, exercise = _find(key)
     if not exercise.hints:
         raise click.ClickException(f"There are no hints for {exercise.id}.")
+    folder = _place(course, exercise, folder)
     given = _known(folder, exercise).get("hints", 0)
     number = given if isinstance(given, int) and 0 <= given < len(exercise.hints) else 0
     rung = exercise.hints[number]
@@ -163,49 +230,76 @@ def hint(key: str, folder: Path) -> None:
 
 @click.command()
 @_FOLDER
-def status(folder: Path) -> None:
-    """Say what you have begun, what was right at the last check, and what was handed in."""
+def status(folder: Path | None) -> None:
+    """Say what you have begun, what was right at the last check, and what is packed."""
     try:
-        exercises = open_course(find_course(Path.cwd())).exercises()
+        course = open_course(find_course(Path.cwd()))
+        exercises = course.exercises()
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
-    shown = Table("exercise", "state", "last check", "hints", box=box.SIMPLE_HEAD, show_edge=False)
+    used: dict[Path, None] = {}
+    table = Table("exercise", "state", "last check", "hints", box=box.SIMPLE_HEAD, show_edge=False)
     for e in exercises:
-        facts = _known(folder, e)
-        state = "begun" if (folder / f"{e.name}.ipynb").exists() else "-"
-        state = "handed in" if facts.get("submitted") else state
+        place = _place(course, e, folder)
+        used[place] = None
+        facts = _known(place, e)
         points = f"{facts['points']} of {facts['max']}" if {"points", "max"} <= set(facts) else "-"
         hints = f"{facts.get('hints', 0)} of {len(e.hints)}"
-        shown.add_row(e.id, state, Text(points), Text(hints))
-    Console(highlight=False).print(shown)
+        table.add_row(e.id, _state(course, e, place), Text(points), Text(hints))
+    Console(highlight=False).print(table)
+    for place in used:
+        click.echo(f"Your work lies in {place.resolve()}")
+
+
+def _state(course: Course, exercise: Exercise, place: Path) -> str:
+    """Say in words how far the learner's work is; whether it was handed in is not known here."""
+    if not is_begun(exercise.name, _released(course, exercise.name), place):
+        return "not begun"
+    packed = _known(place, exercise).get("submitted")
+    if not packed:
+        return "begun"
+    now = hashlib.sha256(_work(exercise, place).read_bytes()).hexdigest()
+    return "packed for handing in" if packed == now else "changed since it was packed"
 
 
 @click.command()
 @_EXERCISE
 @_FOLDER
-def reset(key: str, folder: Path) -> None:
+def reset(key: str, folder: Path | None) -> None:
     """Begin an EXERCISE again. Your old work is kept beside it, under another name."""
     course, exercise = _find(key)
+    folder = _place(course, exercise, folder)
     path = _work(exercise, folder)
-    fresh = _released(course, exercise, folder)
+    fresh = _linked(_released(course, exercise.name), exercise.lesson, folder)
     number = 1
     while (kept := path.with_name(f"{exercise.name}-old{number}{path.suffix}")).exists():
         number += 1
     path.rename(kept)
     (folder / f"{exercise.name}.ipynb").write_bytes(fresh)
-    click.echo(f"Fresh: {folder / exercise.name}.ipynb\nYour old work: {kept}")
+    click.echo(f"Fresh: {shown(folder)}/{exercise.name}.ipynb\nYour old work: {shown(kept)}")
 
 
 @click.command()
 @_EXERCISE
 @_FOLDER
-def submit(key: str, folder: Path) -> None:
+@click.option("--yes", is_flag=True, help="Pack it also where steps are missing, and do not ask.")
+def submit(key: str, folder: Path | None, yes: bool) -> None:
     """Pack your work on an EXERCISE into a zip to hand in, with a receipt.
 
-    The receipt is the hash of your work: keep it, and you can show later what you handed in.
+    It is tried first, as `check` does, and you hear what is missing. The receipt is the hash of
+    your work: keep it, and you can show later what you handed in.
     """
-    _, exercise = _find(key)
+    course, exercise = _find(key)
+    folder = _place(course, exercise, folder)
     path = _work(exercise, folder)
+    click.echo(f"Your work: {shown(path)}")
+    feedback = _tried(exercise, path)
+    _keep_points(folder, exercise, feedback)
+    for line in _summary(feedback):
+        click.echo(line)
+    missing = [row.step for row in feedback.result.rows if row.status == NOT_ATTEMPTED]
+    if missing and not yes:
+        _ask(exercise, len(missing) == len(feedback.result.rows))
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     receipt = {
@@ -221,7 +315,38 @@ def submit(key: str, folder: Path) -> None:
         archive.writestr(path.name, data)
         archive.writestr("receipt.json", json.dumps(receipt, indent=1))
     _keep(folder, exercise, submitted=digest)
-    click.echo(f"Hand in: {target}\nReceipt: {digest}")
+    click.echo(
+        f"\nPacked: {target.resolve()}\n{course.hand_in or HAND_IN}\n"
+        f"Receipt, to show later what you handed in: {digest}"
+    )
+
+
+def _summary(feedback: Feedback) -> Iterator[str]:
+    """Say what the work is worth by the learner's own check, and what is missing in it."""
+    result = feedback.result
+    yield f"By your own check: {result.points:g} of {result.max:g} points."
+    for row in result.rows:
+        if row.status == NOT_ATTEMPTED:
+            yield f"  {row.step}: not attempted (0 of {row.max:g} points)"
+        elif row.points < row.max:
+            yield f"  {row.step}: {row.points:g} of {row.max:g} points; see autodiff-kit check"
+
+
+def _ask(exercise: Exercise, is_untouched: bool) -> None:
+    """Ask before work is packed in which steps are missing; where nobody can answer, refuse."""
+    what = "Nothing is done yet" if is_untouched else "Some steps are not attempted"
+    if not _is_somebody_there():
+        raise click.ClickException(
+            f"{what}, so nothing was packed.\n-> Is your notebook saved? To pack it as it is: "
+            f"autodiff-kit submit {exercise.id} --yes"
+        )
+    if not click.confirm(f"{what}. Is your notebook saved? Pack it all the same?"):
+        click.echo("Nothing was packed.")
+        raise SystemExit(1)
+
+
+def _is_somebody_there() -> bool:
+    return sys.stdin.isatty()
 
 
 LEARNER = [list_, start, check, hint, status, reset, submit]

@@ -14,11 +14,13 @@ from typing import Any
 
 import anywidget
 import traitlets
+from IPython.display import display
 
 from autodiff_kit.lessons import progress
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.questions import Question, inline, to_html
 from autodiff_kit.view.page import joined, static
+from autodiff_kit.view.stand_in import stand_in
 
 __all__ = ["Card", "ProgressCard", "QuestionCard"]
 
@@ -44,6 +46,17 @@ class Card(anywidget.AnyWidget):
     def still(self) -> str:
         """Return the HTML that stands for the card where no widget can run."""
         raise NotImplementedError
+
+    def _ipython_display_(self) -> None:
+        """Show the card, and have its words ready where it cannot come back."""
+        # Where a notebook is not trusted, its style sheets and `hidden` are dropped, and the words
+        # stored with the widget are shown: a class of Jupyter's own keeps these from view there.
+        words = stand_in(f'<div hidden class="lm-Widget lm-mod-hidden">{self.still()}</div>')
+        display({"text/html": words}, raw=True)  # type: ignore[no-untyped-call]
+        bundle = self._repr_mimebundle_()
+        if bundle is not None:
+            data, metadata = bundle
+            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Add the still: it is what nbval compares, and what a page without Python shows."""

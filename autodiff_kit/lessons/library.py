@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -93,8 +93,12 @@ def find(what: str = "notebooks", package: Path = _PACKAGE) -> Path:
     )
 
 
-def copy_lessons(source: Path, folder: Path, version: str) -> Report:
+def copy_lessons(
+    source: Path, folder: Path, version: str, exercises: Mapping[str, bytes] | None = None
+) -> Report:
     """Bring the learner's folder up to date without touching what the learner changed.
+
+    The learner's lessons hold no outputs: a prediction comes before what it is about can be seen.
 
     A file the learner does not have is put there (also one that was deleted: that is how to start
     a lesson afresh). A file still as the kit wrote it is replaced. A file that was changed stays,
@@ -111,6 +115,9 @@ def copy_lessons(source: Path, folder: Path, version: str) -> Report:
         The learner's folder; made if missing.
     version : str
         Version of the kit, for the names of the files put beside changed ones.
+    exercises : mapping of str to bytes, optional
+        Path in the learner's folder -> notebook. They are treated like the lessons; but one that
+        was there before this folder's record knows of it is the learner's, and stays alone.
 
     Returns
     -------
@@ -133,9 +140,18 @@ def copy_lessons(source: Path, folder: Path, version: str) -> Report:
     try:
         for path in _files(source):
             name = path.relative_to(source).as_posix()
-            # A link to an exercise leads to where `autodiff-kit start` puts the learner's own.
-            data = _EXERCISE.sub(rb"](autodiff-kit-exercises/", path.read_bytes())
+            data = (
+                _without_answers(path.read_bytes())
+                if path.suffix == ".ipynb"
+                else path.read_bytes()
+            )
             known[name] = _bring(name, data, folder, version, known.get(name, []), report)
+        for name, data in (exercises or {}).items():
+            if name not in known and (folder / name).exists():
+                known[name] = [_digest(data)]  # `start` put it there, in earlier versions
+                report.same.append(name)
+            else:
+                known[name] = _bring(name, data, folder, version, known.get(name, []), report)
         record = {"about": "Which versions of the lessons autodiff-kit put here.", "files": known}
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
         write_atomically(folder / RECORD, text.encode())
@@ -182,6 +198,19 @@ def write_atomically(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with written_whole(path) as file:
         file.write(data)
+
+
+def _without_answers(data: bytes) -> bytes:
+    """Return a lesson as a learner gets it: nothing is answered, and exercises lie beside it."""
+    data = _EXERCISE.sub(rb"](autodiff-kit-exercises/", data)
+    try:
+        notebook = json.loads(data)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell["outputs"], cell["execution_count"] = [], None
+    except (ValueError, KeyError, TypeError):
+        return data  # no notebook: then nothing in it was run
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _bring(

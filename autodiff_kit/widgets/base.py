@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -18,8 +17,9 @@ import traitlets
 from IPython.display import display
 
 from autodiff_kit.view.page import deflate, script, static
+from autodiff_kit.view.stand_in import stand_in
 
-__all__ = ["KitWidget"]
+__all__ = ["KitWidget", "picture_stand_in"]
 
 REPR_WIDTH = 90
 _PLAIN = " !$'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted address as it is
@@ -74,7 +74,7 @@ class KitWidget(anywidget.AnyWidget):
 
     def _ipython_display_(self) -> None:
         """Show the widget, and have the still picture ready where it cannot come back."""
-        display({"text/html": _stand_in(self.still())}, raw=True)  # type: ignore[no-untyped-call]
+        display({"text/html": picture_stand_in(self.still())}, raw=True)  # type: ignore[no-untyped-call]
         bundle = self._repr_mimebundle_()
         if bundle is not None:
             data, metadata = bundle
@@ -89,36 +89,16 @@ class KitWidget(anywidget.AnyWidget):
         return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata
 
 
-def _stand_in(still: str) -> str:
-    """Return the picture with a style sheet by which JupyterLab shows it where no widget is.
-
-    JupyterLab saves a notebook without its widgets unless told otherwise. Opened again, it says
-    that the widget is missing and passes over the picture stored beside it; an output of its own,
-    ahead of the widget's, is read all the same. A notebook that JupyterLab does not trust yet has
-    no style sheets, and so it shows the picture at once. Where the widget is alive, and outside
-    Jupyter, these rules hide it, and it takes no room.
-    """
-    mark = f"adk-{sha256(still.encode()).hexdigest()[:12]}"
+def picture_stand_in(still: str) -> str:
+    """Return what stands for a picture, given as SVG text, where its widget is not alive."""
     size = re.search(r' width="([\d.]+)" height="([\d.]+)"', still)
     width, height = size.groups() if size else ("600", "300")
     named = re.search("<title>([^<]*)</title>", still)
     words = named[1].replace('"', "&quot;") if named else "a picture"
-    # A widget that was given up is words in a node, and no element; in a page exported from
-    # Jupyter it is scripts, until the page has fetched what shows it.
-    return f"""<style class="{mark}">
-style.{mark} + img {{ display: none; }}
-.jp-OutputArea-child:has(style.{mark}) {{
-  &:not(:has(+ * > .jupyter-widgets)), &:has(+ * > .jupyter-widgets > :not(script)) {{
-    display: none;
-  }}
-  &:has(+ * > .jupyter-widgets):not(:has(+ * > .jupyter-widgets > :not(script))) {{
-    img {{ display: block; max-width: 100%; height: auto; color-scheme: light; }}
-    [data-jp-theme-light="false"] & img {{ color-scheme: dark; }}
-    + * {{ display: none; }}
-    .jp-OutputArea-output::after {{ content: "To step through it, run the notebook again."; }}
-  }}
-}}
-</style><img alt="{words}" width="{width}" height="{height}" src="{_address(still)}">"""
+    return stand_in(
+        f'<img alt="{words}" width="{width}" height="{height}" src="{_address(still)}">',
+        "To step through it, run the notebook again.",
+    )
 
 
 def _address(still: str) -> str:

@@ -27,7 +27,7 @@ from IPython.display import display
 from autodiff_kit.files import written_whole
 from autodiff_kit.record.source import is_foreign
 from autodiff_kit.view.page import joined, static
-from autodiff_kit.widgets.base import REPR_WIDTH, _stand_in
+from autodiff_kit.widgets.base import REPR_WIDTH, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
 
@@ -260,7 +260,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         """Show the lab, and have the still picture ready where it cannot come back."""
         still = self.still()
         if still:
-            display({"text/html": _stand_in(still)}, raw=True)  # type: ignore[no-untyped-call]
+            display({"text/html": picture_stand_in(still)}, raw=True)  # type: ignore[no-untyped-call]
         data = self._repr_mimebundle_()
         if data is not None:
             display(data, raw=True)  # type: ignore[no-untyped-call]

@@ -17,6 +17,14 @@ CELLS = [
     "import autodiff_kit as ak\nfrom autodiff_kit.widgets import Stepper\n%load_ext autodiff_kit",
     "%%step rec\nx = ak.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()",
     "Stepper(rec, step=0)",
+    'from autodiff_kit.lessons import predict\npredict("02.spread")',
+]
+WORDS = [  # of that question
+    "Only w asks for a gradient:",
+    "h = w * x",
+    "Which of h and k require a gradient?",
+    "neither: nobody asked for it",
+    "Run this cell to answer.",
 ]
 SAVE_AND_END = """async () => {
   const app = window.jupyterapp;
@@ -65,6 +73,8 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
         assert seen["note"] == "none"
         top = areas.nth(number).bounding_box()["y"]
         assert page.locator(".adk-root").nth(number - 1).bounding_box()["y"] - top < 20
+    [card] = areas.nth(3).evaluate(SEEN)
+    assert card["words"].lower().startswith("predict first")
     page.evaluate(SAVE_AND_END)
     page.close()
     assert "widgets" not in nbformat.read(path, 4).metadata
@@ -73,7 +83,7 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
     address = "lab/tree" if app == "lab" else "notebooks"
     again.page.goto(f"{jupyter.url}/{address}/{path.name}{'?reset' if app == 'lab' else ''}")
     given_up = again.page.locator(".jp-OutputArea-output.jupyter-widgets", has_text="not found")
-    given_up.nth(1).wait_for(state="attached")
+    given_up.nth(2).wait_for(state="attached")
 
     shown = [
         again.page.locator(".jp-Cell-outputArea").nth(number).evaluate(SEEN) for number in (1, 2)
@@ -85,6 +95,9 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
     assert ">6.%3C/text>" in shown[0][0]["picture"]  # x.grad = 2 * 3
     assert shown[0][0]["picture"] != shown[1][0]["picture"]  # each its own
     assert shown[0][0]["scheme"] == "light"  # as JupyterLab's theme
+    [card] = again.page.locator(".jp-Cell-outputArea").nth(3).evaluate(SEEN)
+    assert [words for words in WORDS if words not in card["words"]] == []
+    assert "not found" not in card["words"]
     # JupyterLab says in the console that it has given up; nothing else may have gone wrong.
     again.problems[:] = [p for p in again.problems if "widget model not found" not in p]
 
@@ -92,7 +105,7 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
 def test_a_notebook_that_is_not_trusted_yet_shows_its_pictures_too(
     jupyter: Any, notebook: Any, desk: Any
 ) -> None:
-    made = write_cells(jupyter.folder / "made.ipynb", *CELLS[:2])
+    made = write_cells(jupyter.folder / "made.ipynb", *CELLS[:2], CELLS[3])
     page = notebook(made)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     page.close()
@@ -109,4 +122,6 @@ def test_a_notebook_that_is_not_trusted_yet_shows_its_pictures_too(
     [first, *_] = area.evaluate(SEEN)
     assert 0 < first["width"] == first["asked"]
     assert ">6.%3C/text>" in first["picture"]
+    cards = seen.page.locator(".jp-Cell-outputArea").nth(2).evaluate(SEEN)
+    assert [" ".join(card["words"] for card in cards).count(words) for words in WORDS] == [1] * 5
     seen.problems.clear()  # an untrusted widget may be complained about

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autodiff_kit.cli import cli
-from autodiff_kit.grading import commands, sandbox
+from autodiff_kit.grading import commands, learner, sandbox
 from autodiff_kit.grading.sandbox import Finding, Walls
 from tests.grading import tiny
 
@@ -277,7 +277,7 @@ def test_the_link_to_the_lesson_leads_to_the_learners_own_lessons(begun: Path) -
 def test_start_never_overwrites(begun: Path) -> None:
     write(begun, tiny.WRONG)
 
-    assert "have it already" in run("start", "01.double").output
+    assert "You have begun it" in run("start", "01.double").output
     assert "2 * x" in (begun / f"{tiny.NAME}.ipynb").read_text()
 
 
@@ -328,15 +328,71 @@ def test_submit_packs_the_work_with_its_hash_and_the_grader_takes_it(begun: Path
     assert "3 of 3" in run("show", "ada").output
 
 
-def test_status_tells_what_was_done(begun: Path) -> None:
+def test_submit_says_what_it_is_worth_and_where_the_file_goes(begun: Path) -> None:
+    write(begun, tiny.WRONG)
+    output = run("submit", "01.double").output
+
+    assert "By your own check: 0 of 3 points." in output
+    assert "Nothing has been sent." in output
+    assert "where your course collects work" in output
+
+
+def test_a_course_says_where_its_work_is_handed_in(begun: Path) -> None:
+    course = begun.parent / "course.toml"
+    course.write_text(f'hand_in = "Week 3 in Moodle."\n{course.read_text()}')
+    write(begun, tiny.SOLUTION)
+
+    assert "Week 3 in Moodle." in run("submit", "01.double").output
+
+
+def test_untouched_work_is_not_packed_unasked(begun: Path) -> None:
+    refused = run("submit", "01.double", status=1).output
+    is_packed = (begun / f"{tiny.NAME}-submit.zip").exists()
+    run("submit", "01.double", "--yes")
+
+    assert "numbers: not attempted (0 of 1 points)" in refused
+    assert "arrays: not attempted (0 of 2 points)" in refused
+    assert "Nothing is done yet, so nothing was packed." in refused
+    assert not is_packed
+    assert (begun / f"{tiny.NAME}-submit.zip").exists()
+
+
+@pytest.mark.parametrize(("answer", "is_packed"), [("n", False), ("", False), ("y", True)])
+def test_somebody_who_sits_there_is_asked(
+    begun: Path, answer: str, is_packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner, "_is_somebody_there", lambda: True)
+
+    result = CliRunner().invoke(cli, ["submit", "01.double"], input=f"{answer}\n")
+
+    assert "Pack it all the same? [y/N]" in result.output
+    assert (begun / f"{tiny.NAME}-submit.zip").exists() == is_packed
+    assert result.exit_code == (not is_packed)
+
+
+def test_status_says_what_is_so_and_no_more(begun: Path) -> None:
+    untouched = run("status").output
     write(begun, tiny.SOLUTION)
     before = run("status").output
     run("check", "01.double")
     run("submit", "01.double")
+    packed = run("status").output
+    write(begun, tiny.WRONG)
+    later = run("status").output
 
-    assert "begun" in before
-    assert "3 of 3" in run("status").output
-    assert "handed in" in run("status").output
+    assert "not begun" in untouched
+    assert "begun" in before and "not begun" not in before
+    assert "3 of 3" in packed
+    assert "packed for handing in" in packed
+    assert "changed since it was packed" in later
+    assert all("handed in" not in output for output in (untouched, before, packed, later))
+
+
+def test_in_a_terminal_the_way_to_a_hint_is_a_command(begun: Path) -> None:
+    output = run("check", "01.double", status=1).output
+
+    assert "autodiff-kit hint 01.double" in output
+    assert "hint(" not in output
 
 
 def test_progress_that_cannot_be_read_counts_as_none(begun: Path) -> None:

@@ -14,9 +14,11 @@ import nbformat
 import pytest
 
 from autodiff_kit import widgets
+from autodiff_kit.grading.learner import for_lessons
 from autodiff_kit.lessons import normalise
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.datasets import digits
+from autodiff_kit.lessons.library import copy_lessons
 from tests.parity import require_torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +88,35 @@ def test_links_lead_to_lessons_that_are_there(path: Path) -> None:
 
     for target in re.findall(r"\]\(([^)]+)\)", text):
         assert (path.parent / target).is_file(), target
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that `autodiff-kit lab` makes."""
+    folder = tmp_path_factory.mktemp("copy")
+    copy_lessons(ROOT / "notebooks", folder, "0.1.0", for_lessons())
+    return folder
+
+
+def test_in_the_learners_copy_every_link_leads_to_a_file(copied: Path) -> None:
+    books = sorted(copied.rglob("*.ipynb"))
+    links = {
+        (book.name, target): (book.parent / target).is_file()
+        for book in books
+        for cell in lesson(book).cells
+        for target in re.findall(r"\]\(([^)]+)\)", cell.source)
+    }
+
+    assert len(books) == len(NOTEBOOKS) + 16
+    assert {link for link, is_there in links.items() if not is_there} == set()
+    assert ("01_what_is_a_graph.ipynb", "autodiff-kit-exercises/e01_graph.ipynb") in links
+    assert ("e01_graph.ipynb", "../01_what_is_a_graph.ipynb") in links
+
+
+def test_in_the_learners_copy_no_answer_is_on_the_screen(copied: Path) -> None:
+    for book in copied.rglob("*.ipynb"):
+        for cell in code_cells(book):
+            assert (cell.outputs, cell.execution_count) == ([], None)
 
 
 @every_lesson

@@ -1,0 +1,111 @@
+"""Where a learner's exercises lie: one folder beside the lessons, found from anywhere.
+
+After reading this file you can say which folder ``autodiff-kit check`` looks in when you name
+none: the nearest one around the current folder, else the one of the lessons that were opened last
+on this machine. Read next: ``learner.py``, the commands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from autodiff_kit.files import written_whole
+
+__all__ = ["EXERCISES", "is_begun", "place_of", "places", "remember", "shown"]
+
+EXERCISES = "autodiff-kit-exercises"
+LESSONS = "autodiff-kit-lessons"
+MARK = ".autodiff-kit.json"  # stands in every copy of the lessons: library.RECORD
+
+
+def places(start: Path) -> list[Path]:
+    """Return the folders where exercises may lie, the nearest first, at least one.
+
+    The first one is where new work goes: beside the lessons around `start`, if there are some.
+
+    Parameters
+    ----------
+    start : Path
+        Usually the current folder.
+    """
+    found: list[Path] = []
+    for folder in (start, *start.parents):
+        if folder.name == EXERCISES:
+            found.append(folder)
+        for lessons in (folder, folder / LESSONS):
+            if (lessons / MARK).is_file():
+                found.append(lessons / EXERCISES)
+        if (folder / EXERCISES).is_dir():
+            found.append(folder / EXERCISES)
+    latest = _remembered()
+    if latest is not None:
+        found.append(latest / EXERCISES)
+    return list(dict.fromkeys(found)) or [start / EXERCISES]
+
+
+def place_of(name: str, released: bytes, among: Sequence[Path]) -> Path:
+    """Return the place where an exercise was begun, or the first of all.
+
+    Parameters
+    ----------
+    name : str
+        Folder name of the exercise.
+    released : bytes
+        Its notebook as learners get it.
+    among : sequence of Path
+        As :func:`places` returns them.
+    """
+    return next((place for place in among if is_begun(name, released, place)), among[0])
+
+
+def is_begun(name: str, released: bytes, place: Path) -> bool:
+    """Return whether there is work of the learner's: any other code than what was handed out."""
+    if (place / f"{name}.py").is_file():
+        return True
+    try:
+        return _code(released) != _code((place / f"{name}.ipynb").read_bytes())
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True  # what cannot be read was not handed out like this
+
+
+def _code(notebook: bytes) -> list[str]:
+    cells = json.loads(notebook)["cells"]
+    sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    return [source for source in sources if source.strip()]
+
+
+def remember(lessons: Path) -> None:
+    """Note which copy of the lessons was opened last; where that cannot be kept, do without."""
+    path = _memory()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written_whole(path) as file:
+            file.write(os.fsencode(lessons.resolve()))
+    except OSError:
+        pass
+
+
+def _remembered() -> Path | None:
+    try:
+        lessons = Path(os.fsdecode(_memory().read_bytes()))
+        return lessons if (lessons / MARK).is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _memory() -> Path:
+    home = os.environ.get("ADK_HOME") or click.get_app_dir("autodiff-kit")
+    return Path(home) / "latest-lessons"
+
+
+def shown(path: Path) -> Path:
+    """Return a path as it is best read: from the current folder, if it lies in it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,0 +1,46 @@
+"""What stands in a notebook for a widget that is not there: ready beside it, and hidden by it.
+
+After reading you can say why a notebook opened again shows its pictures and questions, and not
+"Error displaying widget": they are outputs of their own, ahead of the widgets'.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+__all__ = ["stand_in"]
+
+
+def stand_in(content: str, note: str = "") -> str:
+    """Return HTML with a style sheet by which JupyterLab shows it where the next output is dead.
+
+    JupyterLab saves a notebook without its widgets unless told otherwise. Opened again, it says
+    that the widget is missing and passes over what is stored beside it; an output of its own,
+    ahead of the widget's, is read all the same. Where the widget is alive, and outside Jupyter,
+    these rules hide it, and it takes no room. In a notebook that JupyterLab does not trust yet
+    there are no style sheets: the content is shown there, unless it is hidden by itself.
+
+    Parameters
+    ----------
+    content : str
+        One HTML element.
+    note : str
+        Words below it.
+    """
+    mark = f"adk-{sha256(content.encode()).hexdigest()[:12]}"
+    after = f'\n    .jp-OutputArea-output::after {{ content: "{note}"; }}' if note else ""
+    # A widget that was given up is words in a node, and no element; in a page exported from
+    # Jupyter it is scripts, until the page has fetched what shows it.
+    return f"""<style class="{mark}">
+style.{mark} + * {{ display: none; }}
+.jp-OutputArea-child:has(style.{mark}) {{
+  &:not(:has(+ * > .jupyter-widgets)), &:has(+ * > .jupyter-widgets > :not(script)) {{
+    display: none;
+  }}
+  &:has(+ * > .jupyter-widgets):not(:has(+ * > .jupyter-widgets > :not(script))) {{
+    style + * {{ display: block !important; max-width: 100%; height: auto; color-scheme: light; }}
+    [data-jp-theme-light="false"] & style + * {{ color-scheme: dark; }}
+    + * {{ display: none; }}{after}
+  }}
+}}
+</style>{content}"""
