@@ -34,12 +34,12 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-# Resolves when the kernel of the open notebook answers; toolbars say "idle" too early for that.
+# Resolves when the kernel of the notebook opened last answers; toolbars say "idle" too early for that.
 READY = """async () => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
   let panel;
   for (;;) {
-    panel = [...window.jupyterapp.shell.widgets('main')].find((widget) => widget.sessionContext);
+    panel = [...window.jupyterapp.shell.widgets('main')].findLast((widget) => widget.sessionContext);
     if (panel) break;
     await later(50);
   }

@@ -1,4 +1,4 @@
-"""The whole first exercise in a real JupyterLab: wrong, a hint, right, handed in, graded."""
+"""The whole first exercise in a real JupyterLab: from its lesson, by a click, to a grade."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Sheet:
         self.more = 0  # cells put in behind that of the feedback
 
     def cell(self, name: str) -> Any:
-        return self.page.locator(".jp-Notebook .jp-Cell").nth(self.places[name])
+        return self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell").nth(
+            self.places[name]
+        )
 
     def write(self, name: str, source: str) -> None:
         """Put other code into a cell."""
@@ -78,12 +80,23 @@ class Sheet:
         return self.run("below")
 
 
-def test_the_first_exercise_from_start_to_full_marks(
-    jupyter: Any, notebook: Callable[..., Any], tmp_path: Path
+@pytest.fixture
+def lessons(jupyter: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A learner's folder, as `autodiff-kit lab` makes it."""
+    monkeypatch.setenv("ADK_HOME", str(tmp_path / "memory"))
+    folder = Path(jupyter.folder / "my lessons")
+    command("lab", folder, "--copy-only")
+    return folder
+
+
+def test_the_first_exercise_from_its_lesson_to_full_marks(
+    lessons: Path,
+    notebook: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exercise = open_course(ROOT / "exercises").exercise(KEY)
     mistakes = {mutant.name: mutant for mutant in exercise.mutants}
-    folder = jupyter.folder / "exercises"
     right = {
         name: next(step.names[0] for step in exercise.steps if step.id == name)
         for name in (NODE, EDGES, LEAVES)
@@ -91,9 +104,13 @@ def test_the_first_exercise_from_start_to_full_marks(
     solved = solutions()
     assert right.keys() == solved.keys()
 
-    command("start", KEY, "--folder", folder)
-    path = folder / f"{NAME}.ipynb"
-    sheet = Sheet(notebook(path, run=False), path)
+    # The lesson as a learner has it: no output is there, and its link opens the exercise.
+    page = notebook(lessons / "01_what_is_a_graph.ipynb", run=False)
+    assert page.locator(".jp-OutputArea-output").count() == 0
+    page.get_by_role("link", name="01 The graph by hand").click()
+    page.get_by_role("heading", name="Exercise 01: the graph by hand").wait_for()
+    path = lessons / "autodiff-kit-exercises" / f"{NAME}.ipynb"
+    sheet = Sheet(page, path)
 
     # A wrong answer to two steps, and none to the third.
     sheet.write(NODE, mistakes["double_edge_lost"].code.strip())
@@ -128,8 +145,11 @@ def test_the_first_exercise_from_start_to_full_marks(
 
     # Saved, handed in, graded.
     sheet.page.keyboard.press("ControlOrMeta+s")
-    sheet.page.locator(".jp-mod-dirty").wait_for(state="detached")
-    packed = Path(re.findall(r"Hand in: (.+)", command("submit", KEY, "--folder", folder))[0])
+    sheet.page.locator(".jp-mod-current.jp-mod-dirty").wait_for(state="detached")
+    monkeypatch.chdir(tmp_path)  # any folder: the lessons were opened last on this machine
+    assert f"Your work lies in {path.parent}" in command("status")
+    packed = Path(re.findall(r"Packed: (.+)", command("submit", KEY))[0])
+    assert re.search(rf"{KEY}\s+packed for handing in", command("status"))
     with zipfile.ZipFile(packed) as archive:
         receipt = json.loads(archive.read("receipt.json"))
         assert hashlib.sha256(archive.read(f"{NAME}.ipynb")).hexdigest() == receipt["sha256"]
@@ -139,6 +159,18 @@ def test_the_first_exercise_from_start_to_full_marks(
     command("grade", tmp_path / "in", "--out", tmp_path / "results", *common)
     shown = command("show", "ada", "--results", tmp_path / "results")
     assert f"{NAME}: 10 of 10" in shown
+
+
+def test_in_notebook_7_the_lessons_link_opens_the_exercise_too(
+    lessons: Path, notebook: Callable[..., Any]
+) -> None:
+    page = notebook(lessons / "01_what_is_a_graph.ipynb", run=False, app="notebooks")
+
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="01 The graph by hand").click()
+
+    heading = opened.value.get_by_role("heading", name="Exercise 01: the graph by hand")
+    heading.wait_for()
 
 
 def solutions() -> dict[str, str]:
