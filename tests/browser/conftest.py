@@ -34,12 +34,13 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-# Resolves when the kernel of the notebook opened last answers; toolbars say "idle" too early for that.
+# Resolves when the kernel of the notebook opened last answers; "idle" in toolbars comes too early.
 READY = """async () => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
   let panel;
   for (;;) {
-    panel = [...window.jupyterapp.shell.widgets('main')].findLast((widget) => widget.sessionContext);
+    const widgets = [...window.jupyterapp.shell.widgets('main')];
+    panel = widgets.findLast((widget) => widget.sessionContext);
     if (panel) break;
     await later(50);
   }
