@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.versions import on_own_counter
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.methods import check_operand
 from autodiff_kit.ops.layouts import fill_in_order
@@ -199,7 +200,8 @@ def from_numpy(array: Any) -> Tensor:
     if any(stride < 0 for stride in array.strides):
         raise error("creation.negative_stride")
     kit_type = dtypes.from_numpy_dtype(array.dtype)
-    out = wrap(array.view(kit_type.numpy))  # an equal dtype may be another object: use ours
+    # An equal dtype may be another object: use ours.
+    out = wrap(on_own_counter(array.view(kit_type.numpy)))
     if local.mode.observer is not None:
         local.mode.observer.created(out)
     return out

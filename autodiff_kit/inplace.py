@@ -3,8 +3,9 @@
 After reading this file you know what a version counter counts. An in-place operation is the
 ordinary operation, whose result is then written into the tensor's memory: the tensor moves on to
 the new node, and its version goes up by one, so that whoever had saved the old value can tell.
-What looks into the same memory - the base of a view, other views of it - moves on as well.
-Read next: ``autograd/node.py`` (``check_saved``).
+A change of a view is a change of its base, some of whose elements are overwritten; then all views
+of that base find their history anew (``views.py``). Read next: ``autograd/node.py``
+(``check_saved``).
 """
 
 from __future__ import annotations
@@ -13,21 +14,40 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit import ops
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.hooks import move_retained
+from autodiff_kit.autograd.node import CopySlices
+from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.versions import next_number, note_change
 from autodiff_kit.dtypes import category, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
+from autodiff_kit.views import (
+    DEFAULT,
+    forget_views,
+    is_stale,
+    node_of,
+    positions,
+    refusal_of_view,
+    seen_through,
+)
 
 if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["assign", "change", "operator"]
+__all__ = ["assign", "change", "operator", "rebase", "tell_of_views"]
+
+# What may write to one place of memory several times: it writes the same each time.
+_REPEATING = (ops.fill, ops.zero)
+_REPEATING_NAMES = ("masked_fill_",)
+# What has read all of its operands before it writes, and so may be given parts of the tensor.
+_READS_FIRST = ("addmm_", "fill_")
+# What must not even be given just the elements that are written.
+_STRICT = ("index_add_", "scatter_")
 
 
 def change(
@@ -39,45 +59,83 @@ def change(
     one.
 
     RuntimeError, with PyTorch's words, on a leaf that requires grad or a view of one in grad mode,
-    on an inference tensor outside of inference mode, when shape or dtype would have to change, or
-    when elements share one memory location.
+    on a view that must not be changed, on an inference tensor outside of inference mode, when shape
+    or dtype would have to change, or when elements share one memory location.
     """
-    _refuse(tensor, how)
-    base = tensor if tensor._base is None else tensor._base
+    recorded = local.mode.grad_enabled and _any_recorded(tensor, *args, *kwargs.values())
+    _refuse(tensor, how, recorded)
     number = next_number()  # of the change: the nodes that it makes are younger
-    operand, before = tensor, tensor._array
-    if local.mode.grad_enabled and _any_recorded(tensor, *args):
-        # What a rule saves of the old value must survive the overwriting below.
-        operand = _copy(tensor)
+    # What a rule saves of the old value must survive the overwriting below.
+    operand = _as_it_was(tensor) if recorded else tensor
     result = function(operand, *args, **kwargs)
-    _check_fits(tensor._array, result._array)
-    if result._node is None:
-        tensors.share(tensor)[...] = result._array
-        _note(tensor, number, tensor.grad_fn)
+    may_repeat = function in _REPEATING or how in _REPEATING_NAMES
+    _check_fits(tensor._array, result._array, may_repeat)
+    if how not in _READS_FIRST:
+        for value in args[:1] if how == "masked_fill_" else (*args, *kwargs.values()):
+            if isinstance(value, tensors.Tensor):
+                _refuse_overlap(tensor._array, value._array, how, how in _STRICT)
+    if result._node is None or tensor._array.dtype.kind != "f":
+        tensors.writable(tensor)[...] = result._array
+        _note(tensor, number)
         _tell(tensor, how)
         return tensor
     if result._array.dtype != tensor._array.dtype:
         result = ops.promote(result, dtype=tensor._array.dtype)
-    moved = result
+    rebase(tensor, result, number, how)
+    return tensor
+
+
+def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
+    """Write a recorded result into ``tensor``, and let its base, and all views of that, go on.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        May be a view; then its base becomes what it was, with some elements overwritten.
+    result : Tensor
+        Of the same shape and dtype.
+    number : int
+        When the change began.
+    how : str
+        The name of the in-place operation.
+    """
+    base = tensor if tensor._base is None else tensor._base
+    before, moved = tensor._array, result
     if base is not tensor:
-        moved = ops.put(_copy(base), result, positions=_positions(base, tensor))
+        moved = ops.put(_as_it_was(base), result, positions=positions(base, tensor))
+        moved._node.__class__ = CopySlices
     node, maker = result._node, moved._node
     if any(value is before for value in (node.x, node.y, *node.rest)):
         number = next_number()  # y *= y: the node has saved what is overwritten now
         maker = None if node.edge1 is None else maker  # y *= y.detach(): that has no history
-    tensors.share(tensor)[...] = result._array
-    _note(tensor, number, maker)
-    if node.out is not None:
+    is_written = result._array is before  # by the forward of a Function, and counted
+    if not is_written:
+        tensors.writable(tensor)[...] = result._array
+    if node.out is not None and node.out is not nodes.RELEASED:
         node.out = tensor._array  # it lives there now, and later changes will change it
-    base._node = moved._node
+    _go_on(base, moved._node)
+    if is_written:
+        forget_views(base)
+    else:
+        _note(tensor, number, maker)
     _tell(base, how)
-    for reference in tuple(getattr(base, "_views", ())):
+    if base is not tensor:
+        node_of(tensor)
+
+
+def _go_on(base: Tensor, node: Node) -> None:
+    """Let a tensor that is no view be the output of ``node`` from now on."""
+    old, base._node = base._node, node
+    move_retained(base, old, node)
+
+
+def tell_of_views(base: Tensor, how: str) -> None:
+    """Let an observer see which history the views of a changed base have now."""
+    for reference in tuple(base._views or ()):
         view = reference()
-        if view is not None:
-            whole = tensors.wrap(base._array, base._node)
-            view._node = ops.pick(whole, positions=_positions(base, view))._node
+        if view is not None and is_stale(view) and view._kind is DEFAULT:
+            node_of(view)
             _tell(view, how)
-    return tensor
 
 
 def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
@@ -96,6 +154,7 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
             and isinstance(other, tensors.Tensor)
             and type(array) is type(operand := other._array) is np.ndarray
             and array.base is None  # of one element in many places, or a view: the other way
+            and self._views is None
             and array.dtype is operand.dtype
             and array.dtype.kind == "f"
             and array.shape == operand.shape
@@ -115,66 +174,109 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
 
     An error if the key does not fit the tensor, or the value does not fit the elements it names.
     """
+    how = "x[...] = ..."
     if not isinstance(value, tensors.Tensor):
         if not isinstance(value, int | float | np.generic):
             kind, own = type(value).__name__, tensor_type(tensor._array.dtype)
             raise error("inplace.assigned_type", kind=kind, own=own)
         value = tensors.wrap(number_in(value, tensor._array.dtype))
-    if key is Ellipsis:
-        change(tensor, "x[...] = ...", ops.copy_from, value)
+    memory = tensors.share(tensor)
+    recorded = local.mode.grad_enabled and _any_recorded(tensor, value)
+    is_told = recorded or local.mode.observer is not None
+    is_view = ops.is_basic(key)
+    places = target = ops.getitem(memory if is_view else _numbered(memory), key)
+    is_whole = target.shape == memory.shape and target.strides == memory.strides
+    if is_view and is_told and is_whole:
+        value = _fitting(value, target.shape, True)
+        change(tensor, how, ops.copy_from if value.ndim else ops.fill_with, value)
         return
-    basic = ops.is_basic(key)
-    if basic and local.mode.observer is None and not _any_recorded(tensor, value):
-        # Nothing to record: write into the elements and leave the others alone.
-        _refuse(tensor, "x[...] = ...", through_view=True)
-        target = ops.getitem(tensors.share(tensor), key)
-        target[...] = _fitting(value, target.shape, basic)._array
-        _note(tensor, next_number(), tensor.grad_fn)
+    is_plain = not is_view and ops.is_plain_gather(key)
+    if recorded:
+        places = _refuse_part(tensor, None if is_plain else key if is_view else ..., how)
+    else:
+        _refuse(tensor, how, False)
+    value = _fitting(value, np.shape(target), is_view)
+    if is_view:
+        _check_fits(target, target, may_repeat=False)
+    _refuse_overlap(target if is_view else memory, value._array, how, is_strict=not is_view)
+    if is_view and not is_told:
+        if not target.flags.writeable:
+            target.flags.writeable = True
+        target[...] = value._array
+        _note(tensor, next_number())
         return
-    positions = ops.getitem(np.arange(tensor.numel()).reshape(tensor.shape), key)
-    value = _fitting(value, np.shape(positions), basic)
-    if value._node is not None and value._array.dtype != tensor._array.dtype:
-        value = ops.promote(value, dtype=tensor._array.dtype)
-    put = ops.put if basic else ops.index_put
-    _refuse(tensor, "x[...] = ...", through_view=basic)
-    change(tensor, "__setitem__", put, value, positions=positions)
+    if value._node is not None and value._array.dtype != memory.dtype:
+        value = ops.promote(value, dtype=memory.dtype)
+    if is_told and (is_plain and tensor._base is None):
+        change(tensor, "__setitem__", ops.index_put, value, positions=target)
+        return
+    base = tensor if tensor._base is None else tensor._base
+    if not (is_view and recorded):
+        own = _numbered(memory) if base is tensor else positions(base, tensor)
+        places = ops.getitem(own, key)
+    _overwrite(base, value, places, "__setitem__")
+    if base is not tensor and recorded:
+        node_of(tensor)
 
 
-def _copy(tensor: Tensor) -> Tensor:
+def _numbered(array: Any) -> Any:
+    """Return the numbers of the elements, counted row by row."""
+    return np.arange(array.size).reshape(array.shape)
+
+
+def _refuse_part(tensor: Tensor, key: Any, how: str) -> Any:
+    """Refuse a recorded change of ``tensor[key]``; return the positions in the base, if there are.
+
+    A view is made for the time of this call: it tells what PyTorch's messages name.
+    """
+    if key is None:
+        _refuse(tensor, how, True)
+        return None
+    with installed(None):
+        part = ops.getitem(tensor, key)
+    _refuse(part, how, True)
+    return positions(part._base, part)
+
+
+def _overwrite(base: Tensor, value: Tensor, places: Any, how: str) -> None:
+    """Write a value over the elements at some places of a tensor that is no view."""
+    number = next_number()
+    moved = ops.put(_as_it_was(base), value, positions=places)
+    memory = tensors.writable(base)
+    memory.flat[places.reshape(-1)] = np.broadcast_to(value._array, places.shape).reshape(-1)
+    if moved._node is not None and memory.dtype.kind == "f":
+        _go_on(base, moved._node)
+    _note(base, number, moved._node)
+    _tell(base, how)
+
+
+def _as_it_was(tensor: Tensor) -> Tensor:
     """Return the value as it is now, with the same history."""
-    copy: Tensor = tensors.wrap(tensor._array.copy("K"), tensor._node)
+    node = node_of(tensor)
+    if node is not None and node.hooks is not None and tensor._base is not None:
+        # Hooks belong to the gradient of the view, which this change replaces.
+        node = None if tensor._base._node is None else seen_through(tensor._base, tensor)
+    copy: Tensor = tensors.wrap(tensor._array.copy("K"), node)
     if local.mode.observer is not None:
         local.mode.observer.copied(tensor, copy)
     return copy
 
 
-def _note(tensor: Tensor, number: int, node: Node | None) -> None:
+def _note(tensor: Tensor, number: int, node: Node | None = None) -> None:
     """Note that the memory of ``tensor`` was overwritten."""
-    name = "" if node is None else node.name()
-    if tensor._changes is None:
-        note_change(tensor._array, number, name)
-    elif tensor._changes is not tensors.INFERENCE:
-        tensor._changes.note(number, name)
+    base = tensor if tensor._base is None else tensor._base
+    if tensor._changes is not tensors.INFERENCE:
+        node = base._node if node is None else node
+        is_leaf = node is None or node.op is nodes.ACCUMULATE
+        note_change(tensor._array, number, "" if is_leaf else node.name())  # type: ignore[union-attr]
+    if base._views is not None:
+        forget_views(base)
 
 
 def _tell(tensor: Tensor, how: str) -> None:
     if local.mode.observer is not None:
         local.mode.observer.modified(tensor, how)
-
-
-def _positions(base: Tensor, view: Tensor) -> Any:
-    """Return which elements of ``base``, counted row by row, ``view`` has: ints of its shape."""
-    whole, part = tensors.share(base), tensors.share(view)
-    if part.size == 0:
-        return np.zeros(part.shape, int)
-    # An array of the same layout in memory, whose elements say which one they are.
-    size = whole.itemsize
-    steps = [tuple(stride // size * 8 for stride in array.strides) for array in (whole, part)]
-    extent = sum((n - 1) * step for n, step in zip(whole.shape, steps[0], strict=True)) // 8 + 1
-    memory = np.zeros(extent, "int64")
-    as_strided(memory, whole.shape, steps[0])[...] = np.arange(whole.size).reshape(whole.shape)
-    start = (part.ctypes.data - whole.ctypes.data) // size
-    return as_strided(memory[start:], part.shape, steps[1]).copy()
+        tell_of_views(tensor, how)
 
 
 def _fitting(value: Tensor, shape: tuple[int, ...], basic: bool) -> Tensor:
@@ -192,31 +294,28 @@ def _fitting(value: Tensor, shape: tuple[int, ...], basic: bool) -> Tensor:
     return value if own == value.shape else value.reshape(own)
 
 
-def _refuse(tensor: Tensor, how: str, through_view: bool = False) -> None:
-    """Raise if ``tensor`` must not be changed in place in this mode."""
-    mode = local.mode
-    if tensor._changes is tensors.INFERENCE and not mode.inference:
+def _refuse(tensor: Tensor, how: str, recorded: bool) -> None:
+    """Raise if ``tensor`` must not be changed in place by an operation that is recorded, or not."""
+    if tensor._changes is tensors.INFERENCE and not local.mode.inference:
         raise error("inplace.inference_tensor", how=how)
-    base = tensor._base
-    if not mode.grad_enabled or (tensor._node is None and (base is None or base._node is None)):
+    if not recorded:
         return
-    if base is not None and tensor._node is None:
-        raise error("inplace.view_made_in_no_grad", how=how)
-    if tensor.is_leaf and not through_view:
+    base = tensor._base
+    if base is not None:
+        if tensor._kind is not DEFAULT:
+            node = tensor._old if is_stale(tensor) else tensor._node
+            raise refusal_of_view(tensor, node, "is being")
+        if base.is_leaf and tensor.requires_grad:
+            raise error("inplace.view_of_leaf", how=how)
+    if tensor.requires_grad and tensor.is_leaf:
         raise error("inplace.leaf", how=how)
-    if tensor.is_leaf or (base is not None and base.is_leaf):
-        raise error("inplace.view_of_leaf", how=how)
-    owner = tensor if base is None else base
-    if owner.output_nr in getattr(owner.grad_fn, "views", ()):  # of a Function of the learner's own
-        name = owner.grad_fn.name().removesuffix("Backward")  # type: ignore[union-attr]
-        raise error("inplace.view_of_function", index=owner.output_nr, name=name)
 
 
 def _any_recorded(*values: Any) -> bool:
-    return any(getattr(value, "_node", None) is not None for value in values)
+    return any(isinstance(value, tensors.Tensor) and value.requires_grad for value in values)
 
 
-def _check_fits(old: Any, new: Any) -> None:
+def _check_fits(old: Any, new: Any, may_repeat: bool) -> None:
     if new.dtype is old.dtype and new.shape == old.shape and 0 not in getattr(old, "strides", ()):
         return
     if category(new.dtype) > category(old.dtype):
@@ -224,5 +323,44 @@ def _check_fits(old: Any, new: Any) -> None:
     if new.shape != old.shape:
         raise error("inplace.shape", old=list(old.shape), new=list(new.shape))
     strides = zip(getattr(old, "strides", ()), old.shape, strict=False)
-    if old.size and any(stride == 0 and n > 1 for stride, n in strides):
+    if old.size and not may_repeat and any(stride == 0 and n > 1 for stride, n in strides):
         raise error("inplace.repeated_elements")
+
+
+def _refuse_overlap(written: Any, read: Any, how: str, is_strict: bool = False) -> None:
+    """Raise if an array is read while some of its elements, but not the same, are written.
+
+    As in PyTorch, only arrays are compared whose elements lie side by side; ``is_strict`` refuses
+    also to read just what is written.
+    """
+    if type(written) is not np.ndarray or type(read) is not np.ndarray:
+        return
+    if written is read and not is_strict:
+        return
+    if written.base is None and read.base is None and written is not read:
+        return  # both have a memory of their own: by far the commonest
+    if not (written.size and read.size and np.may_share_memory(written, read)):
+        return
+    if not (_is_dense(written) and _is_dense(read)):
+        return
+    if is_strict or _places(written) != _places(read):
+        raise error("inplace.partial_overlap", how=how)
+
+
+def _places(array: Any) -> tuple[Any, ...]:
+    """Return where the elements of an array lie: the first, and the steps to the others."""
+    pairs = zip(array.shape, array.strides, strict=True)
+    return array.ctypes.data, [(n, stride) for n, stride in pairs if n > 1]
+
+
+def _is_dense(array: Any) -> bool:
+    """Return whether the elements lie side by side in memory, in whatever order."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return True
+    step = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
+        if n > 1:
+            if stride != step:
+                return False
+            step *= n
+    return True

@@ -429,7 +429,7 @@ class Methods:
         if isinstance(value, Methods):
             if value._array.ndim:
                 raise error("inplace.fill_with_many", ndim=value._array.ndim)
-            return inplace.change(self, "fill_", ops.copy_from, value)
+            return inplace.change(self, "fill_", ops.fill_with, value)
         return inplace.change(self, "fill_", ops.fill, value=value)
 
     def zero_(self: Any) -> Tensor:

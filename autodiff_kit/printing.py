@@ -82,8 +82,16 @@ def format_tensor(tensor: Tensor) -> str:
     return tensor_repr(
         tensor._array,
         requires_grad=tensor.requires_grad,
-        grad_fn=None if tensor.grad_fn is None else tensor.grad_fn.name().split("::")[-1],
+        grad_fn=_name_of_grad_fn(tensor),
     )
+
+
+def _name_of_grad_fn(tensor: Tensor) -> str | None:
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:  # a view whose history cannot be told: see views.py
+        return "Invalid"
+    return None if node is None else node.name().split("::")[-1]
 
 
 def tensor_repr(array: Any, *, requires_grad: bool = False, grad_fn: str | None = None) -> str:

@@ -174,7 +174,7 @@ class _Trace(Observer):
                     self._numbers[id(tensor)] = tensor, number
                     return number
         for other, number in self._numbers.values():  # x.detach(): the same memory, no history
-            if tensor._array is other._array and tensor._node is None:
+            if tensor._node is None and _is_same_memory(tensor._array, other._array):
                 self._numbers[id(tensor)] = tensor, self._cut(number, tensor)
                 return self._numbers[id(tensor)][1]
         self.outside.append(tensor)
@@ -238,6 +238,13 @@ class _Trace(Observer):
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
         """Refuse: rules are replayed by ``gradient``."""
         raise error("static.backward", where=_where())
+
+
+def _is_same_memory(x: Any, y: Any) -> bool:
+    if x is y or not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)):
+        return x is y
+    same_form = x.shape == y.shape and x.strides == y.strides and x.dtype == y.dtype
+    return same_form and x.size > 0 and x.ctypes.data == y.ctypes.data
 
 
 def _own(array: Any, seen: set[int]) -> Any:

@@ -5,7 +5,6 @@ After reading this file you know when memory is shared, and who is told. Read ne
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,13 +13,14 @@ import numpy as np
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.versions import Changes, changes_of, note_moved
+from autodiff_kit.autograd.versions import Changes, changes_of, note_detached, note_moved
 from autodiff_kit.errors import error, warn_of_scalar
+from autodiff_kit.views import follow_base, node_of
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["INFERENCE", "Storage", "check_grad", "note_view", "refuse_to_save", "share"]
+__all__ = ["INFERENCE", "Storage", "check_grad", "refuse_to_save", "share", "writable"]
 
 # Stands in ``_changes`` of tensors made under inference_mode, which have no version counter.
 INFERENCE = Changes()
@@ -145,7 +145,14 @@ class Storage:
         """Cut the tensor itself out of the graph, in place."""
         if self._base is not None:
             raise error("autograd.detach_view")
+        if local.mode.inference and self._changes is not INFERENCE:
+            return self  # type: ignore[no-any-return]
+        if not self.is_leaf:
+            # Rules that have saved it would now compute with a tensor without a history.
+            note_detached(self._array)
+            note_detached(share(self))
         self._node = None
+        follow_base(self)
         return self  # type: ignore[no-any-return]
 
     def __deepcopy__(self: Any, memo: dict[Any, Any]) -> Any:
@@ -174,15 +181,20 @@ class Storage:
     @property
     def output_nr(self: Any) -> int:
         """Which output of its node this is."""
-        return 0 if self._node is None else self._node.output_nr
+        node = node_of(self)
+        return 0 if node is None else node.output_nr
 
     @property
     def _version(self: Any) -> int:
         """How often the tensor, or one that shares its memory, was changed in place."""
         if self._changes is INFERENCE:
             raise error("autograd.version_of_inference")
-        changes = changes_of(self._array) if self._changes is None else self._changes
+        changes = changes_of(self._array)
         return 0 if changes is None else changes.version()
+
+    def _is_view(self: Any) -> bool:
+        """Return whether it looks into the memory of another tensor, its base."""
+        return self._base is not None
 
     def is_inference(self: Any) -> bool:
         """Return whether it was made under ``inference_mode``."""
@@ -195,7 +207,7 @@ class Storage:
 
         RuntimeError if the tensor requires grad, unless ``force``: NumPy would work unrecorded.
         """
-        if self._node is not None and not force:
+        if self.requires_grad and not force:
             raise error("autograd.numpy_of_recorded")
         _tell(self, "numpy()")
         return share(self)
@@ -213,7 +225,7 @@ class Storage:
         return taken
 
     def __float__(self: Any) -> float:
-        if self._node is not None:
+        if self.requires_grad:
             warn_of_scalar(stacklevel=3)
         return float(self._scalar())
 
@@ -272,7 +284,7 @@ def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
     """Make a leaf again from what was pickled."""
     tensor = object.__new__(kind)
     tensor._array = array
-    tensor._node = tensor._grad = tensor._changes = tensor._base = None
+    tensor._node = tensor._grad = tensor._changes = tensor._base = tensor._views = None
     return tensor.requires_grad_(requires_grad)
 
 
@@ -280,6 +292,8 @@ def check_grad(tensor: Any, value: Any) -> None:
     """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype."""
     if not isinstance(value, Storage):
         raise error("autograd.grad_type", kind=type(value).__name__)
+    if value is tensor:
+        raise error("autograd.grad_is_itself")
     own, g = tensor._array, value._array
     if own.dtype != g.dtype:
         kinds = dtypes.c_type(g.dtype), dtypes.tensor_type(own.dtype)
@@ -305,15 +319,12 @@ def share(tensor: Tensor) -> np.ndarray[Any, Any]:
     return tensor._array  # type: ignore[no-any-return]
 
 
-def note_view(view: Tensor, of: Tensor) -> None:
-    """Note that ``view`` looks into the memory of ``of``: they share base and version."""
-    view._base = base = of if of._base is None else of._base
-    view._changes = of._changes
-    try:
-        views = base._views
-    except AttributeError:
-        views = base._views = set()
-    views.add(weakref.ref(view, views.discard))
+def writable(tensor: Tensor) -> np.ndarray[Any, Any]:
+    """Return the tensor's memory to be written to, also where elements share a place in it."""
+    array = share(tensor)
+    if not array.flags.writeable:
+        array.flags.writeable = True  # NumPy marks expanded arrays; ValueError for a constant
+    return array
 
 
 def refuse_to_save() -> NoReturn:

@@ -17,14 +17,24 @@ import numpy as np
 from autodiff_kit import autograd, inplace, ops
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import Hookable
-from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.node import AccumulateGrad, Node, Nowhere
 from autodiff_kit.autograd.shown import named
-from autodiff_kit.autograd.versions import Changes
+from autodiff_kit.autograd.versions import note_replaced, on_own_counter
 from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.methods import Methods, comparison, number_first, operand_last
-from autodiff_kit.storage import INFERENCE, Storage, check_grad, note_view, refuse_to_save, share
+from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
+from autodiff_kit.views import SEVERAL, follow_base, is_stale, look_again, node_of, note_view
 
-__all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap"]
+__all__ = [
+    "INFERENCE",
+    "SEVERAL",
+    "Tensor",
+    "note_view",
+    "refuse_to_save",
+    "share",
+    "wrap",
+    "writable",
+]
 
 
 class Tensor(Methods, Hookable, Storage):
@@ -42,15 +52,19 @@ class Tensor(Methods, Hookable, Storage):
         None means: no gradient wanted. So this one slot is ``requires_grad``, too.
     _grad : Tensor or None
     _changes : Changes or None
-        Changes are counted by memory (``autograd/versions.py``); here are they for a tensor that
-        counts its own, as ``.data`` does, or ``INFERENCE``.
+        ``INFERENCE`` for tensors that count no changes. Else changes are counted by memory
+        (``autograd/versions.py``).
     _base : Tensor or None
-        The tensor whose memory this one looks into.
-    _views : set of weak references
-        The tensors that look into this one's memory; there only if there was one.
+        The tensor whose memory this one looks into: then it is a view.
+    _views : set of weak references, or None
+        The tensors that look into this one's memory.
+    _kind, _seen, _old
+        Of a view: how it was made; the latest change that its node knows of; its node before
+        a change of the base, while ``_node`` is empty (``storage.py``).
     """
 
-    __slots__ = ("__weakref__", "_array", "_base", "_changes", "_grad", "_node", "_views")
+    __slots__ = ("__weakref__", "_array", "_base", "_changes", "_grad", "_kind", "_node", "_old")
+    __slots__ += ("_seen", "_views")
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
     __hash__ = object.__hash__  # by identity: == compares elements
 
@@ -58,14 +72,17 @@ class Tensor(Methods, Hookable, Storage):
     _grad: Tensor | None
     _changes: Any
     _base: Tensor | None
-    _views: set[weakref.ref[Tensor]]
+    _views: set[weakref.ref[Tensor]] | None
+    _kind: str
+    _seen: int
+    _old: Node | None
 
     def __init__(self, *data: Any) -> None:
         """Make a tensor of the default type: of given sizes, or from one list."""
         from autodiff_kit.creation import legacy_array
 
         self._array, self._node = legacy_array(data), None
-        self._grad = self._changes = self._base = None
+        self._grad = self._changes = self._base = self._views = None
 
     def __repr__(self) -> str:
         from autodiff_kit.printing import format_tensor
@@ -77,42 +94,64 @@ class Tensor(Methods, Hookable, Storage):
 
     # -- its place in the graph ----------------------------------------------------------------
 
+    def __getattr__(self, name: str) -> Any:
+        if name != "_node":
+            kind = type(self).__name__
+            raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
+        # A view's slot is empty when its base was changed in place.
+        return look_again(self) if local.mode.grad_enabled else self._old
+
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for leaves."""
-        return None if self.is_leaf else named(self._node)
+        node = node_of(self)
+        return None if isinstance(node, AccumulateGrad) else named(node)
 
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it: the learner did, or nothing was recorded."""
-        return self._node is None or isinstance(self._node, AccumulateGrad)
+        node = node_of(self)
+        return node is None or isinstance(node, AccumulateGrad)
 
     @property
     def requires_grad(self) -> bool:
         """Whether operations on it are recorded and a gradient is wanted."""
+        if is_stale(self):
+            return self._old is not None or self._base._node is not None  # type: ignore[union-attr]
         return self._node is not None
 
     @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        self._require_grad(wanted, "floating point and complex")
+    def requires_grad(self, value: bool) -> None:
+        if not self.is_leaf:
+            key = "flag_of_non_leaf_set" if value else "flag_of_non_leaf"
+            raise error(f"autograd.{key}", node=self._node and self._node.name())
+        self._require_grad(value, "floating point and complex")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
-        self._require_grad(requires_grad, "floating point")
+        if not requires_grad and not self.is_leaf:
+            raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
+        if self.is_leaf:
+            self._require_grad(requires_grad, "floating point")
         return self
 
-    def _require_grad(self, wanted: bool, types: str) -> None:
-        if not self.is_leaf:
-            if not wanted:
-                raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
-        elif not wanted:
-            self._node = None
+    def _require_grad(self, value: bool, types: str) -> None:
+        """Begin to require grad, or cease to; only leaves can."""
+        base = self._base
+        if not value:
+            if isinstance(self._node, AccumulateGrad) and base is None:
+                self._old = self._node  # with its hooks, if it is to require grad again
+            is_of_recorded = base is not None and base._node is not None
+            self._node = Nowhere(self) if is_of_recorded else None
         elif not self.is_floating_point():
             raise error("dtypes.requires_grad_of_whole", types=types, dtype=self.dtype)
         elif self._changes is INFERENCE and not local.mode.inference:
             raise error("autograd.requires_grad_of_inference")
-        elif self._node is None:
-            self._node = AccumulateGrad(self)
+        elif self._node is None or isinstance(self._node, Nowhere):
+            before = getattr(self, "_old", None) if base is None else None
+            self._node = AccumulateGrad(self) if before is None else before
+        if self._views is not None:
+            follow_base(self)
 
     @property
     def grad(self) -> Tensor | None:
@@ -157,16 +196,18 @@ class Tensor(Methods, Hookable, Storage):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history and without a version counter: nobody notices changes."""
-        out = wrap(share(self))
-        out._changes = Changes()
+        """The same memory without history, counting changes for itself: nobody notices them."""
+        out = wrap(on_own_counter(share(self)))
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)
         return out
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self._array = share(value)
+        if self.requires_grad and not value.is_floating_point():
+            raise error("autograd.data_of_whole")
+        old, self._array = share(self), on_own_counter(share(value))
+        note_replaced(old, self._array)
         if self._node is not None and self.is_leaf:
             self._node.shape = self._array.shape
 
@@ -206,5 +247,5 @@ def wrap(array: Any, node: Node | None = None) -> Tensor:
     tensor = object.__new__(Tensor)
     tensor._array = array
     tensor._node = node
-    tensor._grad = tensor._changes = tensor._base = None
+    tensor._grad = tensor._changes = tensor._base = tensor._views = None
     return tensor

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.accumulate import accumulate
 from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
-from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.node import AccumulateGrad, Node, Nowhere
 from autodiff_kit.errors import absent, error
 from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.views import node_of
 
 __all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
 
@@ -72,13 +72,10 @@ def backward(
         run_backward(roots, retain_graph=retain, create_graph=create_graph)
         return
     for target in targets:
-        if not target.is_leaf or target._node is None:
+        if not target.is_leaf or not target.requires_grad:
             target.retain_grad()  # raises where no gradient can arrive
-    wanted = _nodes(targets)
-    found = run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=wanted)
-    for node in dict.fromkeys(wanted):
-        if isinstance(node, AccumulateGrad) and node in found:
-            accumulate(node, found[node], create_graph)
+    ends = _nodes(targets)
+    run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
 
 
 def grad(
@@ -126,12 +123,14 @@ def grad(
         raise error("autograd.grad_inputs")
     retain = create_graph if retain_graph is None else retain_graph
     roots = _roots(sources, _gradients(sources, grad_outputs), create_graph)
-    wanted = _nodes(targets)
-    found = run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=wanted)
+    ends = _nodes(targets)
+    found = run_backward(
+        roots, retain_graph=retain, create_graph=create_graph, inputs=ends, accumulates=False
+    )
     gradients: list[Any] = []
     in_use = {id(seed) for _, seed in roots}
-    for index, (tensor, node) in enumerate(zip(targets, wanted, strict=True)):
-        g = found.get(node)
+    for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
+        g = None if isinstance(node, Nowhere) else found.get(node)
         if g is not None:
             if not isinstance(g, Tensor):
                 # Each gradient is the learner's own, to change in place as they like.
@@ -139,6 +138,7 @@ def grad(
                 in_use.add(id(g._array))
         elif materialize_grads:
             g = wrap(np.zeros(tensor.shape, tensor._array.dtype)[()])
+            g.requires_grad_(create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)
         gradients.append(g)
@@ -177,7 +177,8 @@ def _roots(
     """Return the nodes to start from with their cotangents, after checking both."""
     roots: list[tuple[Node, Any]] = []
     for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
-        array, node = output._array, output._node
+        array, node = output._array, node_of(output)
+        node = None if isinstance(node, Nowhere) else node
         if g is None and node is not None and array.size != 1:
             raise error("autograd.not_a_scalar", shape=output.shape)
         if g is not None and g.shape != output.shape:
@@ -197,9 +198,9 @@ def _roots(
 
 
 def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:
-    if any(tensor._node is None for tensor in tensors):
+    if not all(tensor.requires_grad for tensor in tensors):
         raise error("autograd.input_without_grad")
-    return [tensor._node for tensor in tensors if tensor._node is not None]
+    return [node_of(tensor) for tensor in tensors]
 
 
 # Loaded when first used: where each further name is.

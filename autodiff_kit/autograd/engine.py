@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
 import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.accumulate import accumulate, leading_to, own, run_hooks
+from autodiff_kit.autograd.accumulate import accumulate, count_uses, leading_to, own, run_hooks
 from autodiff_kit.autograd.fast import run_unwatched
 from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
+from autodiff_kit.autograd.hooks import Hooks
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
@@ -33,12 +34,14 @@ def run_backward(
     retain_graph: bool = False,
     create_graph: bool = False,
     inputs: Sequence[Node] | None = None,
+    accumulates: bool = True,
 ) -> dict[Node, Value]:
     """Carry cotangents from the roots back through the graph.
 
-    The newest waiting node is taken first. A consumer is always younger than what it consumed,
-    so all contributions to a node have arrived when its turn comes: this *is* a reverse
-    topological order, without recursion and without sorting the graph beforehand.
+    A node is ready when all contributions to it have arrived; of those that are ready, leaves come
+    first and then the newest node. (Without leaves, the newest waiting node is always ready, as a
+    consumer is younger than what it consumed. So where nobody can see when a leaf is reached,
+    ``fast.py`` counts no contributions.)
 
     Parameters
     ----------
@@ -49,8 +52,9 @@ def run_backward(
     create_graph : bool
         Compute with Tensors and record that, so that gradients can be differentiated again.
     inputs : sequence of Node, optional
-        Return the cotangents of these nodes instead of accumulating into leaves; only nodes that
-        lead to them are visited.
+        Only nodes that lead to these are visited.
+    accumulates : bool
+        If not, the cotangents of ``inputs`` are returned instead of accumulated into leaves.
 
     Returns
     -------
@@ -67,10 +71,10 @@ def run_backward(
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     silence = NUMPY_WARNINGS.set(NO_WARNINGS)
     try:
-        if inputs is None and not create_graph and mode.observer is None:
+        if inputs is None and not create_graph and mode.observer is None and not Hooks.count:
             run_unwatched(roots, retain_graph)
             return {}
-        return _run(roots, retain_graph, create_graph, inputs)
+        return _run(roots, retain_graph, create_graph, inputs, accumulates)
     finally:
         NUMPY_WARNINGS.reset(silence)
         mode.grad_enabled = before
@@ -81,22 +85,29 @@ def _run(
     retain_graph: bool,
     create_graph: bool,
     inputs: Sequence[Node] | None,
+    accumulates: bool,
 ) -> dict[Node, Value]:
     """Do what ``run_backward`` says, in the plain form; ``fast.py`` has the commonest case."""
-    waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
-    queue: list[tuple[int, Node]] = []  # creation numbers, negated: the heap gives the newest
-    found: dict[Node, Value] = {}
-    wanted = None if inputs is None else set(inputs)
-    passing = set() if wanted is None else leading_to(wanted, [node for node, _ in roots])
-    useful = None if wanted is None else wanted | passing
+    waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived, or None
+    queue: list[tuple[float, int, Node]] = []  # the heap gives leaves, then the newest
+    arrivals = count()  # among leaves, the one that was ready first
+    captured: dict[Node, Value] = {}
+    targets = None if inputs is None else set(inputs)
+    passing = set() if targets is None else leading_to(targets, [node for node, _ in roots])
+    useful = None if targets is None else targets | passing
+    uses = count_uses(roots, useful)
     observer = local.mode.observer
 
     def arrive(node: Node, contribution: Value) -> None:
-        if node in waiting:
-            waiting[node] = waiting[node] + contribution
-        else:
+        total = waiting.get(node)
+        if total is None:
             waiting[node] = contribution
-            heappush(queue, (-node.number, node))
+        elif contribution is not None:
+            waiting[node] = total + contribution
+        uses[node] -= 1
+        if not uses[node]:
+            first = -np.inf if node.op is nodes.ACCUMULATE else -node.number
+            heappush(queue, (first, next(arrivals), node))
 
     if observer is not None:
         observer.backward_started(roots)
@@ -104,22 +115,28 @@ def _run(
         arrive(root, seed)
     changed = last_change.number
     while queue:
-        node = heappop(queue)[1]
+        node = heappop(queue)[2]
         g = waiting.pop(node)
         op = node.op
+        is_needed = targets is None or accumulates or node in passing
+        if targets is not None and is_needed and node in targets:
+            captured[node] = g  # hooks are for what lies behind it
         if node.hooks is not None:
-            g = run_hooks(node, g)
+            g = run_hooks(node, g, is_needed)
             changed = last_change.number
-        if observer is not None:
+        if observer is not None and g is not None:
             observer.visited(node, g)
-        if wanted is not None:
-            if node in wanted:
-                found[node] = g
-            if node not in passing:
-                continue  # nothing that is wanted lies behind it
+        if not is_needed:
+            captured[node] = g
+            continue  # nothing that was asked for lies behind it
         if isinstance(node, AccumulateGrad):
             accumulate(node, g, create_graph)
             changed = last_change.number  # a hook may have changed the leaf
+            continue
+        if g is None and not op.takes_nothing:  # nor does anything go on from here
+            for edge in (node.edge0, node.edge1, *node.more):
+                if edge is not None and (useful is None or edge in useful):
+                    arrive(edge, None)
             continue
         if node.number < changed or node.out is RELEASED:
             node.check_saved()
@@ -132,6 +149,7 @@ def _run(
                 continue
             returned = contribution = rule(g, *saved)
             if returned is None:  # a Function of the learner's own may send nothing
+                arrive(edge, None)
                 continue
             if returned.shape != edge.shape:
                 contribution = unbroadcast(returned, edge.shape)
@@ -150,7 +168,7 @@ def _run(
                 observer.released(node)
     if observer is not None:
         observer.backward_finished()
-    return found
+    return captured
 
 
 def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:

@@ -18,17 +18,27 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.autograd.graph import Packed, as_tensors, current_hooks
-from autodiff_kit.autograd.hooks import Gradients
+from autodiff_kit.autograd.hooks import Gradients, move_retained
 from autodiff_kit.autograd.messages import released_message, saved_changed
 from autodiff_kit.autograd.node import Node, Value, WideNode
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import changes_of, next_number, note_change
+from autodiff_kit.autograd.versions import changes_of, last_change, next_number, note_change
 from autodiff_kit.dtypes import from_numpy_dtype
 from autodiff_kit.errors import error
+from autodiff_kit.inplace import rebase
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.table import Op, Rule
 from autodiff_kit.tensor import INFERENCE, Tensor, refuse_to_save, share, wrap
+from autodiff_kit.views import (
+    DEFAULT,
+    FUNCTION,
+    SEVERAL,
+    forget_views,
+    is_stale,
+    note_view,
+    refusal_of_view,
+)
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -136,18 +146,26 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise error("function.two_backwards")
         ctx.needs_input_grad = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
+        mode = local.mode
+        recorded = mode.grad_enabled and any(ctx.needs_input_grad)
+        # As they are now: forward may change an input in place.
+        edges = tuple(x._node for x in args if isinstance(x, Tensor)) if recorded else ()
         with no_grad(), installed(None):
             output = cls.forward(*(() if separate else (ctx,)), *args, **kwargs)
             if separate:
                 cls.setup_context(ctx, args, output)
-        mode = local.mode
-        if not mode.grad_enabled or not any(ctx.needs_input_grad):
+        results = output if type(output) is tuple else (output,)
+        _check_dirty(ctx, results)
+        if recorded:
+            outputs = _record(_op_of(cls), ctx, args, edges, results)
+        else:
+            inputs = tuple(x for x in args if isinstance(x, Tensor))
+            outputs = tuple(_constant(ctx, inputs, x) for x in results)
             if mode.observer is not None and isinstance(output, Tensor):
-                inputs = tuple(x for x in args if isinstance(x, Tensor))
-                mode.observer.applied(_op_of(cls), inputs, {}, output, None)
-            return output
-        outputs = _record(_op_of(cls), ctx, args, output if type(output) is tuple else (output,))
+                mode.observer.applied(_op_of(cls), inputs, {}, outputs[0], None)
         return outputs if type(output) is tuple else outputs[0]
 
 
@@ -194,12 +212,11 @@ class FunctionNode(WideNode):
     ``x`` holds what was saved, ``more`` an edge for each tensor among the arguments.
     """
 
-    __slots__ = ("__weakref__", "ctx", "output_nodes", "outputs", "types", "views")
+    __slots__ = ("__weakref__", "ctx", "output_nodes", "outputs", "types")
 
     ctx: FunctionCtx
     outputs: list[Any]  # for each output its (shape, dtype), or None if it is no tensor
     output_nodes: weakref.WeakValueDictionary[int, OutputNode]
-    views: set[int]  # the outputs that look into an input's memory
     types: list[Any]  # for each argument of ``apply`` its NumPy dtype, or None if it is no tensor
 
     def __getattr__(self, name: str) -> Any:
@@ -274,6 +291,7 @@ class _FunctionOp(Op):
         formula = rf"\mathrm{{{name}}}(x)".replace("_", r"\_")
         super().__init__(_forward, f"{name}.apply(inputs)", formula, node=f"{name}Backward")
         self.name, self.doc, self.saves = name, cls.__doc__ or "", True
+        self.takes_nothing = True  # backward is called with zeros
         self.node_class = type(self.node_name, (FunctionNode,), {"__slots__": ()})
         rule = Rule(_backward, r"\mathrm{backward}(\bar z)")
         rule.reads = tuple(f"saved_tensors[{i}]" for i in range(9))
@@ -352,7 +370,11 @@ def _output_node(node: FunctionNode, index: int) -> Node:
 
 
 def _record(
-    op: _FunctionOp, ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...]
+    op: _FunctionOp,
+    ctx: FunctionCtx,
+    args: tuple[Any, ...],
+    edges: tuple[Node | None, ...],
+    results: tuple[Any, ...],
 ) -> tuple[Any, ...]:
     """Make the node of a Function, and give the outputs their place in the graph."""
     inputs = tuple(x for x in args if isinstance(x, Tensor))
@@ -360,10 +382,7 @@ def _record(
         if x is not None and not isinstance(x, Tensor):
             raise error("function.saved_type", index=i, kind=type(x).__name__)
     for x in ctx._dirty:
-        if x.is_leaf and x.requires_grad:
-            raise error("function.dirty_leaf")
-        note_change(share(x))
-    edges = tuple(x._node for x in inputs)
+        _refuse_dirty(x, len(results))
     node: FunctionNode = _fill(object.__new__(op.node_class), op, None, None)
     node.more, node.ctx, node.rest = edges, ctx, (weakref.ref(node),)
     node.types = [x._array.dtype if isinstance(x, Tensor) else None for x in args]
@@ -376,22 +395,77 @@ def _record(
         node.output_nodes = weakref.WeakValueDictionary()
         node.shape = Gradients.shape_of(tuple(output and output[0] for output in node.outputs))
     constant, dirty = {id(x) for x in ctx._constant}, {id(x) for x in ctx._dirty}
-    as_they_are = {id(x) for x in inputs} - dirty | constant  # no history from this Function
+    own = {id(x) for x in inputs}
+    as_they_are = own - dirty | constant  # no history from this Function
     number_of = {id(x): i for i, x in enumerate(results) if id(x) not in as_they_are}
-    memory = {id(base) for x in inputs for base in (x, x._base)} - {id(None)}
-    made, node.views = [], set()
+    several = sum(id(x) not in constant for x in results if isinstance(x, Tensor)) > 1
+    made: list[Any] = []
     for i, x in enumerate(results):
-        if isinstance(x, Tensor) and id(x) not in constant and x.is_floating_point():
-            if id(x) not in dirty and not {id(x), id(x._base)}.isdisjoint(memory):
-                node.views.add(i)
-            if id(x) not in dirty and (i in node.views or x._base is not None or x._node):
-                x = wrap(share(x))  # in the same memory, but with a history of its own
+        if not isinstance(x, Tensor):
+            made.append(x)
+        elif id(x) in constant or not x.is_floating_point():
+            made.append(_constant(ctx, inputs, x))
+        elif id(x) in dirty:
+            number = next_number()
+            result = x if x._base is None else wrap(x._array)
+            old, result._node = x._node, _output_node(node, i)
+            if x._base is not None:
+                rebase(x, result, number, node.name())
+            else:
+                move_retained(x, old, result._node)
+                forget_views(x)
+            made.append(x)
+        else:
+            if id(x) in own:
+                x, given = wrap(share(x)), x
+                note_view(x, given)
             x._node = _output_node(node, i)
-        made.append(x)
+            if x._base is not None:
+                x._kind, x._seen = SEVERAL if several else FUNCTION, last_change.number
+            made.append(x)
     node.x = [None if x is None else Saved(x, number_of.get(id(x))) for x in ctx._to_save] or None
     ctx._node, ctx._to_save, ctx._dirty, ctx._constant = weakref.ref(node), (), (), ()
     _show(node, inputs, made)
     return tuple(made)
+
+
+def _check_dirty(ctx: FunctionCtx, results: tuple[Any, ...]) -> None:
+    """Note what ``forward`` has changed in place; refuse what it does not return."""
+    returned = {id(x) for x in results}
+    for x in ctx._dirty:
+        if id(x) not in returned:
+            raise error("function.dirty_not_returned")
+        note_change(share(x))
+        forget_views(x if x._base is None else x._base)
+
+
+def _refuse_dirty(x: Tensor, count: int) -> None:
+    """Refuse that a recorded Function with so many outputs has changed an input in place."""
+    base = x._base
+    if base is not None:
+        if x._kind is not DEFAULT:
+            raise refusal_of_view(x, x._old if is_stale(x) else x._node, "is being")
+        if base.is_leaf and x.requires_grad:
+            raise error("inplace.view_of_leaf", how="forward")
+        if count > 1:
+            raise error("function.dirty_view")
+    if x.requires_grad and x.is_leaf:
+        raise error("function.dirty_leaf")
+
+
+def _constant(ctx: FunctionCtx, inputs: tuple[Tensor, ...], x: Any) -> Any:
+    """Return an output of a Function as one that gets no history from it."""
+    if not isinstance(x, Tensor):
+        return x
+    is_input = any(x is given for given in inputs)
+    if x.requires_grad and is_input:
+        return x.detach()
+    if x.requires_grad and x._base is None:
+        return x.detach_()
+    if is_input and not any(x is other for other in ctx._dirty):
+        x, given = wrap(share(x)), x
+        note_view(x, given)
+    return x
 
 
 def _show(node: FunctionNode, inputs: tuple[Tensor, ...], made: list[Any]) -> None:
@@ -414,7 +488,7 @@ def _call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> 
 
     Return a contribution, or None, for each tensor among the arguments.
     """
-    gradients = list(as_tensors(g))
+    gradients = [None] * len(node.outputs) if g is None else list(as_tensors(g))
     for i, output in enumerate(node.outputs):
         if gradients[i] is None and output is not None and node.ctx._zeros_for_none:
             gradients[i] = wrap(np.zeros(output[0], output[1])[()])

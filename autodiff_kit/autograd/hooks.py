@@ -21,15 +21,27 @@ if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
 __all__ = ["Gradients", "Hookable", "Hooks", "NodeHooks", "RemovableHandle", "check_replacement"]
-__all__ += ["refuse_result"]
+__all__ += ["move_retained", "refuse_result"]
 
 
 class Hooks:
     """What the learner asked to be called when a node's gradient is complete, by number."""
 
-    __slots__ = ("before_rules", "metadata", "on_accumulated", "on_gradient", "retain")
+    __slots__ = (
+        "after_rules",
+        "before_rules",
+        "metadata",
+        "on_accumulated",
+        "on_gradient",
+        "retain",
+    )
+
+    count = 0  # of all that there are: without any, nobody sees in which order leaves are reached
 
     def __init__(self) -> None:
+        Hooks.count += 1
+        # AccumulateGrad.register_hook: after the sum is there.
+        self.after_rules: dict[int, Callable[..., Any]] = {}
         self.metadata: dict[Any, Any] = {}  # whatever somebody wants to note at the node
         # Node.register_prehook: returns the cotangent to go on with.
         self.before_rules: dict[int, Callable[[Any], Any]] = {}
@@ -39,6 +51,18 @@ class Hooks:
         self.on_accumulated: dict[int, Callable[[Tensor], None]] = {}
         # Tensor.retain_grad: the tensor that wants to keep the gradient, after all hooks.
         self.retain: weakref.ref[Tensor] | None = None
+
+    def __del__(self) -> None:
+        Hooks.count -= 1
+
+
+def move_retained(tensor: Tensor, old: Any, new: Any) -> None:
+    """Let the node ``new`` retain the gradient for a tensor as ``old``, its node before, did."""
+    hooks = None if old is None else old.hooks
+    if hooks is not None and hooks.retain is not None and hooks.retain() is tensor:
+        hooks.retain = None
+        if new is not None:
+            _of(new).retain = weakref.ref(tensor)
 
 
 class RemovableHandle:
@@ -69,7 +93,7 @@ class Hookable:
 
     def retain_grad(self: Any) -> None:
         """Keep the gradient of this non-leaf tensor in ``.grad``; does nothing on leaves."""
-        if self._node is None:
+        if not self.requires_grad:
             raise error("autograd.retain_grad_without_grad")
         if not self.is_leaf:
             _of(self._node).retain = weakref.ref(self)
@@ -77,12 +101,12 @@ class Hookable:
     @property
     def retains_grad(self: Any) -> bool:
         """Whether ``retain_grad`` was asked for."""
-        hooks = None if self.is_leaf or self._node is None else self._node.hooks
+        hooks = None if self.is_leaf else self._node.hooks
         return hooks is not None and hooks.retain is not None and hooks.retain() is self
 
     def register_hook(self: Any, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook(gradient)`` in every backward; what it returns replaces the gradient."""
-        if self._node is None:
+        if not self.requires_grad:
             raise error("autograd.hook_without_grad")
         return RemovableHandle(_of(self._node).on_gradient, hook)
 
@@ -90,7 +114,7 @@ class Hookable:
         self: Any, hook: Callable[[Tensor], None]
     ) -> RemovableHandle:
         """Call ``hook(leaf)`` each time after backward has added to ``.grad``."""
-        if self._node is None:
+        if not self.requires_grad:
             raise error("autograd.hook_without_grad")
         if not self.is_leaf:
             raise error("autograd.accumulation_hook_on_non_leaf")
@@ -182,9 +206,7 @@ class NodeHooks:
         from autodiff_kit.autograd.graph import hooked
 
         if self.op.name == "accumulate_grad":
-            own, arrived = _of(self), [None]
-            RemovableHandle(own.on_gradient, lambda g: arrived.__setitem__(0, g))
-            return RemovableHandle(own.on_accumulated, lambda leaf: hook((), (arrived[0],)))
+            return RemovableHandle(_of(self).after_rules, hook)
         if not hasattr(self.op, "after"):
             self.op = hooked(self.op, self._all_edges())
         return RemovableHandle(self.op.after, hook)
@@ -214,6 +236,8 @@ def check_replacement(hook: Any, gradient: Tensor, replaced: Any) -> None:
     name = getattr(hook, "__name__", "<unknown>")
     if not hasattr(replaced, "_array"):
         refuse_result(replaced)
+    if gradient is None:
+        raise error("autograd.hook_of_nothing")
     if replaced.dtype is not gradient.dtype:
         was, got = (tensor_type(t._array.dtype) for t in (gradient, replaced))
         raise error("autograd.hook_dtype", name=name, was=was, got=got)

@@ -3,7 +3,9 @@
 After reading this file you know what ``x._version`` counts. What a node has saved may be changed
 before its rules read it, and then they would compute with wrong numbers. So changes in place are
 noted, by the memory that they write to: tensors that share memory share its version, and a graph
-whose tensors are left alone pays nothing for this. Read next: ``node.py``.
+whose tensors are left alone pays nothing for this. A tensor's memory is the array at the end of the
+chain of ``array.base``; what shall count for itself, as ``x.data`` does, gets an array of its own
+over the same bytes (``on_own_counter``). Read next: ``node.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Changes", "changes_of", "last_change", "note_change", "note_moved"]
+__all__ = ["Changes", "changes_of", "last_change", "note_change", "note_detached", "note_moved"]
+__all__ += ["note_replaced", "on_own_counter"]
 
 next_number = (
     itertools.count().__next__
@@ -46,14 +49,21 @@ class Changes(list[int]):
         How many older ones are no longer in the list, which is kept short.
     node_name : str
         What the tensor is the output of since the latest change; for the error message.
-    holds : object
-        What keeps the entry's keys alive, or tells when the memory goes.
+    detached : list of (int, int)
+        The arrays, by their id, whose tensors ``detach_`` has cut out of the graph, and when.
+    replaced : list of (int, int, numpy.ndarray)
+        The arrays, by their id, that ``x.data = ...`` has taken from a tensor, when, and what the
+        tensor has instead.
+    holds : dict
+        By key of the entry, what keeps that alive, or tells when the memory goes.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.dropped, self.node_name = 0, ""
-        self.holds: tuple[Any, ...] = ()
+        self.detached: list[tuple[int, int]] = []
+        self.replaced: list[tuple[int, int, Any]] = []
+        self.holds: dict[int, Any] = {}
 
     def note(self, number: int, node_name: str) -> None:
         """Add a change."""
@@ -99,10 +109,30 @@ def note_change(array: np.ndarray[Any, Any], number: int | None = None, name: st
     memory = array if array.base is None else _memory_of(array)
     changes = _changes.get(id(memory))
     if changes is None:
-        key = id(memory)
-        _changes[key] = changes = Changes()
-        changes.holds = (weakref.ref(memory, lambda _: _changes.pop(key, None)),)
+        changes = _begin(memory)
     changes.note(next_number() if number is None else number, name)
+
+
+def note_detached(value: Any) -> None:
+    """Note that the tensor whose array or NumPy scalar this is was cut out of the graph."""
+    changes = changes_of(value)
+    if changes is None and isinstance(value, np.ndarray):
+        changes = _begin(_memory_of(value))
+    if changes is not None:  # no node can have saved a NumPy scalar without any
+        last_change.number = next_number()
+        changes.detached.append((id(value), last_change.number))
+
+
+def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
+    """Note that a tensor has ``new``, which counts for itself, in place of ``old``.
+
+    The tensor goes on counting: what it shared its counter with shares it still.
+    """
+    changes = changes_of(old)
+    changes = _begin(_memory_of(old)) if changes is None else changes
+    _enter(changes, _memory_of(new))
+    last_change.number = next_number()
+    changes.replaced.append((id(old), last_change.number, new))
 
 
 def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
@@ -117,5 +147,32 @@ def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
         _changes.pop(new, None)
 
     changes = Changes()
-    changes.holds = (scalar, weakref.ref(array, forget))
+    changes.holds = {old: scalar, new: weakref.ref(array, forget)}
     _changes[old] = _changes[new] = changes
+
+
+def on_own_counter(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of the same bytes whose changes are not counted with those of ``array``."""
+    # The base of what is made of a memoryview is that, and no array: there the chain ends.
+    if array.flags.c_contiguous and array.size:  # a third of the time
+        return np.frombuffer(memoryview(array), array.dtype).reshape(array.shape)
+    return np.asarray(memoryview(array))
+
+
+def _begin(memory: np.ndarray[Any, Any]) -> Changes:
+    """Begin to count the changes of a memory."""
+    changes = Changes()
+    _enter(changes, memory)
+    return changes
+
+
+def _enter(changes: Changes, memory: np.ndarray[Any, Any]) -> None:
+    """Let ``changes`` be those of ``memory``, as long as that lives."""
+    key = id(memory)
+
+    def forget(_: Any) -> None:
+        _changes.pop(key, None)
+        changes.holds.pop(key, None)
+
+    _changes[key] = changes
+    changes.holds[key] = weakref.ref(memory, forget)

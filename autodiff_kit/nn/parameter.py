@@ -44,7 +44,7 @@ class Parameter(Tensor):
         if requires_grad and not data.is_floating_point():
             raise error("dtypes.whole_requires_grad")
         self._array, self._changes = share(data), data._changes
-        self._node = self._grad = self._base = None
+        self._node = self._grad = self._base = self._views = None
         self.requires_grad_(requires_grad)
         if local.mode.observer is not None:
             local.mode.observer.created(self)

@@ -89,7 +89,7 @@ RESULT = """
     {layout}
     out = new(Tensor)
     out._array = result
-    out._node = out._grad = out._changes = out._base = None
+    out._node = out._grad = out._changes = out._base = out._views = None
 """
 NODE = """
     if {wanted} and mode.grad_enabled:
@@ -171,7 +171,7 @@ def function_of(row: Op) -> Callable[..., Any]:
 
         text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        of_tensors = ("INFERENCE", "Tensor", "note_view", "refuse_to_save", "share")
+        of_tensors = ("INFERENCE", "SEVERAL", "Tensor", "note_view", "refuse_to_save", "share")
         names.update({name: getattr(tensors, name) for name in of_tensors})
         made: dict[str, Any] = {}
         exec(compile(text, file, "exec"), made)
@@ -231,7 +231,7 @@ def text_of(row: Op) -> str:
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
         "rest": "".join(f"{known[name]}, " for name in row.rest),
         "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
-        "view": "note_view(out, x)" if row.is_view else "",
+        "view": f"note_view(out, x{', SEVERAL' * row.several})" if row.is_view else "",
         "wanted": f"({' or '.join(f'{edge} is not None' for edge in edges)})",
         "x": saved[0],
         "y": saved[1] if count > 1 else "None",

@@ -20,8 +20,17 @@ from autodiff_kit.ops.elementwise import to_copy, zeros_like
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["copy_from", "fill", "getitem", "index", "index_backward", "index_put", "is_basic"]
-__all__ += ["pick", "put", "select", "select_backward", "unbind_item", "zero"]
+__all__ = ["copy_from", "fill", "fill_with", "getitem", "index", "index_backward", "index_put"]
+__all__ += [
+    "is_basic",
+    "is_plain_gather",
+    "pick",
+    "put",
+    "select",
+    "select_backward",
+    "unbind_item",
+    "zero",
+]
 
 
 @op("x[index]", tex=r"x_i", view=True)
@@ -35,7 +44,7 @@ def _(g: Value, x_shape: Ints, dim: int, index: int) -> Value:
     return select_backward(g, shape=x_shape, dim=dim, index=index)
 
 
-@op("x[index]", tex=r"x_i", node="UnbindBackward0", view=True)
+@op("x[index]", tex=r"x_i", node="UnbindBackward0", view=True, several=True)
 def unbind_item(x: Value, *, dim: int, index: int) -> Value:
     """Take one entry along a dimension: what ``for row in x`` and ``a, b = x`` do."""
     return x[(slice(None),) * dim + (index, ...)]
@@ -55,7 +64,7 @@ def select_backward(x: Value, *, shape: Ints, dim: int, index: int) -> Value:
     return out
 
 
-@op("x[indices]", tex=r"x_I", node="IndexBackward0")
+@op("x[indices]", tex=r"x_I", node="IndexBackward0", frees=True)
 def index(x: Value, *, indices: tuple[Any, ...]) -> Value:
     """Take elements by integer or bool arrays: a copy, not a view."""
     return x[indices]
@@ -93,7 +102,7 @@ def _(g: Value, x_shape: Ints, positions: Any) -> Value:
 
 
 def _overwritten(x: Value, y: Value, positions: Any) -> Value:
-    out = np.array(x)
+    out = np.array(x, order="C")  # in the order in which the positions count
     out.reshape(-1)[positions] = y
     return out if x.ndim else out[()]
 
@@ -103,13 +112,20 @@ def _overwritten(x: Value, y: Value, positions: Any) -> Value:
     tex=r"x_{I \leftarrow y}",
     node="torch::autograd::CopySlices",
     dtypes="any",
+    frees=True,
 )
 def put(x: Value, y: Value, *, positions: Any) -> Value:
     """Overwrite the elements of a view: what ``x[0] = y`` does to x."""
     return _overwritten(x, y, positions)
 
 
-@op("x with x[positions] = y", tex=r"x_{I \leftarrow y}", node="IndexPutBackward0", dtypes="any")
+@op(
+    "x with x[positions] = y",
+    tex=r"x_{I \leftarrow y}",
+    node="IndexPutBackward0",
+    dtypes="any",
+    frees=True,
+)
 def index_put(x: Value, y: Value, *, positions: Any) -> Value:
     """Overwrite elements at indices: what ``x[[0, 2]] = y`` and ``x[mask] = y`` do to x."""
     return _overwritten(x, y, positions)
@@ -136,6 +152,14 @@ def copy_from(x: Value, y: Value) -> Value:
     return out if x.ndim else out[()]
 
 
+@op("y", tex=r"y", node="FillBackward3", dtypes="any")
+@vjp("y", lambda g, y_dtype: to_copy(g, dtype=y_dtype), tex=r"\bar z")
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
+def fill_with(x: Value, y: Value) -> Value:
+    """Return the one number of y in the shape and dtype of x: what ``x.fill_(y)`` computes."""
+    return np.full_like(x, y)[()]
+
+
 @op("value", tex=r"a", node="FillBackward2")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def fill(x: Value, *, value: float) -> Value:
@@ -160,6 +184,7 @@ def getitem(x: Value, key: Any) -> Value:
     """
     keys = [_known(k) for k in (key if isinstance(key, tuple) else (key,))]
     _check_count(x, keys, key)
+    before = x
     dim = 0
     gather: dict[int, Any] = {}  # dimension -> the index array for it
     seen_ellipsis = False
@@ -190,16 +215,20 @@ def getitem(x: Value, key: Any) -> Value:
                 dim += 1
     if gather:
         return index(x, indices=_together(gather, dim))
-    if isinstance(key, slice) or not all(k is Ellipsis or k == slice(None) for k in keys):
-        return x
-    return alias(x)
+    return alias(x) if x is before else x
 
 
 def is_basic(key: Any) -> bool:
     """Return whether ``x[key]`` is a view: made of numbers, slices, None and ... only."""
     keys = key if isinstance(key, tuple) else (key,)
     basic = (int, slice, type(None), type(Ellipsis))
-    return all(isinstance(_known(k), basic) and not isinstance(k, bool) for k in keys)
+    return all(isinstance(k, basic) and not isinstance(k, bool) for k in map(_known, keys))
+
+
+def is_plain_gather(key: Any) -> bool:
+    """Return whether ``x[key]`` gathers from x itself: it has no numbers and no partial slices."""
+    keys = map(_known, key if isinstance(key, tuple) else (key,))
+    return all(isinstance(k, np.ndarray) or k in (Ellipsis, slice(None)) for k in keys)
 
 
 def _known(k: Any) -> Any:

@@ -79,7 +79,11 @@ class Op:
         Names of what rules read besides the output and the first two inputs.
     saves, saves_rest : bool
         Whether any rule reads the values of a tensor; whether one of those is in ``rest``.
+    takes_nothing : bool
+        Whether the rules are called also where no cotangent has arrived: a Function's are.
     """
+
+    several = frees = takes_nothing = False  # here, because they are rare: copies stay smaller
 
     def __init__(self, forward: Callable[..., Any], text: str, tex: str, **options: Any) -> None:
         code = forward.__code__
@@ -94,6 +98,8 @@ class Op:
         self.is_view: bool = options.pop("view", False)
         self.dtypes: str = options.pop("dtypes", "promote")
         self.layout: str = options.pop("layout", "")
+        for rare in {"several", "frees"} & options.keys():
+            setattr(self, rare, options.pop(rare))
         self.by_products: tuple[str, ...] = options.pop("by_products", ())
         self.keeps_type: int = options.pop("keeps_type", 0)
         self.operands: tuple[str, ...] = options.pop("operands", ())
@@ -110,7 +116,7 @@ class Op:
         self.rules_of_more: Any = [_no_rule] * (len(self.inputs) - 2)
         self.first_of_more = 0 if self.is_variadic else 2
         self.rest: list[str] = []
-        self.saves = self.saves_rest = False
+        self.saves = self.saves_rest = self.frees
 
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
         """Bring a rule into positional form and work out what it makes nodes save.
@@ -135,7 +141,7 @@ class Op:
         self.rules[wrt] = rule
         self.saves = self.saves or not values.isdisjoint(rule.reads)
         self.rest += [n for n in rule.reads if n not in slots and n not in self.rest]
-        self.saves_rest = not values.isdisjoint(self.rest)
+        self.saves_rest = self.frees or not values.isdisjoint(self.rest)
         places = (slots.get(name) or f"rest[{self.rest.index(name)}]" for name in rule.reads)
         arguments, index = ", ".join(["g", *places]), self.inputs.index(wrt)
 
@@ -173,9 +179,11 @@ def op(
     node : str, optional
         PyTorch's name of the node; from the function's name if left out.
     **options
-        ``view``: the output may share memory with ``x``. ``layout``: ``"rows"`` for an output that
-        always lies row by row, ``"own"`` where forward sees to it; else it lies as the inputs do
-        (see ``layouts.py``).
+        ``view``: the output may share memory with ``x``; ``several``: it is one of several views
+        that an operation makes at once. ``frees``: parameters that rules read are freed by
+        backward as if they were tensors, as PyTorch does with indices. ``layout``: ``"rows"`` for
+        an output that always lies row by row, ``"own"`` where forward sees to it; else it lies as
+        the inputs do (see ``layouts.py``).
         ``dtypes``: ``"promote"`` brings the inputs to one type, ``"float"`` to one floating type,
         ``"any"`` leaves them alone. ``operands``: parameters that count as inputs for this;
         ``keeps_type``: how many of the first inputs, masks, keep their type all the same.

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.optim.optimizer import Array, InPlace
@@ -91,6 +92,7 @@ class Adam(
         lr, (beta1, beta2), step = float(group["lr"]), group["betas"], _next(state)
         if group["decoupled_weight_decay"] and group["weight_decay"]:
             x *= 1 - lr * group["weight_decay"]
+            note_change(x)  # the step is another change
         mean, square = share(state["exp_avg"]), share(state["exp_avg_sq"])
         mean += (1 - beta1) * (g - mean)
         square *= beta2

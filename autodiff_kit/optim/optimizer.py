@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import enable_grad, local
-from autodiff_kit.autograd.versions import next_number, note_change
+from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.errors import error
 from autodiff_kit.nn.options import REQUIRED, reader
 from autodiff_kit.nn.parameter import clear_grad, type_name
 from autodiff_kit.tensor import INFERENCE, Tensor, share
+from autodiff_kit.views import forget_views
 
 __all__ = ["InPlace", "Optimizer"]
 
@@ -215,10 +216,10 @@ class InPlace(Optimizer):
                 if decay:
                     g = g + decay * x
                 self._update(group, param, x, g)
-                if param._changes is None:
+                if param._changes is not INFERENCE:
                     note_change(x)
-                elif param._changes is not INFERENCE:
-                    param._changes.note(next_number(), "")
+                if param._views is not None:
+                    forget_views(param)
                 if observer is not None:
                     observer.modified(param, f"{type(self).__name__}.step")
 

@@ -160,8 +160,8 @@ def test_a_gradient_is_found_where_it_is_complete(picture: Picture) -> None:
     # z = x * w * w: dz/dh = w = 3, dz/dx = w * w = 9, dz/dw = 2 x w = 12
     assert found(picture, "grad >= 3") == [
         ("visit", "h"),
-        ("accumulate", "w"),
         ("accumulate", "x"),
+        ("accumulate", "w"),
     ]
 
 

@@ -1,0 +1,165 @@
+"""Views: tensors that look into the memory of another one, their base.
+
+After reading this file you know what happens to ``row = x[0]`` when ``x`` is changed in place. A
+view is its base, how to look at it again (offset, sizes and strides: its array has them), the
+manner in which it was made, and the latest change that its history knows of. When the base
+changes, by whatever view, the view's history is stale; it is made anew when it is asked for. Some
+views cannot be given a history like that, and so must not be changed: each of several outputs of
+one operation, what was made in ``no_grad`` mode, what a Function of the learner's has returned.
+Read next: ``inplace.py``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from autodiff_kit import ops
+from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.hooks import move_retained
+from autodiff_kit.autograd.node import AccumulateGrad, Nowhere
+from autodiff_kit.autograd.versions import changes_of, last_change
+from autodiff_kit.errors import error
+from autodiff_kit.ops.apply import tensors
+
+if TYPE_CHECKING:
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["DEFAULT", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base", "forget_views", "is_stale"]
+__all__ += ["look_again", "node_of", "note_view", "positions", "refusal_of_view", "seen_through"]
+
+
+# How a view was made: what it may be used for when it, or its base, is changed in place.
+DEFAULT, NO_GRAD, INFERENCE_MODE = "default", "no_grad", "inference"
+SEVERAL, FUNCTION = "several", "function"  # one of several outputs; by a Function of the learner's
+
+
+def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
+    """Note that ``view`` looks into the memory of ``of``: they share base and version."""
+    mode = local.mode
+    base = of._base
+    if not mode.grad_enabled:
+        kind = INFERENCE_MODE if mode.inference else NO_GRAD
+    if base is None:
+        base = of
+    elif kind is DEFAULT:
+        kind = of._kind
+    view._base, view._kind, view._seen = base, kind, last_change.number
+    view._changes = of._changes
+    if view._node is None and base._node is not None:
+        view._node = Nowhere(view)
+    if base._views is None:
+        base._views = set()
+    base._views.add(weakref.ref(view, base._views.discard))
+
+
+def forget_views(base: Tensor) -> None:
+    """Let the views of a base that has changed find their history anew when it is asked for.
+
+    Its slot is left empty: then Python calls ``Tensor.__getattr__``, and that ``look_again``. So
+    only views whose base was changed pay for being asked.
+    """
+    for reference in tuple(base._views or ()):
+        view = reference()
+        if view is not None and not is_stale(view):
+            node = view._node
+            if base._node is not None or not (node is None or isinstance(node, AccumulateGrad)):
+                view._old = node
+                del view._node
+
+
+def follow_base(base: Tensor) -> None:
+    """Let the views of a leaf require grad if it does, and if not, no longer."""
+    for reference in tuple(base._views or ()):
+        view = reference()
+        if view is None or is_stale(view):
+            continue
+        if base._node is None:
+            if isinstance(view._node, Nowhere):
+                view._node = None
+            continue
+        changes = changes_of(view._array)
+        if changes and changes[-1] > view._seen:
+            view._old = view._node
+            del view._node
+        elif view._node is None:
+            view._node = Nowhere(view)
+
+
+def is_stale(tensor: Tensor) -> bool:
+    """Return whether a view's base has changed since the view's history was made."""
+    try:
+        object.__getattribute__(tensor, "_node")  # an empty slot: Tensor.__getattr__ is not asked
+    except AttributeError:
+        return True
+    return False
+
+
+def node_of(tensor: Tensor) -> Any:
+    """Return the node of a tensor, that of a view made anew where its base has changed.
+
+    RuntimeError, in PyTorch's words, where that cannot be told: for a view made in no_grad mode,
+    one of several outputs, or one of a Function.
+    """
+    return look_again(tensor) if is_stale(tensor) else tensor._node
+
+
+def look_again(view: Tensor) -> Any:
+    """Give a view the history that follows from its base's; see ``node_of``."""
+    base, old = view._base, view._old
+    assert base is not None
+    if view._kind is not DEFAULT and (base._node is not None or old is not None):
+        raise refusal_of_view(view, old, "its base or another view of its base has been")
+    view._node = None
+    if base._node is not None or not (old is None or isinstance(old, AccumulateGrad)):
+        with enable_grad():
+            view._node = node = seen_through(base, view)
+        view._seen = last_change.number
+        move_retained(view, old, node)
+    elif not isinstance(old, Nowhere):
+        view._node = old
+    return view._node
+
+
+def refusal_of_view(view: Tensor, node: Any, what: str) -> Exception:
+    """Return the error for a view that is, or whose base has been, modified in place."""
+    kind = view._kind
+    name = "" if node is None or isinstance(node, AccumulateGrad) else node.shown.name()
+    output = f"Output {node.output_nr} of {name.split('Backward')[0]} is a view" if name else ""
+    if kind in (NO_GRAD, INFERENCE_MODE) or not output:
+        of = f"{output} of a view which" if output else "A view"
+        mode = "inference mode" if kind is INFERENCE_MODE else "no_grad mode"
+        when = "in normal mode" if kind is INFERENCE_MODE else "with grad mode enabled"
+        output = f"{of} was created in {mode} and {what} modified inplace {when}."
+    else:
+        output = f"{output} and {what} modified inplace."
+    return error(f"inplace.view_{kind}", output=output)
+
+
+def seen_through(base: Tensor, view: Tensor) -> Any:
+    """Return the node of a view whose base has the history that it has now."""
+    whole = tensors.wrap(base._array, base._node)
+    made = ops.pick(whole, positions=positions(base, view))
+    return made._node
+
+
+def positions(base: Tensor, view: Tensor) -> Any:
+    """Return which elements of ``base``, counted row by row, ``view`` has: ints of its shape."""
+    whole, part = tensors.share(base), tensors.share(view)
+    if part.size == 0:
+        return np.zeros(part.shape, int)
+    size = whole.itemsize
+    places = np.full(part.shape, (part.ctypes.data - whole.ctypes.data) // size)
+    for dim, (n, stride) in enumerate(zip(part.shape, part.strides, strict=True)):
+        places += (np.arange(n) * (stride // size)).reshape((n,) + (1,) * (part.ndim - dim - 1))
+    if whole.flags.c_contiguous:
+        return places
+    # The elements of the base lie in memory in another order than row by row.
+    steps = tuple(stride // size * 8 for stride in whole.strides)
+    extent = sum((n - 1) * step for n, step in zip(whole.shape, steps, strict=True)) // 8 + 1
+    number = np.zeros(extent, "int64")
+    as_strided(number, whole.shape, steps)[...] = np.arange(whole.size).reshape(whole.shape)
+    return number[places]
