@@ -108,6 +108,7 @@ NODE = """
 MORE_EDGES = """
         node.more = ({more})
 """
+VIEW_KINDS = {True: "", "several": ", SEVERAL"}
 # Tensors made in inference mode have no node: so only the partner of one that has can be one.
 REFUSAL = """
         if {edge} is None and isinstance({tensor}, Tensor) and {tensor}._changes is INFERENCE:
@@ -231,7 +232,7 @@ def text_of(row: Op) -> str:
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
         "rest": "".join(f"{known[name]}, " for name in row.rest),
         "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
-        "view": f"note_view(out, x{', SEVERAL' * row.several})" if row.is_view else "",
+        "view": f"note_view(out, x{VIEW_KINDS[row.is_view]})" if row.is_view else "",
         "wanted": f"({' or '.join(f'{edge} is not None' for edge in edges)})",
         "x": saved[0],
         "y": saved[1] if count > 1 else "None",

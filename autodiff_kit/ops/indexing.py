@@ -44,7 +44,7 @@ def _(g: Value, x_shape: Ints, dim: int, index: int) -> Value:
     return select_backward(g, shape=x_shape, dim=dim, index=index)
 
 
-@op("x[index]", tex=r"x_i", node="UnbindBackward0", view=True, several=True)
+@op("x[index]", tex=r"x_i", node="UnbindBackward0", view="several")
 def unbind_item(x: Value, *, dim: int, index: int) -> Value:
     """Take one entry along a dimension: what ``for row in x`` and ``a, b = x`` do."""
     return x[(slice(None),) * dim + (index, ...)]

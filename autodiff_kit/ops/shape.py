@@ -287,13 +287,13 @@ def check_split(length: int, given: Any, dim: int) -> list[int]:
     return [min(end, length) for end in range(size, length + size, size or 1)] or [0]
 
 
-@op("x.split(size)[i]", tex=r"x_{[a:b]}", node="SplitBackward0", view=True, several=True)
+@op("x.split(size)[i]", tex=r"x_{[a:b]}", node="SplitBackward0", view="several")
 def split_item(x: Value, *, dim: int, start: int, end: int) -> Value:
     """Take one of the parts that ``split`` and ``chunk`` cut into."""
     return x[(slice(None),) * dim + (slice(start, end),)]
 
 
-@op("x.split(sizes)[i]", tex=r"x_{[a:b]}", node="SplitWithSizesBackward0", view=True, several=True)
+@op("x.split(sizes)[i]", tex=r"x_{[a:b]}", node="SplitWithSizesBackward0", view="several")
 def split_with_sizes_item(x: Value, *, dim: int, start: int, end: int) -> Value:
     """Take one of the parts that ``split`` cuts into when it is given their sizes."""
     return x[(slice(None),) * dim + (slice(start, end),)]

@@ -83,7 +83,7 @@ class Op:
         Whether the rules are called also where no cotangent has arrived: a Function's are.
     """
 
-    several = frees = takes_nothing = False  # here, because they are rare: copies stay smaller
+    takes_nothing = False  # here, because an Op of 30 attributes takes four times the memory
 
     def __init__(self, forward: Callable[..., Any], text: str, tex: str, **options: Any) -> None:
         code = forward.__code__
@@ -95,11 +95,10 @@ class Op:
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
         self.params = names[code.co_argcount : count]
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
-        self.is_view: bool = options.pop("view", False)
+        self.is_view: bool | str = options.pop("view", False)
+        frees: bool = options.pop("frees", False)
         self.dtypes: str = options.pop("dtypes", "promote")
         self.layout: str = options.pop("layout", "")
-        for rare in {"several", "frees"} & options.keys():
-            setattr(self, rare, options.pop(rare))
         self.by_products: tuple[str, ...] = options.pop("by_products", ())
         self.keeps_type: int = options.pop("keeps_type", 0)
         self.operands: tuple[str, ...] = options.pop("operands", ())
@@ -114,9 +113,13 @@ class Op:
         self.rules: dict[str, Rule] = {}
         self.rule0 = self.rule1 = _no_rule
         self.rules_of_more: Any = [_no_rule] * (len(self.inputs) - 2)
-        self.first_of_more = 0 if self.is_variadic else 2
         self.rest: list[str] = []
-        self.saves = self.saves_rest = self.frees
+        self.saves = self.saves_rest = frees
+
+    @property
+    def first_of_more(self) -> int:
+        """The number of the input that the first of ``rules_of_more`` is for."""
+        return 0 if self.is_variadic else 2
 
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
         """Bring a rule into positional form and work out what it makes nodes save.
@@ -141,7 +144,7 @@ class Op:
         self.rules[wrt] = rule
         self.saves = self.saves or not values.isdisjoint(rule.reads)
         self.rest += [n for n in rule.reads if n not in slots and n not in self.rest]
-        self.saves_rest = self.frees or not values.isdisjoint(self.rest)
+        self.saves_rest = self.saves_rest or not values.isdisjoint(self.rest)
         places = (slots.get(name) or f"rest[{self.rest.index(name)}]" for name in rule.reads)
         arguments, index = ", ".join(["g", *places]), self.inputs.index(wrt)
 
@@ -179,7 +182,7 @@ def op(
     node : str, optional
         PyTorch's name of the node; from the function's name if left out.
     **options
-        ``view``: the output may share memory with ``x``; ``several``: it is one of several views
+        ``view``: the output may share memory with ``x``; ``"several"`` if it is one of several
         that an operation makes at once. ``frees``: parameters that rules read are freed by
         backward as if they were tensors, as PyTorch does with indices. ``layout``: ``"rows"`` for
         an output that always lies row by row, ``"own"`` where forward sees to it; else it lies as
