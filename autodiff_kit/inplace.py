@@ -104,26 +104,27 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
     if base is not tensor:
         moved = ops.put(_as_it_was(base), result, positions=positions(base, tensor))
         moved._node.__class__ = CopySlices
-    node, maker = result._node, moved._node
+    node, name = result._node, moved._node.name()  # type: ignore[union-attr]
+    assert node is not None
     if any(value is before for value in (node.x, node.y, *node.rest)):
         number = next_number()  # y *= y: the node has saved what is overwritten now
-        maker = None if node.edge1 is None else maker  # y *= y.detach(): that has no history
+        name = "" if node.edge1 is None else name  # y *= y.detach(): that has no history
     is_written = result._array is before  # by the forward of a Function, and counted
     if not is_written:
         tensors.writable(tensor)[...] = result._array
-    if node.out is not None and node.out is not nodes.RELEASED:
+    if node.out is not None:
         node.out = tensor._array  # it lives there now, and later changes will change it
     _go_on(base, moved._node)
     if is_written:
         forget_views(base)
     else:
-        _note(tensor, number, maker)
+        _note(tensor, number, name)
     _tell(base, how)
     if base is not tensor:
         node_of(tensor)
 
 
-def _go_on(base: Tensor, node: Node) -> None:
+def _go_on(base: Tensor, node: Node | None) -> None:
     """Let a tensor that is no view be the output of ``node`` from now on."""
     old, base._node = base._node, node
     move_retained(base, old, node)
@@ -246,7 +247,7 @@ def _overwrite(base: Tensor, value: Tensor, places: Any, how: str) -> None:
     memory.flat[places.reshape(-1)] = np.broadcast_to(value._array, places.shape).reshape(-1)
     if moved._node is not None and memory.dtype.kind == "f":
         _go_on(base, moved._node)
-    _note(base, number, moved._node)
+    _note(base, number)
     _tell(base, how)
 
 
@@ -262,13 +263,14 @@ def _as_it_was(tensor: Tensor) -> Tensor:
     return copy
 
 
-def _note(tensor: Tensor, number: int, node: Node | None = None) -> None:
-    """Note that the memory of ``tensor`` was overwritten."""
+def _note(tensor: Tensor, number: int, name: str | None = None) -> None:
+    """Note that the memory of ``tensor`` was overwritten; ``name`` that of its node, if known."""
     base = tensor if tensor._base is None else tensor._base
     if tensor._changes is not tensors.INFERENCE:
-        node = base._node if node is None else node
-        is_leaf = node is None or node.op is nodes.ACCUMULATE
-        note_change(tensor._array, number, "" if is_leaf else node.name())  # type: ignore[union-attr]
+        if name is None:
+            node = base._node
+            name = "" if node is None or node.op is nodes.ACCUMULATE else node.name()
+        note_change(tensor._array, number, name)
     if base._views is not None:
         forget_views(base)
 

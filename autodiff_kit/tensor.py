@@ -63,8 +63,10 @@ class Tensor(Methods, Hookable, Storage):
         a change of the base, while ``_node`` is empty (``storage.py``).
     """
 
-    __slots__ = ("__weakref__", "_array", "_base", "_changes", "_grad", "_kind", "_node", "_old")
-    __slots__ += ("_seen", "_views")
+    __slots__ = (
+        *("__weakref__", "_array", "_base", "_changes", "_grad", "_kind", "_node", "_old"),
+        *("_seen", "_views"),
+    )
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
     __hash__ = object.__hash__  # by identity: == compares elements
 

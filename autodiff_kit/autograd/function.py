@@ -488,7 +488,7 @@ def _call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> 
 
     Return a contribution, or None, for each tensor among the arguments.
     """
-    gradients = [None] * len(node.outputs) if g is None else list(as_tensors(g))
+    gradients: list[Any] = [None] * len(node.outputs) if g is None else list(as_tensors(g))
     for i, output in enumerate(node.outputs):
         if gradients[i] is None and output is not None and node.ctx._zeros_for_none:
             gradients[i] = wrap(np.zeros(output[0], output[1])[()])

@@ -164,7 +164,7 @@ class Nowhere(AccumulateGrad):
     __slots__ = ()
 
     def __init__(self, view: Tensor) -> None:
-        self._array, self._leaf = view._array, _nobody
+        self._array, self._leaf = view._array, _nobody  # type: ignore[assignment]
         self.op, self.number, self.shape = ACCUMULATE, next_number(), view._array.shape
         self.edge0 = self.edge1 = self.out = self.x = self.y = self.hooks = None
         self.rest = ()

@@ -155,8 +155,8 @@ def on_own_counter(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return an array of the same bytes whose changes are not counted with those of ``array``."""
     # The base of what is made of a memoryview is that, and no array: there the chain ends.
     if array.flags.c_contiguous and array.size:  # a third of the time
-        return np.frombuffer(memoryview(array), array.dtype).reshape(array.shape)
-    return np.asarray(memoryview(array))
+        return np.frombuffer(memoryview(array), array.dtype).reshape(array.shape)  # type: ignore[arg-type]
+    return np.asarray(memoryview(array))  # type: ignore[arg-type]
 
 
 def _begin(memory: np.ndarray[Any, Any]) -> Changes:
