@@ -266,6 +266,10 @@ class Storage:
         convert = ops.to_copy if wanted.kind == "f" else ops.to_whole
         return convert(self, dtype=wanted)
 
+    def cuda(self: Any, device: Any = None, non_blocking: Any = False) -> Tensor:
+        """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
+        raise error("dtypes.cuda")
+
     def type(self: Any, dtype: Any = None) -> Any:
         """Convert to a dtype; without one, return the name of the tensor's type."""
         if dtype is None:

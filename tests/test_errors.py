@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from string import Formatter
 
@@ -224,4 +225,32 @@ def test_the_public_names_are_sorted_and_unique_within_their_files() -> None:
 
 def test_asking_for_what_is_missing_does_not_break_hasattr() -> None:
     assert not hasattr(torch, "compile")
-    assert not hasattr(torch.ones(1), "cuda")
+    assert not hasattr(torch.nn.functional, "ctc_loss")
+    assert not hasattr(torch.nn.utils, "rnn")
+
+
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("compile", "StaticGraph"),
+        ("jit", "StaticGraph"),
+        ("export", "StaticGraph"),
+        ("cond", "torch.where"),
+        ("nested", "Lesson 07"),
+        ("nn.RNN", "Lesson 07"),
+        ("nn.utils.rnn", "Lesson 07"),
+    ],
+)
+def test_names_that_the_lessons_speak_of_say_what_the_kit_has_instead(
+    path: str, instead: str
+) -> None:
+    with pytest.raises(AttributeError, match=rf"-> torch\.{path} is not part .*{instead}"):
+        attrgetter(path)(torch)
+
+
+def test_a_gpu_is_refused_as_pytorch_without_cuda_refuses_it() -> None:
+    for use in (torch.ones(2).cuda, torch.nn.Linear(1, 1).cuda):
+        with pytest.raises(
+            AssertionError, match=r"^Torch not compiled with CUDA enabled\n-> .*CPU"
+        ):
+            use()

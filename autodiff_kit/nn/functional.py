@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.dtypes import tensor_type
-from autodiff_kit.errors import error
+from autodiff_kit.errors import absent, error
 from autodiff_kit.methods import check_operand
 from autodiff_kit.nn.functional_images import *
 from autodiff_kit.nn.functional_images import __all__ as _images
@@ -225,3 +226,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     last = tensor.ndim
     marks = ops.mark(ops.unsqueeze(tensor, dim=last), dim=last, size=num_classes)
     return ops.to_whole(marks, dtype=np.dtype("int64"))
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("autodiff_kit.nn.functional", name)

@@ -241,6 +241,10 @@ class Module:
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
+    def cuda(self, device: Any = None) -> Self:
+        """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
+        raise error("dtypes.cuda")
+
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert all that is floats, in place; arguments are those of ``Tensor.to``."""
         dtype = zeros(0).to(*args, **kwargs).dtype

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.creation import tensor
-from autodiff_kit.errors import error
+from autodiff_kit.errors import absent, error
 from autodiff_kit.functions import stack
 from autodiff_kit.tensor import Tensor
 
@@ -41,3 +42,7 @@ def clip_grad_norm_(
         for gradient in gradients:
             gradient.mul_(shrink)
     return total
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("autodiff_kit.nn.utils", name)

@@ -506,6 +506,8 @@ torch.set_default_dtype(torch.int64)
 torch.set_grad_enabled('a')
 torch.ones(2, device="cuda")
 m.to("cuda")
+m.cuda()
+a.cuda()
 m.to("float64")
 """
 
