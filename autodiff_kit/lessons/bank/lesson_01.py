@@ -29,7 +29,7 @@ QUESTIONS = (
         why={
             "MulBackward0": "The multiplication runs first and makes `2 * x`, which has no name. "
             "Which operation runs last and makes `y`?",
-            "AddBackward": "Nearly: the names of PyTorch 2 end with a number, here `0`.",
+            "AddBackward": "Nearly: the node of a built-in operation ends with a number, here `0`.",
         },
         otherwise="The name is the short name of the operation, as `Mul` for `*`, then "
         "`Backward0`. Which operation runs last?",

@@ -94,8 +94,8 @@ QUESTIONS = (
         right="`backward` walks along the edges that are there. It builds nothing. It frees the "
         "values that were saved in the nodes; the nodes stay as long as the result does.",
         why={
-            "more, because the graph grows backward": "One of our sources says so. Count before "
-            "and after: the next cell does.",
+            "more, because the graph grows backward": "An article says so. Count before and "
+            "after: the next cell does.",
             "none, because `backward` takes the graph down": "Something is freed, but not the "
             "nodes: it is the values saved in them. Count before and after: the next cell does.",
         },

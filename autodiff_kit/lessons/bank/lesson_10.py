@@ -34,7 +34,7 @@ QUESTIONS = (
             "no more than by guessing, one in ten",
         ),
         answer="no more than by guessing, one in ten",
-        right="It has learned nothing at all. Something keeps the first layers from learning.",
+        right="It has learned nothing at all. The next experiments find out why.",
         why={
             "more than the network of two layers": "It could *express* more. But can it be "
             "trained? Look at the loss.",
@@ -67,8 +67,9 @@ QUESTIONS = (
         "farthest?",
         choices=("SGD", "SGD with momentum 0.9", "Adam"),
         answer="Adam",
-        right="Adam measures each direction by the gradients it has met there, so that the flat "
-        "direction along the valley gets steps as long as the steep one across.",
+        right="At this step size, Adam. It measures each direction by the gradients it has met "
+        "there, so that the flat direction along the valley gets steps as long as the steep one "
+        "across. At another step size the order may be another one.",
         why={
             "SGD": "Its steps are as long as the gradient, and along the floor of the valley that "
             "is nearly nothing.",

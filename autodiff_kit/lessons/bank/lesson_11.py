@@ -82,9 +82,8 @@ QUESTIONS = (
             "an error: `w.grad` cannot be used in a calculation",
         ),
         answer="an error: the change would be part of what is recorded",
-        right="A leaf is what you made. Recorded, the line would make a result of it, and the old "
-        "value would be gone. An update is meant to be no part of the graph: "
-        "`with torch.no_grad():`.",
+        right="Recorded, the line would make a result of the leaf `w`, and the old value would be "
+        "gone. An update is meant to be no part of the graph: `with torch.no_grad():`.",
         why={
             "nothing: `w` has its new value": "That is what you want. But recording is on: what "
             "would the node of this change lead back to?",

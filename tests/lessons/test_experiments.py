@@ -1,0 +1,255 @@
+"""What lessons conclude from their experiments follows from what the experiments showed.
+
+The stored outputs are those of a fresh run (``test_lessons.py`` compares them, and the same lines
+in PyTorch); here the sentences are held against these numbers.
+"""
+
+import gc
+import re
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+import autodiff_kit
+from autodiff_kit import widgets
+from autodiff_kit.static import StaticGraph
+from tests.parity import require_torch
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+TORCHES = [
+    pytest.param(lambda: autodiff_kit, id="kit"),
+    pytest.param(require_torch, id="pytorch", marks=pytest.mark.parity),
+]
+
+
+def cells(number: str) -> list[Any]:
+    path = next(path for path in NOTEBOOKS if path.name.startswith(number))
+    return list(nbformat.read(path, as_version=4).cells)
+
+
+def words(number: str) -> str:
+    """Return what a lesson says, in one line."""
+    texts = [cell.source for cell in cells(number) if cell.cell_type == "markdown"]
+    return " ".join(" ".join(texts).split())
+
+
+def output(number: str, code: str) -> str:
+    """Return what the cell with this code shows as text."""
+    (cell,) = [c for c in cells(number) if c.cell_type == "code" and code in c.source]
+    return "".join(
+        part.text if part.output_type == "stream" else part.get("data", {}).get("text/plain", "")
+        for part in cell.outputs
+    )
+
+
+# -- lesson 10: what makes a deep network learn ---------------------------------------------------
+
+
+def percents(line_begins: str) -> list[list[int]]:
+    """Return a row of the table of lesson 10: columns of three seeds each."""
+    lines = output("10", "def percent(").splitlines()
+    (line,) = [line for line in lines if line.startswith(line_begins)]
+    found = [int(number) for number in re.findall(r"(\d+)%", line)]
+    return [found[i : i + 3] for i in range(0, len(found), 3)]
+
+
+SMALL, LARGE = "Tanh, weights times 1  ", "Tanh, weights times 2  "
+
+
+def test_a_frozen_first_layer_costs_what_lesson_10_says() -> None:
+    trained, frozen, _ = percents(SMALL)
+    costs = [a - b for a, b in zip(trained, frozen, strict=True)]
+
+    assert f"it costs {min(costs)} to {max(costs)} points" in words("10")
+    assert min(frozen) > 20  # far from a guess, which is right in one of ten
+
+
+def test_a_frozen_first_layer_with_larger_weights_beats_a_trained_one_for_each_seed() -> None:
+    (trained, _, _), (_, frozen, _) = percents(SMALL), percents(LARGE)
+
+    assert all(a > b for a, b in zip(frozen, trained, strict=True))
+
+
+def test_larger_weights_decide_where_no_gradient_flows_and_the_gradient_adds_to_that() -> None:
+    (_, _, small), (all_layers, _, large) = percents(SMALL), percents(LARGE)
+
+    assert max(small) <= 15 and min(large) > 60  # "get over 60 % right and do not just guess"
+    assert all(abs(right - 90) <= 3 for right in all_layers)  # "about 90 %"
+
+
+def test_eight_layers_with_larger_weights_do_as_well_as_two_and_sigmoids_learn_too() -> None:
+    two = float(re.findall(r"right: ([\d.]+)%", output("10", "def train("))[0])
+
+    assert all(abs(right - two) <= 3 for right in percents(LARGE)[0])
+    assert min(percents("Sigmoid, weights times 8")[0]) > 40
+    assert output("10", "def percent(").endswith("60 epochs: all over 80 %? True\n")
+
+
+def test_in_eight_sigmoids_differences_die_out_forward_and_gradients_backward() -> None:
+    lines = output("10", "def start(layers").splitlines()
+    forward, backward = ([float(number) for number in line.split()[1:]] for line in lines[1:3])
+
+    assert forward == sorted(forward, reverse=True) and 1e-7 <= forward[-1] < 1e-6
+    assert backward == sorted(backward) and backward[0] < backward[-1] / 1e5
+
+
+def test_which_optimizer_is_ahead_depends_on_the_learning_rate() -> None:
+    loss = [
+        float(number) for number in re.findall(r"^ .* (\d\.\d+)$", output("10", "def race("), re.M)
+    ]
+    slow, fast = loss[:3], loss[3:]
+
+    assert slow.index(min(slow)) == 2 and fast.index(min(fast)) == 1
+
+
+# -- lessons 06 and 08: memory --------------------------------------------------------------------
+
+
+def deep(x: Any) -> Any:
+    for _ in range(20):
+        x = autodiff_kit.sin(x) * 1.1
+    return x.sum()
+
+
+def peak(function: Callable[[], Any]) -> float:
+    """Return the most megabytes that a call takes, without what its first call makes for good."""
+    function()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_replay_holds_as_much_for_backward_as_a_dynamic_graph_and_less_forward() -> None:
+    x = autodiff_kit.ones(100_000, requires_grad=True)
+    graph = StaticGraph.trace(deep, x)
+    array = 0.4  # 100,000 numbers of 4 bytes
+
+    both = peak(lambda: deep(x).backward()), peak(lambda: graph.gradient(x))
+    forward = peak(lambda: autodiff_kit.no_grad()(deep)(x)), peak(lambda: graph.run(x))
+
+    assert both == pytest.approx((21 * array, 21 * array), abs=0.05)
+    assert forward == pytest.approx((3 * array, 2 * array), abs=0.05)
+    said = [float(number) for number in re.findall(r"([\d.]+) MB", output("06", "def peak("))]
+    assert said == pytest.approx([*both, *forward], abs=0.06)
+    assert "the same 8.4 MB at the peak" in words("06")
+    assert "in lesson 06 both needed 8.4 MB" in words("08")
+    assert "forward alone it needed 0.8 MB instead of 1.2" in words("08")
+
+
+def test_weights_or_saved_values_take_more_as_lesson_08_says() -> None:
+    rows = re.findall(
+        r"(\d+) rows, width (\d+): .* (\d+) kB, .* (\d+) kB", output("08", "def compare(")
+    )
+    table = {(int(a), int(b)): (int(c), int(d)) for a, b, c, d in rows}
+
+    for (batch, width), (saved, parameters) in table.items():
+        assert saved == round(8 * batch * width * 4 / 1000)  # eight results, 4 bytes a number
+        assert parameters == round(
+            8 * width * width * 4 * 4 / 1000
+        )  # weight, gradient, two for Adam
+    saved, parameters = table[64, 32]
+    assert parameters == pytest.approx(2 * saved, rel=0.02)
+    saved, parameters = table[4096, 32]
+    assert saved > 10 * parameters
+    saved, parameters = table[64, 256]
+    assert parameters > 10 * saved
+
+
+# -- lesson 11: which line to change --------------------------------------------------------------
+
+# The line that stops, alone, put right: the rest of the program stays as it is.
+IN_THE_LINE_THAT_STOPS = {
+    "no_scalar": ("y.backward()", "y.sum().backward()"),
+    "unused": ("grad(y, [w, b])", "grad(y, [w, b], allow_unused=True)"),
+    "leaf_in_place": ("    w -= 0.1 * w.grad", "    with torch.no_grad(): w -= 0.1 * w.grad"),
+    "view_of_a_leaf": ("    w[0] = 1.", "    with torch.no_grad(): w[0] = 1."),
+    "to_numpy": ("y.numpy()", "y.detach().numpy()"),
+}
+# An earlier line, put right: the line that stopped runs as it is.
+EARLIER = {
+    "no_graph": ("with torch.no_grad():", "if True:"),
+    "whole_numbers": ("[3, 5, 8]", "[3., 5., 8.]"),
+    "second_backward": ("first.backward()", "first.backward(retain_graph=True)"),
+    "changed": ("h += 1", "h = h + 1"),
+    "result_to_optimize": (
+        "torch.ones(3, requires_grad=True) * 0.5",
+        "(torch.ones(3) * 0.5).requires_grad_()",
+    ),
+}
+
+
+def failing_programs() -> dict[str, str]:
+    """Return the ten functions of lesson 11 that fail, by name."""
+    found = {}
+    for cell in cells("11"):
+        for match in re.finditer(r"^def (\w+)\(\):\n(?:    .*\n)+", cell.source, re.M):
+            if f"ErrorStory({match[1]})" in cell.source:
+                found[match[1]] = match[0]
+    return found
+
+
+def test_lesson_11_has_ten_errors_and_the_line_to_change_is_half_and_half() -> None:
+    assert set(failing_programs()) == {*IN_THE_LINE_THAT_STOPS, *EARLIER}
+    assert len(IN_THE_LINE_THAT_STOPS) == len(EARLIER) == 5
+    assert "in five of the ten it is the line that stopped" in words("11")
+
+
+@pytest.mark.parametrize("load", TORCHES)
+@pytest.mark.parametrize("name", [*IN_THE_LINE_THAT_STOPS, *EARLIER])
+def test_an_error_of_lesson_11_goes_when_the_line_that_it_names_is_changed(
+    name: str, load: Any
+) -> None:
+    source = failing_programs()[name]
+    line, *lines_before = reversed(source.strip().splitlines())
+    old, new = {**IN_THE_LINE_THAT_STOPS, **EARLIER}[name]
+    space: dict[str, Any] = {"torch": load()}
+
+    exec(source + f"\nbroken = {name}", space)
+    with pytest.raises((RuntimeError, ValueError)) as failure:
+        space["broken"]()
+    exec(source.replace(old, new), space)
+    space[name]()
+
+    assert failure.traceback[1].lineno == len(lines_before)  # the last line of the function stops
+    assert (old in line) is (name in IN_THE_LINE_THAT_STOPS)
+    assert source.count(old) == 1
+
+
+# -- lesson 00: minutes, and what is the kit's own ------------------------------------------------
+
+
+def minutes(number: str) -> float:
+    """Estimate: 180 words a minute, 40 s a question, 60 s a lab, 3 s a line of code."""
+    code = [cell.source for cell in cells(number) if cell.cell_type == "code"]
+    questions = sum(source.startswith("predict(") for source in code)
+    lab = re.compile(rf"^%%(step|beside)|^({'|'.join(widgets.__all__)})\(", re.M)
+    labs = sum(bool(lab.search(source)) for source in code)
+    lines = sum(len(source.splitlines()) for source in code if not source.startswith("predict("))
+    return len(words(number).split()) / 180 + questions * 40 / 60 + labs + lines * 3 / 60
+
+
+def test_a_lesson_takes_about_as_long_as_lesson_00_says() -> None:
+    estimates = [minutes(path.name[:2]) for path in NOTEBOOKS]
+
+    assert "Each takes about 10 to 25 minutes" in words("00")
+    assert min(estimates) >= 9 and max(estimates) <= 27
+
+
+def test_labs_are_in_the_lessons_that_lesson_00_names() -> None:
+    labs = re.compile(rf"\b({'|'.join(widgets.__all__)}|StaticGraph)\(|^%%beside", re.M)
+    having = {
+        path.name[:2]
+        for path in NOTEBOOKS
+        if any(labs.search(c.source) for c in cells(path.name[:2]) if c.cell_type == "code")
+    }
+
+    assert "(Labs are in lessons 04 to 11 and in 13.)" in words("00")
+    assert having == {"04", "05", "06", "07", "08", "09", "10", "11", "13"}
