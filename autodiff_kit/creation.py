@@ -22,6 +22,7 @@ from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.methods import check_operand
 from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import Generator, default_generator, manual_seed
+from autodiff_kit.signatures import checked
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 
 __all__ = ["Generator", "arange", "empty", "eye", "from_numpy", "full", "linspace", "manual_seed"]
@@ -247,12 +248,13 @@ def _factory(make: Callable[..., Any]) -> Any:
             array = fill_in_order(array, _like)
         return _made(array, requires_grad)
 
-    return factory
+    return checked(make.__name__, factory, "factory")
 
 
 def _filled(name: str, value: int) -> Any:
-    def make(*size: Any, dtype: Any) -> Any:
-        return np.full(_shape(name, size), value, _numpy_type(name, dtype))
+    def make(*sizes: Any, size: Any = None, dtype: Any) -> Any:
+        shape = _shape(name, sizes if size is None else (size,))
+        return np.full(shape, value, _numpy_type(name, dtype))
 
     make.__name__, make.__doc__ = name, f"Make a tensor of {name}; sizes as ints or as one list."
     return _factory(make)
@@ -282,9 +284,9 @@ def _like(factory: Any, name: str) -> Any:
         array = input._array
         return factory(input.shape, dtype=dtype or input.dtype, _like=array, **options)
 
-    like.__name__ = name
+    like.__name__ = like.__qualname__ = name
     like.__doc__ = f"Call ``{name.removesuffix('_like')}`` with shape, dtype, layout of ``input``."
-    return like
+    return checked(name, like, "factory")
 
 
 zeros_like, ones_like = _like(zeros, "zeros_like"), _like(ones, "ones_like")
@@ -299,10 +301,12 @@ def eye(n: int, m: int | None = None, *, dtype: Any) -> Any:
 
 
 @_factory
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
     """Count from ``start`` up to, not including, ``end``; integers give int64."""
     if end is None:
         start, end = 0, start
+    if start is None:
+        start = 0
     start, end, step = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
     if step == 0:
         raise error("creation.zero_step")
@@ -342,8 +346,9 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
 
 
 def _random(name: str, draw: str, doc: str) -> Any:
-    def make(*size: Any, generator: Generator | None = None, dtype: Any) -> Any:
-        shape, kind = _shape(name, size), _numpy_type(name, dtype)
+    def make(*sizes: Any, size: Any = None, generator: Any = None, dtype: Any) -> Any:
+        shape = _shape(name, sizes if size is None else (size,))
+        kind = _numpy_type(name, dtype)
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
             raise error("creation.random_whole", kernel=kernel, kind=dtypes.tensor_type(kind))

@@ -15,6 +15,7 @@ from autodiff_kit import ops
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
+from autodiff_kit.signatures import checked
 from autodiff_kit.tensor import Tensor, wrap
 
 # Operations on one tensor, or with parameters.
@@ -41,11 +42,15 @@ __all__ += ["pow", "split", "stack", "where"]
 
 
 def _from_method(name: str) -> Any:
+    # Without the check of its own: the words would count arguments from the second one.
+    method = getattr(Tensor, name)
+    method = getattr(method, "unchecked", method)
+
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
-        return getattr(input, name)(*args, **kwargs)
+        return method(input, *args, **kwargs)
 
-    return function
+    return checked(name, function, "function")
 
 
 def _with_operand(name: str, argument: str, numbers: bool) -> Any:
@@ -69,6 +74,10 @@ for _name in _METHODS:
     _function.__name__ = _function.__qualname__ = _name
     _function.__doc__ = getattr(Tensor, _name).__doc__
     globals()[_name] = _function
+
+
+def _checked(function: Any) -> Any:
+    return checked(function.__name__, function, "factory")
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
@@ -101,6 +110,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     return ops.where(condition, input, other)
 
 
+@_checked
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension; all other sizes must agree."""
     _check_list("cat", tensors)
@@ -113,6 +123,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return ops.cat(*tensors, dim=first._dim(dim))
 
 
+@_checked
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension."""
     _check_list("stack", tensors)

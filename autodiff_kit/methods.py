@@ -14,6 +14,8 @@ import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
 from autodiff_kit.errors import error
+from autodiff_kit.signature_texts import OF_METHODS
+from autodiff_kit.signatures import checked
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -229,8 +231,8 @@ def _along_dim(name: str) -> Any:
     """Make a method that works along a dimension."""
 
     @_called(name)
-    def method(self: Any, dim: int) -> Any:
-        return getattr(ops, name)(self, dim=self._dim(dim))
+    def method(self: Any, dim: int, dtype: Any = None) -> Any:
+        return getattr(ops, name)(_converted(self, dtype), dim=self._dim(dim))
 
     return method
 
@@ -438,22 +440,27 @@ class Methods:
 
     # -- reductions ----------------------------------------------------------------------------
 
-    def sum(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Add up all elements, or those along ``dim`` (an int or several)."""
+        if dtype is not None:
+            return _converted(_converted(self, dtype).sum(dim, keepdim), dtype)
         if dim is None and not keepdim:
             return ops.sum_all(self)
         return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def mean(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Average all elements, or those along ``dim`` (an int or several)."""
+        self = _converted(self, dtype)
         if self._array.dtype.kind != "f":
             raise error("reductions.mean_of_whole", kind=dtypes.tensor_type(self._array.dtype))
         if dim is None and not keepdim:
             return ops.mean_all(self)
         return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def prod(self: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Multiply all elements, or those along one dimension."""
+        if dtype is not None:
+            return _converted(_converted(self, dtype).prod(dim, keepdim), dtype)
         if dim is None:
             return ops.prod_all(self)
         return ops.prod_dim(self, dim=self._dim(dim), keepdim=keepdim)
@@ -468,8 +475,11 @@ class Methods:
         """Return the logarithm of the sum of ``exp``: a smooth maximum."""
         return ops.logsumexp(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def norm(self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False) -> Tensor:
+    def norm(
+        self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+    ) -> Tensor:
         """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
+        self = _converted(self, dtype)
         p = 2 if p in ("fro", None) else p
         if isinstance(p, str):
             raise error("reductions.norm_order", p=p)
@@ -483,7 +493,7 @@ class Methods:
             raise error(key, p=p, dim=empty[0])
         return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
 
-    def sort(self: Any, dim: int = -1, descending: bool = False) -> Any:
+    def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
         """Return (values, indices): the elements in order along ``dim``; where they were."""
         return _pair("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
 
@@ -655,6 +665,11 @@ class Methods:
         return dims if self._array.ndim else ()
 
 
+for _name in {line.partition("(")[0] for line in OF_METHODS.split("\n") if line}:
+    if callable(getattr(Methods, _name, None)):
+        setattr(Methods, _name, checked(_name, getattr(Methods, _name)))
+
+
 def _refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
     """Return the dimensions as a tuple; refuse to look for the largest of no elements."""
     dims = tensor._dims(dim)
@@ -674,6 +689,8 @@ def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) 
     """Return sizes, given one by one, as one list or by name, as a tuple of ints."""
     if named is not None:
         given = (named,)
+    if not given:
+        raise TypeError(name)  # what is missing is said by ``signatures.py``
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
     for i, n in enumerate(given):
@@ -683,6 +700,10 @@ def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) 
                 "arguments.size_element", name=name, argument=argument, kind=kind, position=i
             )
     return tuple(int(n) for n in given)
+
+
+def _converted(tensor: Any, dtype: Any) -> Any:
+    return tensor if dtype is None else tensor.to(dtype)
 
 
 def _complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
