@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
@@ -28,6 +29,9 @@ from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 __all__ = ["Generator", "arange", "empty", "eye", "from_numpy", "full", "linspace", "manual_seed"]
 __all__ += ["ones", "ones_like", "rand", "rand_like", "randint", "randn", "tensor", "zeros"]
 __all__ += ["zeros_like"]
+
+
+SEQUENCES = (list, tuple, range, deque)
 
 
 def _made(array: Any, requires_grad: bool = False) -> Tensor:
@@ -105,7 +109,7 @@ def _types(data: Any) -> set[type]:
 def _shape_of(data: Any) -> tuple[int, ...]:
     """Return the shape that nested lists have, judged by the first ones."""
     shape: tuple[int, ...] = ()
-    while isinstance(data, list | tuple | range):
+    while isinstance(data, SEQUENCES):
         shape += (len(data),)
         if not data:
             return shape
@@ -119,7 +123,7 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
         if data.ndim == 0 and isinstance(data, Tensor) and data.requires_grad:
             warn_of_scalar(stacklevel=_OUTSIDE + dim)
         yield from np.asarray(data._array if isinstance(data, Tensor) else data).flat
-    elif isinstance(data, list | tuple | range):
+    elif isinstance(data, SEQUENCES):
         if dim == len(shape):
             raise error("creation.nested_too_deep", kind=type(data).__name__)
         if len(data) != shape[dim]:

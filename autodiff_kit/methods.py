@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_kit import dtypes, inplace, ops
 from autodiff_kit.errors import error
 from autodiff_kit.signature_texts import OF_METHODS
-from autodiff_kit.signatures import checked
+from autodiff_kit.signatures import checked, full_name
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -53,7 +53,7 @@ def check_operand(name: str, argument: str, position: int, value: Any, numbers: 
     """
     if isinstance(value, Methods) or (numbers and isinstance(value, _NUMBERS)):
         return
-    kind = type(value).__name__
+    kind = full_name(value)
     raise error(
         "arguments.not_a_tensor", name=name, argument=argument, position=position, kind=kind
     )
@@ -266,7 +266,9 @@ def number_first(sign: str, apply: Any) -> Any:
     def reflected(self: Any, other: Any) -> Any:
         if type(other) is not float and type(other) is not int:
             if not isinstance(other, _NUMBERS):
-                kind = type(other).__name__
+                if sign == "/" and isinstance(other, np.ndarray):
+                    return ops.reciprocal(self) * other
+                kind = full_name(other)
                 raise error("arguments.operands", sign=sign, left=kind, right="Tensor")
             other = other.item() if isinstance(other, np.generic) else other
         return apply(self, other)
@@ -278,6 +280,8 @@ def operand_last(sign: str, apply: Any) -> Any:
     """Make an operator for a tensor or number on the right of a tensor."""
 
     def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy's turn
         if not isinstance(other, (Methods, *_NUMBERS)):
             kind = type(other).__name__
             raise error("arguments.operands", sign=sign, left="Tensor", right=kind)
@@ -287,9 +291,13 @@ def operand_last(sign: str, apply: Any) -> Any:
 
 
 def comparison(apply: Any) -> Any:
-    """Make an operator that leaves other things than tensors and numbers to Python."""
+    """Make an operator that leaves other things than tensors, arrays, numbers to Python."""
 
     def compare(self: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            from autodiff_kit.creation import from_numpy
+
+            other = from_numpy(other)
         return apply(self, other) if isinstance(other, (Methods, *_NUMBERS)) else NotImplemented
 
     return compare
@@ -344,7 +352,7 @@ class Methods:
         return self
 
     def __rmatmul__(self: Any, other: Any) -> Any:
-        kind = type(other).__name__
+        kind = full_name(other)
         raise error("arguments.operands", sign="@", left=kind, right="Tensor")
 
     def outer(self: Any, vec2: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""The arguments that PyTorch 2.13.0 takes, in its own notation: what a failed call is compared with.
+"""The arguments that PyTorch 2.13.0 takes, in its own notation: what a failed call is held against.
 
 Read ``signatures.py``. A method that is not here answers in Python's words.
 """

@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 
-__all__ = ["checked"]
+__all__ = ["checked", "full_name"]
 
 # What NumPy calls an argument, and PyTorch.
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
@@ -92,22 +92,28 @@ class _Signature:
             least, most = sum(p.default is None for p in by_place), len(by_place)
             count = f"{most}" if least == most else f"from {least} to {most}"
             takes = f"{count} positional argument{'s' * (most != 1)}"
-            return f"{name}() takes {takes} but {len(args)} {'was' if len(args) == 1 else 'were'} given"
+            given_ = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+            return f"{name}() takes {takes} but {given_}"
         given = dict(zip((p.name for p in by_place), args, strict=False)) | kwargs
         missing = [p.name for p in self.params if p.default is None and p.name not in given]
-        if missing:
-            names = ", ".join(f'"{n}"' for n in missing)
-            few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
-            return f"{name}() missing {len(missing)} required positional {few}: {names}"
         for position, param in enumerate(self.params):
+            if param.name in missing:
+                names = ", ".join(f'"{n}"' for n in missing)
+                few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
+                return f"{name}() missing {len(missing)} required positional {few}: {names}"
             if param.name in given and not _fits(param, given[param.name]):
                 place = "" if param.by_name else f" (position {position + 1})"
-                kind = type(given[param.name]).__name__
+                kind = full_name(given[param.name])
                 return f"{name}(): argument '{param.name}'{place} must be {param.kind}, not {kind}"
         unknown = next((k for k in kwargs if k not in {p.name for p in self.params}), None)
         if unknown is not None:
             return f"{name}() got an unexpected keyword argument '{unknown}'"
         return None
+
+
+def full_name(value: Any) -> str:
+    """Return the name of a value's type as PyTorch writes it."""
+    return "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 def _fits(param: _Param, value: Any) -> bool:
@@ -162,9 +168,8 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     likely = [i for i, s in enumerate(signatures) if s.least <= count <= s.most]
     if len(signatures) == 1 or len(likely) == 1:
         return complaints[likely[0] if likely else 0]
-    given = [type(value).__name__ for value in args]
-    given += [f"{key}={type(value).__name__}" for key, value in kwargs.items()]
+    given = [full_name(value) for value in args]
+    given += [f"{key}={full_name(value)}" for key, value in kwargs.items()]
     text = ", ".join(given) + (", " if kwargs and len(given) == 1 else "")
-    return (
-        f"{name}() received an invalid combination of arguments - got ({text}), but expected one of:"
-    )
+    wrong = f"{name}() received an invalid combination of arguments - got ({text})"
+    return f"{wrong}, but expected one of:"

@@ -123,8 +123,10 @@ class Storage:
     itemsize: Any = property(lambda self: self._array.dtype.itemsize, doc="Bytes per element.")
     nbytes: Any = property(lambda self: self._array.nbytes, doc="The bytes of all elements.")
 
-    def stride(self: Any) -> tuple[Any, ...]:
-        """Return how many elements to go in memory for one step along each dimension."""
+    def stride(self: Any, dim: int | None = None) -> Any:
+        """Return how many elements to go in memory for one step along each dimension, or one."""
+        if dim is not None:
+            return self.stride()[self._dim(dim)]
         array = np.asarray(self._array)
         steps: list[int] = []
         behind = 1  # the size of the dimension that follows
@@ -207,7 +209,7 @@ class Storage:
 
         RuntimeError if the tensor requires grad, unless ``force``: NumPy would work unrecorded.
         """
-        if self.requires_grad and not force:
+        if self.requires_grad and local.mode.grad_enabled and not force:
             raise error("autograd.numpy_of_recorded")
         _tell(self, "numpy()")
         return share(self)
@@ -215,6 +217,13 @@ class Storage:
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
         return array if dtype is None and not copy else np.array(array, dtype=dtype)
+
+    def __array_wrap__(self: Any, array: Any, *_: Any) -> Tensor:
+        """Make a tensor of what a NumPy function of tensors returns: truth values are 0 and 1."""
+        from autodiff_kit.creation import from_numpy
+
+        array = np.asarray(array)
+        return from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
     def __bool__(self: Any) -> bool:
         if self._array.size != 1:

@@ -68,7 +68,6 @@ class Tensor(Methods, Hookable, Storage):
         *("_seen", "_views"),
     )
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
-    __hash__ = object.__hash__  # by identity: == compares elements
 
     _node: Node | None
     _grad: Tensor | None
@@ -93,6 +92,9 @@ class Tensor(Methods, Hookable, Storage):
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+
+    def __hash__(self) -> int:
+        return id(self)  # by identity: == compares elements
 
     # -- its place in the graph ----------------------------------------------------------------
 
@@ -242,6 +244,12 @@ class Tensor(Methods, Hookable, Storage):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         inplace.assign(self, key, value)
+
+
+for _part in (Methods, Hookable, Storage):  # errors name a method as the learner knows it
+    for _name, _method in vars(_part).items():
+        if getattr(_method, "__qualname__", "") == f"{_part.__name__}.{_name}":
+            _method.__qualname__ = f"Tensor.{_name}"
 
 
 def wrap(array: Any, node: Node | None = None) -> Tensor:

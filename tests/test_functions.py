@@ -15,7 +15,9 @@ MATRIX = torch.tensor([[1.5, -2.0, 0.5], [3.0, 0.25, -1.0]])
 @pytest.mark.parametrize("name", METHODS)
 def test_a_function_refuses_what_is_no_tensor(name: str) -> None:
     with pytest.raises(
-        TypeError, match=rf"^{name}\(\): argument 'input' \(position 1\) must be Tensor"
+        TypeError,
+        match=rf"^{name}\(\)(: argument 'input' \(position 1\) must be Tensor, not list"
+        r"| received an invalid combination of arguments - got \(list, int\))",
     ):
         getattr(torch, name)([1.0], 1)
 

@@ -52,6 +52,8 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     params = row.defaults | params
     as_they_lie = [getattr(value, "_array", None) for value in inputs]
     inputs = promoted(row, inputs, params)
+    if inputs is NotImplemented:
+        return NotImplemented
     arrays = tuple(value._array if isinstance(value, tensors.Tensor) else value for value in inputs)
     mode = local.mode
     try:

@@ -112,6 +112,8 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
         if not isinstance(operand, tensors.Tensor):
             if not isinstance(other, tensors.Tensor):
                 return x @ y  # a rule at work on arrays
+            if operand is y and isinstance(y, np.ndarray):
+                return NotImplemented  # NumPy's turn
             raise error("linalg.operands", left=type(x).__name__, right=type(y).__name__)
     ranks = x._array.ndim, y._array.ndim
     if 0 in ranks:

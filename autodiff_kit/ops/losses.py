@@ -16,10 +16,12 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only, softplus
+from autodiff_kit.ops.checks import Check
 from autodiff_kit.ops.elementwise import abs, clamp_min, log, log1p, sigmoid, sign, where
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "div_by_count"]
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_backward", "div_by_count"]
+__all__ += ["binary_cross_entropy_with_logits"]
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
 
 _add: Callable[..., Value] = np.add.reduce
@@ -137,13 +139,24 @@ def div_by_count(x: Value, *, y: float) -> Value:
     return x / x.dtype.type(y)
 
 
+def _some_float(kernel: str) -> Check:
+    """Make a check that refuses inputs of which none is of floats."""
+    refuse = floats_only(kernel)
+
+    def check(x: Value, y: Value, **params: Any) -> None:
+        if x.dtype.kind != "f" and y.dtype.kind != "f":
+            refuse(x, y)
+
+    return check
+
+
 # -- numbers --------------------------------------------------------------------------------------
 
 
 @op(
     "mean((x - y) ** 2)",
     tex=r"\tfrac1n \textstyle\sum_i (x_i - y_i)^2",
-    whole=floats_only("mse_cpu"),
+    whole=_some_float("mse_cpu"),
     saved_as={"y": "target"},
 )
 def mse_loss(x: Value, y: Value, *, reduction: str) -> Value:
@@ -209,12 +222,34 @@ def binary_cross_entropy(x: Value, y: Value, weight: Value, *, reduction: str) -
 
 @binary_cross_entropy.vjp("x", tex=r"\bar z\,w\,(x - y) / (x (1 - x))")
 def _(g: Value, x: Value, y: Value, weight: Value, reduction: str) -> Value:
-    return _each(g, x, reduction) * weight * (x - y) / clamp_min((1 - x) * x, min=1e-12)
+    return binary_cross_entropy_backward(_each(g, x, reduction) * weight, x, y)
 
 
 @binary_cross_entropy.vjp("y", tex=r"\bar z\,w\,(\ln(1 - x) - \ln x)")
 def _(g: Value, x: Value, weight: Value, reduction: str) -> Value:
     return _each(g, x, reduction) * weight * (log1p(-x) - log(x))
+
+
+@op("g * (x - y) / (x * (1 - x))", tex=r"\bar z\,(x - y) / (x (1 - x))", dtypes="any")
+def binary_cross_entropy_backward(g: Value, x: Value, y: Value) -> Value:
+    """Return the slope of the cross entropy; where log is limited it stays finite, too."""
+    return g * (x - y) / clamp_min((1 - x) * x, min=1e-12)
+
+
+@binary_cross_entropy_backward.vjp("g", tex=r"\bar z\,(x - y) / (x (1 - x))")
+def _(g_: Value, x: Value, y: Value) -> Value:
+    return binary_cross_entropy_backward(g_, x, y)
+
+
+@binary_cross_entropy_backward.vjp("x", tex=r"\bar z\,g\,(x^2 - 2 x y + y) / (x (1 - x))^2")
+def _(g_: Value, g: Value, x: Value, y: Value) -> Value:
+    # PyTorch moves the poles by 1e-12 here, and limits the denominator everywhere else.
+    return g_ * g * (x * x - 2 * x * y + y) / ((x + 1e-12) ** 2 * (1 - x + 1e-12) ** 2)
+
+
+@binary_cross_entropy_backward.vjp("y", tex=r"-\bar z\,g / (x (1 - x))")
+def _(g_: Value, g: Value, x: Value) -> Value:
+    return -g_ * g / clamp_min((1 - x) * x, min=1e-12)
 
 
 @op(

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["promoted"]
 
+# Operators that a NumPy array may stand behind: NumPy computes, ``__array_wrap__`` makes a tensor.
+_WITH_ARRAYS = {f"x {sign} y" for sign in ("+", "-", "*", "/")} | {"x ** y", "x // y", "x % y"}
 _FLOATS = {np.dtype("float32"), np.dtype("float64")}
 
 
-def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
+def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Return the inputs, with tensors brought to the dtype in which the op works.
 
     TypeError if one is neither a tensor nor a number; or what the op's own check raises.
@@ -37,6 +39,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> tuple[
         if array is value and isinstance(value, np.generic):
             array = value.item()  # NumPy's numbers count as Python's
         elif array is value and not isinstance(value, float | int):
+            if isinstance(value, np.ndarray) and i == 1 and row.text in _WITH_ARRAYS:
+                return NotImplemented  # an operator: NumPy's turn
             raise TypeError(not_a_tensor(row, i, value))
         arrays.append(array)
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}

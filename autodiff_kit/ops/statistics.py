@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import abs, isnan, masked, sign, zeros_like
+from autodiff_kit.ops.elementwise import abs, isnan, masked, sign
 from autodiff_kit.ops.reduction import keep, mean_dim, share
 from autodiff_kit.ops.table import op
 
@@ -81,9 +81,9 @@ def linalg_vector_norm(x: Value, *, ord: float, dim: Ints, keepdim: bool = False
 
 @linalg_vector_norm.vjp("x", tex=r"\bar z \odot \operatorname{sign}(x) (|x| / z)^{p-1}")
 def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> Value:
-    g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 0:
-        return zeros_like(x)
+        return None  # a count has no slope: as in PyTorch, nothing is sent back at all
+    g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 1:
         return g * sign(x)
     if ord == 2:

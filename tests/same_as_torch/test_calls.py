@@ -1,0 +1,171 @@
+"""Calls: which names arguments may have, and what is said of a call that is wrong."""
+
+import pytest
+
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run_both
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+GIVEN = """
+import torch.nn.functional as F
+x = torch.arange(6.).reshape(2, 3)
+i = torch.zeros(1, 1).long()
+""".replace("import torch.nn.functional as F", "F = torch.nn.functional")
+
+_WITH_NUMPYS_NAMES = """
+x.sum(axis=1,keepdims=True) x.mean(axis=0) x.max(axis=0,keepdims=True) torch.max(x,axis=0)
+x.argmax(axis=0,keepdims=True) torch.argmax(x,axis=0) x.softmax(axis=0) torch.softmax(x,axis=0)
+x.cumsum(axis=0) x.squeeze(axis=0) x.unsqueeze(axis=0) x.std(axis=0) x.all(axis=0)
+x.sort(axis=0) x.topk(1,axis=0) x.chunk(2,axis=0) x.unbind(axis=0) x.gather(axis=0,index=i)
+torch.sum(x,axis=0) x.narrow(axis=0,start=0,length=1) x.sum(dim=0,keepdims=True)
+torch.cat([x,x],axis=0) torch.stack([x,x],axis=0) x.prod(axis=1) x.logsumexp(axis=0)
+x.var(axis=0,keepdims=True) torch.sum(input=x,dim=0) torch.exp(input=x)
+torch.add(input=x,other=x)
+"""
+WITH_NUMPYS_NAMES = _WITH_NUMPYS_NAMES.split()
+_WITH_A_DTYPE = """
+x.sum(dtype=torch.float64) x.sum((0,1),dtype=torch.float64) x.mean(0,dtype=torch.float64)
+i.mean(dtype=torch.float32) i.sum(dtype=torch.float32) x.sum(dtype=torch.int32)
+x.sum(dtype=None) x.prod(dtype=torch.float64) x.prod(0,dtype=torch.float64)
+x.cumsum(0,dtype=torch.float64) x.softmax(0,dtype=torch.float64)
+i.softmax(0,dtype=torch.float32) x.norm(dtype=torch.float64)
+x.log_softmax(0,dtype=torch.float64) torch.softmax(i,0,dtype=torch.float32)
+torch.sum(x,0,keepdim=True,dtype=torch.float64)
+"""
+WITH_A_DTYPE = _WITH_A_DTYPE.split()
+_WITH_SIZES = """
+torch.zeros(size=(2,3)) torch.ones(size=(2,3)) torch.empty(size=(2,)).shape
+torch.randn(size=(2,3)) torch.rand(size=(2,3)) torch.full(size=(2,),fill_value=1)
+torch.randint(0,3,size=(2,)) torch.arange(end=3) torch.arange(start=1,end=3) x.stride(0)
+x.stride(-1)
+"""
+WITH_SIZES = _WITH_SIZES.split()
+WRONG = """
+x.sum(dimx=1)
+x.sum(0, 1, 2)
+x.sum('a')
+x.sum(0, foo=1)
+x.sum(0, False, None, 3)
+x.sum(1.5)
+x.mean(foo=1)
+x.prod((0, 1))
+x.max((0, 1))
+x.max(foo=1)
+x.amax('a')
+x.argmax((0, 1))
+x.std(foo=1)
+x.cumsum()
+x.cumsum(foo=1)
+x.cumsum('a')
+x.softmax()
+x.logsumexp()
+x.sort(foo=1)
+x.topk()
+x.topk('a')
+x.topk(1, foo=1)
+x.reshape()
+x.reshape('a')
+x.reshape(1.5)
+x.view()
+x.view('a')
+x.permute()
+x.transpose()
+x.transpose(0)
+x.transpose(0, 1, 2)
+x.transpose(0, 'a')
+x.unsqueeze()
+x.unsqueeze(0, 1)
+x.expand()
+x.flip()
+x.narrow(0, 0)
+x.chunk('a')
+x.flatten('a')
+torch.sum()
+torch.sum(1)
+torch.sum(x, foo=1)
+torch.exp([1.])
+torch.gather([1.], 0)
+torch.max()
+x.add(x, x)
+x.mul()
+x.pow()
+torch.randn(2, foo=1)
+torch.randn()
+torch.full((2,))
+torch.arange()
+torch.arange('a')
+torch.linspace(0, 1)
+torch.eye()
+torch.eye('a')
+torch.zeros_like(x, foo=1)
+torch.zeros_like()
+torch.cat()
+x.split()
+x.register_hook()
+x.flip(axis=0)
+"""
+
+
+@pytest.mark.parametrize("call", [*WITH_NUMPYS_NAMES, *WITH_A_DTYPE, *WITH_SIZES])
+def test_a_call_takes_the_names_that_pytorch_takes(call: str) -> None:
+    assert run_both(torch, f"{GIVEN}torch.manual_seed(0)\nprint({call})").raised is None
+
+
+@pytest.mark.parametrize("call", WRONG.strip().split("\n"))
+def test_a_wrong_call_is_refused_in_pytorchs_words(call: str) -> None:
+    assert run_both(torch, f"{GIVEN}{call}").raised is not None
+
+
+_WITH_ARRAYS = """
+x+a x-a x*a x/a x//a x%a x**a x@b a/x x==a a==x np.sqrt(x) np.add(x,x) np.add(x,a) np.isnan(x)
+np.equal(x,x) np.maximum(x,0) np.abs(x) np.clip(x,0,1) np.concatenate([x,x]) np.argmax(x)
+np.sqrt(torch.tensor(4.)) np.sqrt(torch.tensor([4])) np.float64(2)-x
+torch.tensor(deque([1.,2.]))
+"""
+WITH_ARRAYS = _WITH_ARRAYS.split()
+
+
+@pytest.mark.parametrize("call", WITH_ARRAYS)
+def test_numpy_and_tensors_compute_together(call: str) -> None:
+    given = """
+import warnings
+from collections import deque
+warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of how PyTorch declares a method
+a, b = np.ones((2, 3)) * 2, np.ones(3)
+"""
+    assert run_both(torch, f"{GIVEN}{given}print({call})").raised is None
+
+
+@pytest.mark.parametrize("call", ["a - x", "a * w", "a @ x", "w + a", "np.exp(w)"])
+def test_what_numpy_cannot_do_with_tensors_is_refused(call: str) -> None:
+    given = "a = np.ones((2, 3))\nw = torch.ones(2, 3, requires_grad=True)\n"
+    assert run_both(torch, f"{GIVEN}{given}print({call})").raised is not None
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "w = torch.ones(2, requires_grad=True)\nwith torch.no_grad(): print(w.numpy())",
+        "x = torch.rand(3); v = x.expand(2, 3)\nv[0] = 2.\nprint(x, v)",
+        "print(torch.nn.functional.mse_loss(torch.tensor([1, 2]), torch.tensor([1., 3.])))",
+        "x = torch.ones(1)\nprint(hash(x) == id(x))",
+        "x = torch.tensor([1., 2.], requires_grad=True)\nx.norm(0).backward()\nprint(x.grad)",
+    ],
+)
+def test_what_pytorch_does_the_kit_does(program: str) -> None:
+    assert run_both(torch, program).raised is None
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 1.0, 1e-13])
+@pytest.mark.parametrize("y", [0.0, 0.3, 1.0])
+def test_the_cross_entropy_bends_as_in_pytorch_where_log_is_limited(x: float, y: float) -> None:
+    program = f"""
+x = torch.tensor({x}, dtype=torch.float64, requires_grad=True)
+y = torch.tensor({y}, dtype=torch.float64, requires_grad=True)
+loss = torch.nn.functional.binary_cross_entropy(x, y)
+g, = torch.autograd.grad(loss, x, create_graph=True)
+print(g, torch.autograd.grad(g, [x, y]))
+"""
+    assert run_both(torch, program).raised is None
