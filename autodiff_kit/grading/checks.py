@@ -8,10 +8,11 @@ here. Read next: ``exercise.py``, which puts checks together and turns replies i
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import textwrap
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,36 +193,48 @@ def alike(a: Any, b: Any) -> bool:
 
 
 def show(value: Any, limit: int = 160, digits: int = 4) -> str:
-    """Return an answer as short text: small arrays whole, large ones by their shape."""
+    """Return an answer as short text: small arrays whole, large ones by their shape.
+
+    However large or deep the answer is, no more of it is looked at than is shown.
+    """
+    text = _show(value, limit, digits)
+    return text if len(text) <= limit else text[: limit - 4] + " ..."
+
+
+def _show(value: Any, room: int, digits: int) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
+        if value.ndim > 4 and value.size > 24:
+            return f"an array of shape {value.shape}"
         # Beside numbers of ordinary size, what is nearly 0 is shown as 0.
         ordinary = bool(value.size) and value.dtype.kind == "f" and np.abs(value).max() > 0.01
         numbers = np.array2string(
             value, precision=digits, separator=", ", threshold=24, suppress_small=ordinary
         )
-        text = f"{' '.join(numbers.split())} of shape {value.shape}"
-    elif isinstance(value, np.ndarray | np.generic):
-        text = show(value.item(), limit, digits)
-    elif isinstance(value, bool | str | None):
-        text = repr(value)
-    elif isinstance(value, float):
-        text = f"{value:.{digits + 2}g}"
-    elif isinstance(value, list | tuple):
-        inner = ", ".join(show(item, limit, digits) for item in value[:12]) + (
-            ", ..."
-            if len(value) > 12
-            else ","
-            if isinstance(value, tuple) and len(value) == 1
-            else ""
-        )
-        text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
-    elif isinstance(value, dict):
-        text = ", ".join(
-            f"{key}: {show(item, limit, digits)}" for key, item in list(value.items())[:12]
-        )
-    else:
-        text = repr(value)
-    return text if len(text) <= limit else text[: limit - 4] + " ..."
+        return f"{' '.join(numbers.split())} of shape {value.shape}"
+    if isinstance(value, np.ndarray | np.generic):
+        return _show(value.item(), room, digits)
+    if isinstance(value, str):
+        return repr(value[: room + 1])
+    if isinstance(value, float):
+        return f"{value:.{digits + 2}g}"
+    if isinstance(value, list | tuple):
+        parts = _parts(((("", item)) for item in value), len(value), room, digits)
+        comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+        return f"[{parts}]" if isinstance(value, list) else f"({parts}{comma})"
+    if isinstance(value, dict):
+        return _parts(((f"{key[:room]}: ", item) for key, item in value.items()), 0, room, digits)
+    return repr(value)
+
+
+def _parts(items: Iterable[tuple[str, Any]], count: int, room: int, digits: int) -> str:
+    """Return up to twelve parts, as long as there is room."""
+    parts: list[str] = []
+    for label, item in itertools.islice(items, 12):
+        if room <= 0:
+            break
+        parts.append(label + _show(item, room, digits))
+        room -= len(parts[-1]) + 2
+    return ", ".join(parts) + (", ..." if count > len(parts) else "")
 
 
 def _compare(data: Any, value: Any, wanted: Any) -> bool:

@@ -1,41 +1,50 @@
-"""What happens in the process of the learner's code: run it, call it, send plain data back.
+"""What happens in the process of the learner's code: read, run and call it, send data back.
 
 After reading this file you can say what a submission sees (its own namespace, the standard
-library and NumPy; no answers, no checks, no kit) and what it can tell the grader (values; nothing
-it says about itself counts). It is started in a bare Python (``worker.bare_python``) and imports
-nothing of the kit but ``wire.py``. Read next: ``worker.py``, the other end of the pipe.
+library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
+all examples are answered), and what it can tell the grader (values; nothing it says about itself
+counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
+``wire.py`` and ``notebook.py``. Read next: ``worker.py``, the other end of the pipe.
 """
 
 from __future__ import annotations
 import __future__
 
 import ast
+import builtins
 import contextlib
 import functools
 import io
 import os
-import re
 import signal
 import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.grading import wire
+from autodiff_kit.grading.notebook import Cell, Unreadable, cells_of
 
 try:
     import resource
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-SUBMISSION = "<submission>"
-# The numbers of two answers to no call: the learner's code is about to run, and all cells were run.
-READY, LOADED = -2, -1
+SUBMISSION = "<submission "
+# The numbers of the answers to no call: the process is up, the file was read, all cells were run.
+READY, READ, LOADED = -3, -2, -1
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign)
+_KNOWN: dict[type, str] = {
+    kind: kind.__name__
+    for kind in (*vars(builtins).values(), np.linalg.LinAlgError, np.exceptions.AxisError)
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+KINDS = frozenset(_KNOWN.values())
 Emit = Callable[[dict[str, Any]], None]
+Calls = list[dict[str, Any]]
 
 
 class Missing(AttributeError):
@@ -75,19 +84,18 @@ class Printed(io.TextIOBase):
         return text
 
 
-def run(code: str, calls: list[dict[str, Any]], emit: Emit, output: int) -> None:
-    """Run ``code``, then each call's driver beside it, and emit one answer after each.
+def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -> None:
+    """Run a submission, then each call's driver beside it, and emit one answer after each.
 
     Parameters
     ----------
-    code : str
-        The learner's source. Lines that begin with ``# %%`` part it into cells: a cell that does
-        not compile takes no other with it. After a statement that raises, the next one is run, as
-        in a notebook.
-    calls : list of {"driver": source of ``def drive(step, data)``, "data": plain data}
+    work : {"data": bytes as an array, "suffix", "names", "given": source that runs ahead}
+        A cell that does not compile takes no other with it. After a statement that raises, the
+        next one is run, as in a notebook.
+    calls : lists of {"driver": source of ``def drive(step, data)``, "data": plain data}
+        The next list is asked for when the one before is answered.
     emit : callable
-        Takes {"call", "status", "value", "error", "output"}; raises ValueError for a value that
-        cannot be sent.
+        Takes an answer; raises ValueError for a value that cannot be sent.
     output : int
         How many characters of prints to keep.
     """
@@ -96,50 +104,59 @@ def run(code: str, calls: list[dict[str, Any]], emit: Emit, output: int) -> None
     sys.modules["submission"] = step  # dataclasses and pickle look their module up there
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            emit(_answer(READY, "ok"))
-            failure = _load(code, step)
-            emit(_answer(LOADED, "ok"))
-            for number, call in enumerate(calls):
-                _drive(number, call, step, emit, printed, failure, code)
+            emit(answer_to(READY))
+            try:
+                cells = cells_of(work["data"].tobytes(), work["suffix"], work["names"])
+                emit(answer_to(READ, value=[[cell.above, cell.source] for cell in cells]))
+            except Unreadable as problem:
+                emit(answer_to(READ, "unreadable", error=str(problem)))
+                return
+            except MemoryError:
+                emit(answer_to(READ, "unreadable", error="It needs more memory than there is."))
+                return
+            failure = _load(work["given"], cells, step)
+            emit(answer_to(LOADED))
+            number = 0
+            for batch in calls:
+                for call in batch:
+                    _drive(number, call, step, emit, printed, failure)
+                    number += 1
     finally:
         sys.modules.pop("submission", None)
 
 
-def _answer(
-    number: int, status: str, value: Any = None, error: str = "", output: str = ""
-) -> dict[str, Any]:
-    return {"call": number, "status": status, "value": value, "error": error, "output": output}
+def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -> dict[str, Any]:
+    """Return the answer to a call; `more`: its error in words, the error's kind and its place."""
+    empty = {"error": "", "kind": "", "cell": 0, "line": 0, "output": ""}
+    return {"call": number, "status": status, "value": value, **empty, **more}
 
 
-def _load(code: str, step: Step) -> str:
+def _load(given: str, cells: list[Cell], step: Step) -> dict[str, Any]:
     """Run all cells; return the first error that can be why a name is missing, or nothing."""
-    failure = ""
+    failure: dict[str, Any] = {}
     flags = 0
-    for cell in _cells(code):
-        try:
-            statements = ast.parse(cell, SUBMISSION).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            failure = failure or describe(error, code)
+    if given:
+        exec(_given(given), step.__dict__)
+    for number, cell in enumerate(cells):
+        if cell.tree is None:
+            failure = failure or {**described(cell.error), "cell": number}
             continue
-        for statement in statements:
+        for statement in cell.tree.body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 for alias in statement.names:
                     flags |= getattr(__future__, alias.name, __future__.annotations).compiler_flag
             try:
                 tree = ast.Module([statement], [])
-                exec(compile(tree, SUBMISSION, "exec", flags, True), step.__dict__)
+                exec(compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True), step.__dict__)
             except BaseException as error:  # also SystemExit: the statement ends, nothing more
                 if isinstance(statement, _DEFINES):
-                    failure = failure or describe(error, code)
+                    failure = failure or described(error)
     return failure
 
 
-def _cells(code: str) -> Iterator[str]:
-    """Yield the cells, each behind as many empty lines as keep its line numbers right."""
-    start = 0
-    for cell in re.split(r"(?m)^(?=# %%)", code):
-        yield "\n" * start + cell
-        start += cell.count("\n")
+@functools.cache
+def _given(source: str) -> types.CodeType:
+    return compile(source, "<given>", "exec")
 
 
 def _drive(
@@ -148,28 +165,28 @@ def _drive(
     step: Step,
     emit: Emit,
     printed: Printed,
-    failure: str,
-    code: str,
+    failure: dict[str, Any],
 ) -> None:
-    value = None
+    value: Any = None
+    error: dict[str, Any] = {}
     try:
         beside: dict[str, Any] = {"__name__": "driver", "np": np}
         exec(_driver(call["driver"]), beside)
         value = beside["drive"](step, call["data"])
-        status, error = "ok", ""
+        status = "ok"
     except Missing as absent:
         # Why it is missing, if a cell failed before its definition.
-        status, error = ("raised", failure) if failure else ("missing", str(absent))
+        status, error = ("raised", failure) if failure else ("missing", {"error": str(absent)})
     except MemoryError as problem:
-        status, error = "memory", describe(problem, code)
+        status, error = "memory", described(problem)
     except BaseException as problem:
-        status, error = "raised", describe(problem, code)
+        status, error = "raised", described(problem)
     try:
-        emit(_answer(number, status, value, error, printed.taken()))
+        emit(answer_to(number, status, value, output=printed.taken(), **error))
     except MemoryError:
-        emit(_answer(number, "memory", None, "MemoryError", printed.taken()))
+        emit(answer_to(number, "memory", error="MemoryError", output=printed.taken()))
     except ValueError as problem:
-        emit(_answer(number, "refused", None, str(problem), printed.taken()))
+        emit(answer_to(number, "refused", error=str(problem), output=printed.taken()))
 
 
 @functools.cache  # many calls share a driver
@@ -177,25 +194,37 @@ def _driver(source: str) -> types.CodeType:
     return compile(textwrap.dedent(source), "<driver>", "exec")
 
 
-def describe(error: BaseException, code: str) -> str:
-    """Return class, message and the last line of the learner's code that was running."""
+def kind_of(error: BaseException) -> str:
+    """Return the name of Python's or NumPy's own class of an error.
+
+    A class of the learner's counts as the one it was made from, whatever it is called.
+    """
+    kind = type(error)
+    if kind in _KNOWN:
+        return _KNOWN[kind]
+    known = (_KNOWN[base] for base in kind.__mro__ if base in _KNOWN)
+    return next((name for name in known if name != "NotImplementedError"), "Exception")
+
+
+def described(error: BaseException | None) -> dict[str, Any]:
+    """Return an error in words, its kind, and the place in the learner's code that was running."""
+    if error is None:
+        return {}
     try:
-        message = f"{type(error).__name__}: {error}"[:2000]
+        words = f"{type(error).__name__}: {error}"[:2000]
     except BaseException:  # a message may be made by the learner's own code
-        message = type(error).__name__
-    line = None
-    if isinstance(error, SyntaxError) and error.filename == SUBMISSION:
-        line = error.lineno
-        message = f"{type(error).__name__}: {error.msg}"
+        words = type(error).__name__
+    cell = line = 0
+    if isinstance(error, SyntaxError) and error.filename in ("<unknown>", None):  # not run at all
+        line = error.lineno or 0
+        words = f"{type(error).__name__}: {error.msg}"
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == SUBMISSION:
-            line = trace.tb_lineno
+        file = trace.tb_frame.f_code.co_filename
+        if file.startswith(SUBMISSION):
+            cell, line = int(file[len(SUBMISSION) : -1]), trace.tb_lineno
         trace = trace.tb_next
-    lines = code.splitlines()
-    if line is None or not 0 < line <= len(lines):
-        return message
-    return f"{message}\nline {line}: {lines[line - 1].strip()[:200]}"
+    return {"error": words, "kind": kind_of(error), "cell": cell, "line": line}
 
 
 def taken_memory() -> int:
@@ -224,19 +253,26 @@ def limit_resources(limits: dict[str, Any], taken: int) -> None:
             resource.setrlimit(getattr(resource, name), (value, value))
 
 
-def answer(request: dict[str, Any], reply_to: int) -> None:
-    """Do what ``request`` asks, and write the answers to the file ``reply_to``."""
+def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int) -> None:
+    """Do what ``request`` asks, and write the answers to the file ``reply_to``.
+
+    The calls that are no examples come after the examples were answered: ``read`` gets them.
+    """
     limits = request["limits"]
 
     def emit(message: dict[str, Any]) -> None:
         data = wire.encode(message)
-        if len(data) > limits["reply"]:
+        if len(data) > limits["reply"] and message["call"] >= 0:
             raise wire.WireError(f"The answer takes more than {limits['reply']:,} bytes.")
         data = wire.frame(data)
         while data:
             data = data[os.write(reply_to, data) :]
 
-    run(request["code"], request["calls"], emit, limits["output"])
+    def calls() -> Iterator[Calls]:
+        yield request["calls"]
+        yield wire.decode(*wire.unframe(read))
+
+    run(request["work"], calls(), emit, limits["output"])
 
 
 def how_it_ended(status: int) -> str:
@@ -253,13 +289,16 @@ def how_it_ended(status: int) -> str:
 
 def main() -> None:
     """Answer the one request that comes in on standard input."""
-    source = sys.stdin.buffer
-    request = wire.decode(*wire.unframe(source.read))
+    talk, reply_to = os.dup(0), os.dup(1)
+
+    def read(count: int) -> bytes:
+        return os.read(talk, count)
+
+    request = wire.decode(*wire.unframe(read))
     # From here on, what the learner prints or reads cannot be taken for the talk with the grader.
-    reply_to = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
     os.close(nothing)
     limit_resources(request["limits"], taken_memory())
-    answer(request, reply_to)
+    answer(read, request, reply_to)

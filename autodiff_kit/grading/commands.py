@@ -24,6 +24,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from autodiff_kit.grading import engine_dask, engine_local, export, sandbox, submissions
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
+from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
@@ -31,6 +32,7 @@ from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Grade, Store, StoreError
 from autodiff_kit.grading.template import begin
 from autodiff_kit.grading.verify import SEEDS, table, verify
+from autodiff_kit.grading.worker import Runner
 
 __all__ = ["COMMANDS", "isolation"]
 
@@ -131,7 +133,6 @@ def grade(
         with Store(results / RESULTS) as store:
             seed = int(store.fact("seed", str(secrets.randbits(48) if seed is None else seed)))
             total = submissions.count(place)
-            found = submissions.find(place, course.names, name, pattern)
             run: engine_local.Engine
             if engine == "dask":
                 run = engine_dask.OnDask(course, scheduler, allow_level)
@@ -139,13 +140,14 @@ def grade(
             else:
                 walls = _walls(console, allow_level)
                 run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
-            with _progress(console, total) as progress:
+            with _progress(console, total) as progress, unpacking(walls) as runner:
+                found = submissions.find(place, course.names, name, pattern, runner)
                 summary = engine_local.grade(
                     found,
                     course,
                     store,
                     run,
-                    seed=seed,
+                    secret=seed,
                     shard=shard,
                     guard=walls is None and engine == "local",
                     progress=progress,
@@ -169,6 +171,17 @@ def grade(
             f"{summary.faults} submissions could not be graded for reasons that are not theirs.\n"
             "-> See why with `autodiff-kit show`, then run the same command again."
         )
+
+
+@contextlib.contextmanager
+def unpacking(walls: Walls | None) -> Iterator[Runner]:
+    """Give a runner for learners' zips, which starts with the first one."""
+    runner = runner_for(walls)
+    try:
+        yield runner
+    finally:
+        if isinstance(runner, sandbox.Sandbox):
+            runner.close()
 
 
 def _walls(console: Console, least: int) -> Walls | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.engine_local import Job, Worker, lost
+from autodiff_kit.grading.judging import Job, Judge, lost
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, folder_hash, key_of
 
@@ -99,11 +99,11 @@ class OnDask:
                         yield lost(group[0], self.course, str(future.exception()))
 
 
-_workers: dict[tuple[Path, int], Worker] = {}
+_judges: dict[tuple[Path, int], Judge] = {}
 
 
 def grade_there(jobs: list[Job], folder: Path, least: int) -> list[Attempt]:
-    """Grade submissions on a worker of the cluster; each of its threads keeps a fork server.
+    """Grade submissions on a worker of the cluster; each of its threads keeps a judge.
 
     Raises
     ------
@@ -111,15 +111,15 @@ def grade_there(jobs: list[Job], folder: Path, least: int) -> list[Attempt]:
         If the worker has other checks than the one who writes the rows, or too low walls.
     """
     place = (folder, threading.get_ident())
-    if place not in _workers:
+    if place not in _judges:
         walls = best_walls()
         if (walls.level if walls else 0) < least:
             raise ClusterError("This worker cannot shut submissions in as well as is asked for.")
-        _workers[place] = Worker(folder, walls)
+        _judges[place] = Judge(folder, walls)
     for job in jobs:
         if job.checks and _hash(folder / "checks" / job.submission.exercise) != job.checks:
             raise ClusterError(f"This worker has other checks in {folder}.")
-    return [_workers[place].grade(job) for job in jobs]
+    return [_judges[place].grade(job) for job in jobs]
 
 
 _hash = functools.cache(folder_hash)

@@ -7,14 +7,13 @@ the mutant does has made the mutant's mistake. Read next: ``verify.py``, which t
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import runpy
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import CodeType
@@ -23,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.grading.checks import Check, alike, show
-from autodiff_kit.grading.child import Missing
+from autodiff_kit.grading.child import Missing, kind_of
 from autodiff_kit.grading.child import Step as Namespace
+from autodiff_kit.grading.notebook import Unreadable, defined
 from autodiff_kit.grading.wire import WireError, decode, encode
-from autodiff_kit.grading.worker import Call, Limits, Runner
+from autodiff_kit.grading.worker import Call, Limits, Runner, Work
 
 __all__ = [
     "Answer",
@@ -37,6 +37,7 @@ __all__ = [
     "Result",
     "Row",
     "Step",
+    "Unreadable",
     "Variant",
     "ask",
     "defined",
@@ -153,11 +154,7 @@ class Answer:
     status: str
     value: Any = None
     error: str = ""
-
-    @property
-    def kind(self) -> str:
-        """Name of the error's class."""
-        return re.split(r"[:\n]", self.error, maxsplit=1)[0]
+    kind: str = ""
 
     def is_like(self, other: Answer) -> bool:
         """Tell whether both are the same answer."""
@@ -275,28 +272,46 @@ def load(folder: Path, name: str) -> Exercise:
     return exercise
 
 
-def grade_code(exercise: Exercise, code: str, runner: Runner, seed: int) -> Result:
+def grade_code(
+    exercise: Exercise,
+    code: str | Work,
+    runner: Runner,
+    seed: int,
+    limits: Limits | None = None,
+) -> Result:
     """Run a learner's code on the inputs of a seed, and judge it.
 
     Parameters
     ----------
     exercise : Exercise
-    code : str
-        The learner's code; ``# %%`` lines part its cells.
+    code : str or Work
+        The learner's source, or the file that was handed in; the teacher's code that the notebook
+        brings along runs ahead of it.
     runner : Runner
     seed : int
         The same seed gives the same inputs.
+    limits : Limits, optional
+        Others than the exercise's own.
 
     Returns
     -------
     Result - also for code that cannot be run at all.
+
+    Raises
+    ------
+    Unreadable
+        If there is no code in the file.
     """
     calls = _calls(exercise, seed)
-    given = f"# %%\n{exercise.given}\n\n# %%\n"
-    replies = runner.run_calls(given + code, calls, exercise.limits)
-    ahead = given.count("\n")
+    names = tuple(dict.fromkeys(name for step in exercise.steps for name in step.names))
+    work = replace(Work.of(code), names=names, given=exercise.given)
+    replies = runner.run_calls(work, calls, limits or exercise.limits)
+    for reply in replies:
+        if reply.status == "unreadable":
+            raise Unreadable(reply.error)
     answers = [
-        Answer(reply.status, reply.value, _at_their_line(reply.error, ahead)) for reply in replies
+        Answer(r.status, r.value, "\n".join(filter(None, (r.error, r.place))), r.kind)
+        for r in replies
     ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
     asked = _by_check(exercise, answers)
@@ -349,23 +364,9 @@ def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
         except WireError as problem:
             answers.append(Answer("refused", error=str(problem)))
         except Exception as problem:
-            answers.append(Answer("raised", error=f"{type(problem).__name__}: {problem}"))
+            text = f"{type(problem).__name__}: {problem}"
+            answers.append(Answer("raised", error=text, kind=kind_of(problem)))
     return answers
-
-
-def defined(code: str) -> set[str]:
-    """Return the names that a piece of code defines at its top; none if it does not compile."""
-    try:
-        body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    names: set[str] = set()
-    for part in body:
-        if isinstance(part, ast.FunctionDef | ast.ClassDef):
-            names.add(part.name)
-        elif isinstance(part, ast.Assign):
-            names.update(target.id for target in part.targets if isinstance(target, ast.Name))
-    return names
 
 
 def _row(
@@ -451,7 +452,12 @@ def _diagnosis(
     def is_wrong(mutant: Variant, check: Check) -> bool:
         return not _all_alike(_answers_of(exercise, mutant, check, seed), right[check.name])
 
+    def agrees_on_example(mutant: Variant) -> bool:
+        # The same for all learners, and so known already for most: the others are few.
+        return asked[first.name][0].is_like(_example_of(exercise, mutant, first))
+
     known = [m for m in exercise.mutants if is_of_this_step(m) or m.message in said]
+    known = [m for m in known if agrees_on_example(m)]
     known = [m for m in known if is_wrong(m, first) and agrees(m, first)]
     known = [m for m in known if is_of_this_step(m) or all(agrees(m, c) for c in exercise.checks)]
     whole = [m for m in known if all(agrees(m, check) for check in checks)]
@@ -478,55 +484,100 @@ def _recognised(check: Check, inputs: list[Any], answers: list[Answer], right: l
 
 
 def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:
-    """Say where it can be seen: on the example, else on the learner's own value."""
+    """Say where it can be seen: on the example, else that it is another input.
+
+    Of other inputs, and of what the learner's code made of them, nothing is said that could carry
+    them out: who knows the inputs of one try has nothing for the next, but may try.
+    """
     for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
         if _is_right(check, given, answer, best):
             continue
-        wanted = show(best.value)
-        if answer.status == "ok":
-            shown = show(answer.value)
-            if number == 0 and shown == wanted:  # they differ further on
-                shown, wanted = (show(value, digits=12) for value in (answer.value, best.value))
-            yours = f"your code gives {shown}"
-        elif answer.status == "raised":
-            yours = f"your code stops with {answer.error.strip()}"
-        elif answer.status == "timeout":
-            yours = "your code was not ready in time"
-        elif answer.status == "memory":
-            yours = "your code needs more memory than there is"
-        elif answer.status == "refused":
-            yours = f"the grader cannot read your answer: {answer.error}"
-        else:
-            yours = f"your code gave no answer ({answer.error or answer.status})"
         if number == 0:
+            wanted, shown = show(best.value), show(answer.value)
+            if answer.status == "ok" and shown == wanted:  # they differ further on
+                shown, wanted = (show(value, digits=12) for value in (answer.value, best.value))
+            yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
             return f"\nFor {check.shown}:\n{yours}{best_of}"
+        yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
         return (
             f"\nFor {check.shown}: right. With other inputs of that kind it is not: there {yours}."
         )
     return ""
 
 
+def _trouble(answer: Answer) -> str:
+    if answer.status == "raised":
+        return f"your code stops with {answer.error.strip() or 'an error'}"
+    if answer.status == "timeout":
+        return "your code was not ready in time"
+    if answer.status == "memory":
+        return "your code needs more memory than there is"
+    if answer.status == "refused":
+        return f"the grader cannot read your answer: {answer.error}"
+    return f"your code gave no answer ({answer.error or answer.status})"
+
+
+def _difference(value: Any, wanted: Any) -> str:
+    """Say in which way an answer is wrong, with no number of it."""
+    mine, best = _sort(value), _sort(wanted)
+    if mine != best:
+        return f"your answer is {mine}, and not {best}"
+    if isinstance(value, np.ndarray) and isinstance(wanted, np.ndarray):
+        if value.shape != wanted.shape:
+            return "your answer has another shape than it should have"
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            return "your answer has numbers that are not finite"
+    return "your answer is another one"
+
+
+def _sort(value: Any) -> str:
+    for kinds, words in (
+        (type(None), "None"),
+        (bool | np.bool_, "a truth value"),
+        (int | float | np.number, "a number"),
+        (np.ndarray, "an array"),
+        (str, "text"),
+        (list | tuple, "a list or tuple"),
+    ):
+        if isinstance(value, kinds):
+            return words
+    return "a dict"
+
+
 def _inputs(exercise: Exercise, seed: int) -> dict[str, list[Any]]:
     return {c.name: _inputs_of(c, c.first_seed(seed)) for c in exercise.checks}
 
 
-@lru_cache(maxsize=4096)
 def _inputs_of(check: Check, seed: int) -> list[Any]:
+    return _large_inputs(check, seed) if check.slow else _small_inputs(check, seed)
+
+
+@lru_cache(maxsize=4096)
+def _small_inputs(check: Check, seed: int) -> list[Any]:
+    return check.inputs(seed)
+
+
+@lru_cache(maxsize=64)
+def _large_inputs(check: Check, seed: int) -> list[Any]:
     return check.inputs(seed)
 
 
 def _calls(exercise: Exercise, seed: int) -> list[Call]:
-    drivers = {check.name: check.driver for check in exercise.checks}
+    """Return all questions: first the examples, and then all that learners may not see."""
     inputs = _inputs(exercise, seed)
-    return [Call(drivers[name], data) for name, cases in inputs.items() for data in cases]
+    examples = [Call(c.driver, inputs[c.name][0], is_example=True) for c in exercise.checks]
+    return examples + [Call(c.driver, x) for c in exercise.checks for x in inputs[c.name][1:]]
 
 
 def _by_check(exercise: Exercise, answers: list[Answer]) -> dict[str, list[Answer]]:
     """Deal out a flat list of answers to the checks they belong to."""
     rest = iter(answers)
-    return {check.name: [next(rest) for _ in range(1 + check.cases)] for check in exercise.checks}
+    dealt = {check.name: [next(rest)] for check in exercise.checks}
+    for check in exercise.checks:
+        dealt[check.name] += [next(rest) for _ in range(check.cases)]
+    return dealt
 
 
 @lru_cache(maxsize=256)
@@ -548,6 +599,14 @@ def _answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) -
     return _answers(code, check, check.first_seed(seed))
 
 
+@lru_cache(maxsize=4096)
+def _example_of(exercise: Exercise, variant: Variant, check: Check) -> Answer:
+    """Return what a variant of the solution answers to the example of one check."""
+    code = f"{exercise.given}\n\n{exercise.solution}\n\n{variant.code}"
+    (answer,) = run_trusted(code, [Call(check.driver, check.example)])
+    return answer
+
+
 @lru_cache(maxsize=8192)
 def _answers(code: str, check: Check, seed: int) -> list[Answer]:
     return run_trusted(code, [Call(check.driver, data) for data in _inputs_of(check, seed)])
@@ -555,15 +614,6 @@ def _answers(code: str, check: Check, seed: int) -> list[Answer]:
 
 def _all_alike(some: list[Answer], others: list[Answer]) -> bool:
     return all(a.is_like(b) for a, b in zip(some, others, strict=True))
-
-
-def _at_their_line(error: str, ahead: int) -> str:
-    """Count lines from the learner's own first line."""
-
-    def moved(found: re.Match[str]) -> str:
-        return f"{found[1]}line {int(found[2]) - ahead}:" if int(found[2]) > ahead else found[0]
-
-    return re.sub(r"(^|\n)line (\d+):", moved, error)
 
 
 _MUTABLE = (list, tuple, dict, np.ndarray)
@@ -582,7 +632,7 @@ def _piped(value: Any) -> Any:
     return decode(data, len(data))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _compiled(code: str) -> CodeType:
     return compile(code, "<trusted>", "exec")
 

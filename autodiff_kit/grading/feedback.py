@@ -29,7 +29,7 @@ from autodiff_kit.grading.exercise import (
     defined,
     grade_code,
 )
-from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply
+from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Work
 
 __all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
 
@@ -248,8 +248,12 @@ class _Here:
         self.space = Namespace("notebook")
         self.space.__dict__.update(namespace)
 
-    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
-        return [Reply(a.status, a.value, a.error) for a in ask(self.space, calls)]
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+        replies = [Reply(a.status, a.value, a.error, kind=a.kind) for a in ask(self.space, calls)]
+        return [
+            reply if call.is_example else reply.without_words()
+            for call, reply in zip(calls, replies, strict=True)
+        ]
 
 
 @lru_cache(maxsize=256)

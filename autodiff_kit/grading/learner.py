@@ -26,9 +26,9 @@ import autodiff_kit
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import NOT_ATTEMPTED, Exercise, ExerciseError, grade_code
 from autodiff_kit.grading.feedback import Feedback
-from autodiff_kit.grading.notebook import code_of
+from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.places import EXERCISES, is_begun, place_of, places, shown
-from autodiff_kit.grading.worker import Level0
+from autodiff_kit.grading.worker import Level0, Work
 
 __all__ = ["LEARNER", "for_lessons"]
 
@@ -201,10 +201,10 @@ def check(key: str, folder: Path | None) -> None:
 def _tried(exercise: Exercise, path: Path) -> Feedback:
     """Run the learner's work on inputs drawn now, as it is in the file."""
     try:
-        code = code_of(path.read_bytes(), path.name, exercise)
-    except (ExerciseError, OSError) as error:
+        work = Work(path.read_bytes(), path.suffix)
+        result = grade_code(exercise, work, Level0(), secrets.randbelow(2**32))
+    except (Unreadable, OSError) as error:
         raise click.ClickException(f"{path}: {error}") from error
-    result = grade_code(exercise, code, Level0(), secrets.randbelow(2**32))
     return Feedback(exercise, result, hint=f"autodiff-kit hint {exercise.id}")
 
 

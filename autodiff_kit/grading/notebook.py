@@ -3,72 +3,141 @@
 After reading this file you can say which cells of a notebook count: those that the learner may
 write in. What the teacher's notebook had locked (given code, tests) is left out, because the
 grader has its own; stored outputs and settings are ignored; cells may be moved, copied, retyped or
-gone. Read next: ``exercise.py``, which runs the code.
+gone. A file may be made to harm whoever reads it, so it is read in the process of the learner's
+code, under that process's limits; this file therefore needs the standard library only. Read next:
+``child.py``, which runs the cells.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
-from pathlib import PurePath
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from autodiff_kit.grading.exercise import Exercise, ExerciseError, defined
+__all__ = ["MAX_CELLS", "MAX_CODE", "Cell", "Unreadable", "cells_of", "defined", "lines_of"]
 
-__all__ = ["code_of"]
-
-MAX_CODE = 2**20  # characters
+MAX_CODE = 2**18  # characters of all cells together
+MAX_CELLS = 2_000
+MAX_JOINED = 20  # pieces of a script that are tried as one cell
 _MAGIC = re.compile(r"(?m)^(?=[ \t]*[%!?])")
 _CELL_MAGIC = re.compile(r"\s*%%(?!time|capture|prun)\w")
+_MARK = re.compile(r"(?m)^(?=# %%)")
+_CANNOT_BE_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
-def code_of(data: bytes, name: str, exercise: Exercise) -> str:
-    """Return the learner's code.
+class Unreadable(Exception):
+    """A file with no code to be had from it, and why."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Source that is run on its own: what is wrong with it takes no other cell with it.
+
+    Attributes
+    ----------
+    source : str
+    above : int
+        How many lines of a script stand above it.
+    tree : ast.Module, optional
+        None if the source does not compile; then `error` says why.
+    error : Exception, optional
+    """
+
+    source: str
+    above: int = 0
+    tree: ast.Module | None = None
+    error: BaseException | None = None
+
+
+def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell]:
+    """Return the learner's cells.
 
     Parameters
     ----------
     data : bytes
         A notebook, or Python source.
-    name : str
-        The file's name; ``.py`` tells that it is source.
-    exercise : Exercise
-        Its names say which of several copies of a cell holds the solution: the last that was
-        worked on.
+    suffix : str
+        ``".py"`` tells that it is source.
+    names : collection of str
+        What the exercise asks for. Of several copies of a cell, only those that were worked on
+        count; an untouched one does if there is no other.
 
     Returns
     -------
-    str - cells parted by ``# %%`` lines.
+    list of Cell
 
     Raises
     ------
-    ExerciseError
+    Unreadable
         If it is neither, or too long.
     """
-    if PurePath(name).suffix.lower() == ".py":
-        return _checked(_text(data))
-    wanted = {n for step in exercise.steps for n in step.names}
-    sources = [_plain(source) for source in _sources(data)]
-    names = [defined(source) & wanted for source in sources]
-    done = [names[i] - _stubs(source) for i, source in enumerate(sources)]
+    text = _text(data)
+    if suffix == ".py":
+        pieces = list(itertools.islice(_pieces(_short(text)), MAX_CELLS + 1))
+        if len(pieces) > MAX_CELLS:
+            raise Unreadable(f"The script has more than {MAX_CELLS:,} cells.")
+        return pieces
+    cells = list(map(_plain, _sources(text)))
+    asked = [_top(cell) & set(names) for cell in cells]
+    done = [asked[i] - _stubs(cell) for i, cell in enumerate(cells)]
     solved = set[str]().union(*done)
-    kept = [
-        source
-        for i, source in enumerate(sources)
-        if done[i] or not names[i] or not names[i] <= solved
-    ]
-    return _checked("".join(f"# %%\n{source}\n" for source in kept))
+    return [c for i, c in enumerate(cells) if done[i] or not asked[i] or not asked[i] <= solved]
 
 
-def _sources(data: bytes) -> list[str]:
+def defined(code: str) -> set[str]:
+    """Return the names that a piece of code defines at its top; none if it does not compile."""
+    return _top(_parsed(code))
+
+
+def lines_of(source: str) -> list[str]:
+    """Return the lines of a source, counted as Python counts them."""
+    return re.split(r"\r\n|\r|\n", source)
+
+
+def _parsed(source: str, above: int = 0) -> Cell:
+    try:
+        return Cell(source, above, tree=ast.parse(source))
+    except _CANNOT_BE_PARSED as error:
+        return Cell(source, above, error=error)
+
+
+def _pieces(text: str) -> Iterator[Cell]:
+    """Yield the cells of a script: it whole if it compiles, else what its ``# %%`` lines part."""
+    whole = _parsed(text)
+    if whole.tree is not None:
+        yield whole
+        return
+    pieces = _MARK.split(text)
+    above = start = 0
+    while start < len(pieces):
+        # A line that looks like a mark may stand within a text of several lines.
+        sizes = range(1, min(MAX_JOINED, len(pieces) - start) + 1)
+        tried = [_parsed(pieces[start], above)]
+        for size in sizes[1:]:
+            if tried[-1].tree is not None:
+                break
+            tried.append(_parsed("".join(pieces[start : start + size]), above))
+        size = len(tried) if tried[-1].tree is not None else 1
+        yield tried[size - 1]
+        above += sum(piece.count("\n") for piece in pieces[start : start + size])
+        start += size
+
+
+def _sources(text: str) -> list[str]:
     """Return the sources of the code cells that are the learner's."""
     try:
-        notebook = json.loads(_text(data))
+        notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ExerciseError(f"The file is not a notebook: {error}") from error
+        raise Unreadable(f"The file is not a notebook: {str(error)[:200]}") from error
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
-        raise ExerciseError("The file is not a notebook: it has no cells.")
+        raise Unreadable("The file is not a notebook: it has no cells.")
+    if len(cells) > MAX_CELLS:
+        raise Unreadable(f"The notebook has more than {MAX_CELLS:,} cells.")
     sources = []
     for cell in cells:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
@@ -82,40 +151,44 @@ def _sources(data: bytes) -> list[str]:
             source = "".join(part for part in source if isinstance(part, str))
         if isinstance(source, str):
             sources.append(source)
-    return sources
+    _short("".join(sources))
+    # Half characters cannot be sent, and no Python source has them.
+    return [source.encode("utf-8", "replace").decode() for source in sources]
 
 
-def _plain(source: str) -> str:
+def _plain(source: str) -> Cell:
     """Return a cell with its magics as comments; one for another language is nothing at all."""
     if _CELL_MAGIC.match(source):
-        return "\n" * source.count("\n")
-    if _compiles(source):  # a line that begins with % may go on from the line before
-        return source
-    return _MAGIC.sub("# ", source)
+        return _parsed("\n" * source.count("\n"))
+    cell = _parsed(source)
+    # A line that begins with % may go on from the line before: then all is well as it is.
+    return cell if cell.tree is not None else _parsed(_MAGIC.sub("# ", source))
 
 
-def _compiles(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+def _top(cell: Cell) -> set[str]:
+    names: set[str] = set()
+    for part in cell.tree.body if cell.tree else ():
+        if isinstance(part, ast.FunctionDef | ast.ClassDef):
+            names.add(part.name)
+        elif isinstance(part, ast.Assign):
+            names.update(target.id for target in part.targets if isinstance(target, ast.Name))
+    return names
 
 
-def _stubs(source: str) -> set[str]:
+def _stubs(cell: Cell) -> set[str]:
     """Return the functions, and classes with functions, that are still as they were handed out."""
 
     def is_stub(part: ast.AST) -> bool:
-        return (
-            isinstance(part, ast.FunctionDef)
-            and len(part.body) <= 2  # words on top, and the line that says "not yet"
-            and isinstance(part.body[-1], ast.Raise)
-            and "NotImplementedError" in ast.unparse(part.body[-1])
-        )
+        if not isinstance(part, ast.FunctionDef) or len(part.body) > 2:
+            return False  # words on top, and the line that says "not yet": no more
+        last = part.body[-1]
+        error = last.exc if isinstance(last, ast.Raise) else None
+        error = error.func if isinstance(error, ast.Call) else error
+        return isinstance(error, ast.Name) and error.id == "NotImplementedError"
 
     return {
         part.name
-        for part in (ast.parse(source).body if _compiles(source) else ())
+        for part in (cell.tree.body if cell.tree else ())
         if isinstance(part, ast.FunctionDef | ast.ClassDef) and any(map(is_stub, ast.walk(part)))
     }
 
@@ -126,11 +199,10 @@ def _text(data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise ExerciseError("The file is no text: it was not saved as UTF-8.")
+    raise Unreadable("The file is no text: it was not saved as UTF-8.")
 
 
-def _checked(code: str) -> str:
+def _short(code: str) -> str:
     if len(code) > MAX_CODE:
-        raise ExerciseError(f"The code has more than {MAX_CODE:,} characters.")
-    # Half characters cannot be sent, and no Python source has them.
-    return code.encode("utf-8", "replace").decode()
+        raise Unreadable(f"The code has more than {MAX_CODE:,} characters.")
+    return code

@@ -30,6 +30,7 @@ from autodiff_kit.grading.worker import (
     Process,
     Reply,
     Runner,
+    Work,
     bare_environment,
     bare_python,
     supervise,
@@ -37,6 +38,8 @@ from autodiff_kit.grading.worker import (
 
 __all__ = ["LEVELS", "Finding", "Sandbox", "Walls", "best_walls", "probe"]
 
+# The files of the kit that the process behind walls is made of.
+OWN = ("child", "notebook", "walls", "wire", "zygote")
 LEVELS = {
     0: "0 process: no answers in reach of the code; files, network, other processes are in reach",
     1: "1 confined: no files but Python's, no sockets, no new processes, bounded memory and time",
@@ -102,7 +105,7 @@ class Sandbox:
         self.level = walls.name
         self._server: _Server | None = None
 
-    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call, in order; never raise for what the learner's code did."""
         return supervise(self._start, code, calls, limits)
 
@@ -202,8 +205,12 @@ class _Forked:
         except OSError:
             self.talk.close()
             raise
-        # A process that could not be forked shows in its silence.
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        self.send(request, START)
+
+    def send(self, request: bytes, seconds: float) -> None:
+        # A process that could not be forked, or does not read, shows in its silence.
+        self.talk.settimeout(seconds)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
             self.talk.sendall(request)
 
     def read(self, seconds: float) -> bytes | None:
@@ -274,7 +281,7 @@ def _of_base(*names: str) -> list[str]:
 def _bubblewrap(files: list[str]) -> list[str]:
     """Return the command that shows these files only, and no network and no other process."""
     here = Path(__file__).parent
-    own = [str(here / f"{name}.py") for name in ("child", "walls", "wire", "zygote")]
+    own = [str(here / f"{name}.py") for name in OWN]
     own.append(os.path.realpath(bare_python()[0]))
     shown = [part for path in [*files, *own] for part in ("--ro-bind", path, path)]
     for path in ("/lib", "/lib64", "/bin"):
@@ -356,7 +363,9 @@ def self_test(runner: Runner) -> str:
         "process": os.getpid(),
     }
     honest, breaking = runner.run_calls(
-        _HONEST, [Call(_HONEST_DRIVER, 2.5), Call(_BREAKING_OUT, here)], Limits(seconds=10)
+        _HONEST,
+        [Call(_HONEST_DRIVER, 2.5, is_example=True), Call(_BREAKING_OUT, here, is_example=True)],
+        Limits(seconds=10),
     )
     if honest.status != "ok" or honest.value != 2.5:
         return f"ordinary code does not run: {honest.status} {honest.error}"

@@ -1,34 +1,51 @@
 """Find the submissions in whatever a teacher has: folders, a zip, loose files.
 
-After reading this file you can say whose work a file is, and what becomes of a file that is not
-what it seems. Nothing is unpacked or followed: names are labels only, contents are read up to a
-limit, and whatever cannot be read becomes a submission with a `problem`, so that it ends as a row
-of the results like any other. Read next: ``store.py``.
+After reading this file you can say whose work a file is - the outermost folder's, or the one whom
+the learning platform names in its own part of the file's name, and never anybody whom the learner
+can name below that - which of several files counts, and what becomes of a file that is not what it
+seems. Nothing is followed; names are labels only, contents are read up to a limit, a learner's own
+zip is unpacked in a process that may be lost, and whatever cannot be read becomes a submission with
+a `problem`, so that it ends as a row of the results like any other. Read next: ``store.py``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
+import hashlib
+import inspect
 import os
 import re
 import stat
+import struct
 import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from autodiff_kit.grading.worker import clean
+import numpy as np
 
-__all__ = ["MAX_FILE", "Submission", "Unreadable", "count", "find"]
+from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.worker import Call, Level0, Limits, Runner, clean
 
-MAX_FILE = 20 * 2**20  # bytes of one notebook, unpacked
+__all__ = ["MAX_FILE", "MAX_FILES", "Submission", "Unreadable", "count", "find"]
+
+MAX_FILE = 20 * 2**20  # bytes of one notebook, and of all in a zip, unpacked
 MAX_INSIDE = 500  # files in one learner's own zip
-_WANTED = (".ipynb", ".py")
-_MOODLE = re.compile(r"(?P<name>.+?)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S)
-_CANVAS = re.compile(r"(?P<name>[^_\W]+)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
+MAX_FILES = 100  # files of one learner that are looked at
+UNPACKING = Limits(seconds=10, memory=512, reply=MAX_FILE + 2**20, total=15)
+_CANDIDATES = (".ipynb", ".py")
+# Folders around those of the learners, as nbgrader and teachers call them.
+_AROUND = ("submitted", "submissions")
+# Moodle writes no underscore into its part of a name but the two around the number, and Canvas
+# no number between two of them: the first that fits is the platform's own.
+_MOODLE = re.compile(
+    r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S
+)
+_CANVAS = re.compile(r"(?P<name>.+?)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
+_CANVAS_UNNAMED = re.compile(r"anon_(?:LATE_)?(?P<student>\w{5})_\d+_(?P<rest>.+)", re.S)
 
 
 @dataclass(frozen=True)
@@ -48,10 +65,6 @@ class Submission:
     """Why there is nothing to grade, or ``""``."""
 
 
-class Unreadable(Exception):
-    """A file that is not read, and why."""
-
-
 @dataclass(frozen=True)
 class _File:
     """A file, not read yet, under the name that it has in the folder or zip."""
@@ -59,9 +72,17 @@ class _File:
     path: str
     read: Callable[[], bytes]
 
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix.lower()
+
 
 def find(
-    place: Path, exercises: Sequence[str], exercise: str = "", pattern: str = ""
+    place: Path,
+    exercises: Sequence[str],
+    exercise: str = "",
+    pattern: str = "",
+    runner: Runner | None = None,
 ) -> Iterator[Submission]:
     """Yield the submissions in a folder, a zip, or a single file.
 
@@ -76,51 +97,73 @@ def find(
         Which it is where no path says so.
     pattern : str
         A regular expression with the groups ``student`` and perhaps ``name`` and ``exercise``, for
-        paths that are built in another way.
+        paths that are built in another way. It has to fit from a path's beginning on.
+    runner : Runner, optional
+        Where learners' zips are unpacked; else in a plain process.
 
     Yields
     ------
-    Submission - sorted by path; also for what cannot be read (with a `problem`).
+    Submission - learner by learner, each one's sorted by path; also for what cannot be read (with
+    a `problem`).
     """
     names = _Names(exercises, exercise, re.compile(pattern) if pattern else None)
-    useful: set[str] = set()
-    useless: list[Submission] = []
-    for file in _files(place):
-        submission = names.label(file.path)
-        suffix = PurePosixPath(file.path).suffix.lower()
+    with contextlib.ExitStack() as stack:
+        files = list(_files(place, stack))
+        tops = {PurePosixPath(_readable(file.path)).parts[:1] for file in files}
+        if len(tops) == 1 and all("/" in file.path for file in files):
+            (top,) = tops.pop()
+            names.around = top if top.casefold() in (*_AROUND, place.stem.casefold()) else ""
+        learners: dict[str, list[tuple[_File, Submission]]] = {}
+        for file in files:
+            label = names.label(file.path)
+            learners.setdefault(label.student, []).append((file, label))
+        for handed_in in learners.values():
+            yield from _chosen(list(_read(handed_in, names, runner or Level0())))
+
+
+def _read(
+    files: list[tuple[_File, Submission]], names: _Names, runner: Runner
+) -> Iterator[Submission]:
+    """Yield what one learner has handed in, zips unpacked; those of no use have a `problem`."""
+    for file, label in files[:MAX_FILES]:
         try:
-            if suffix not in (*_WANTED, ".zip"):
-                file.read()  # a link or a path that escapes is worth saying
-                useless.append(_with(submission, problem=f"Not a notebook or .py file: {suffix}"))
-                continue
             data = file.read()
-            if suffix == ".zip":
-                for inner in _inside(data):
-                    path = f"{file.path}/{inner.path}"
-                    found = names.label(path, submission)
-                    useful.add(found.student)
-                    yield _with(
-                        found, data=inner.read(), suffix=PurePosixPath(inner.path).suffix.lower()
-                    )
+            if file.suffix == ".zip":
+                for path, inside in _inside(data, runner):
+                    inner = names.label(f"{file.path}/{path}", label)
+                    suffix = PurePosixPath(path).suffix.lower()
+                    yield replace(inner, data=inside, suffix=suffix)
+            elif file.suffix in _CANDIDATES:
+                yield replace(label, data=data, suffix=file.suffix)
             else:
-                useful.add(submission.student)
-                yield _with(submission, data=data, suffix=suffix)
+                problem = f"Not a notebook or .py file: {clean(file.suffix, 20)}"
+                yield replace(label, problem=problem)
         except Unreadable as problem:
-            useful.add(submission.student)
-            yield _with(submission, suffix=suffix, problem=str(problem))
-    # A picture beside a notebook is no submission; a picture alone is all that somebody sent.
-    for submission in useless:
-        if submission.student not in useful:
-            yield submission
+            yield replace(label, suffix=file.suffix, problem=clean(str(problem), 300))
+    if len(files) > MAX_FILES:
+        yield replace(files[0][1], problem=f"More than {MAX_FILES} files: the others are not read.")
 
 
-def _with(
-    submission: Submission, data: bytes = b"", suffix: str = "", problem: str = ""
-) -> Submission:
-    if not (problem or submission.exercise):
-        problem = "Which exercise is this? Its name stands nowhere in the path (see --exercise)."
-    name, exercise = submission.name, submission.exercise
-    return Submission(submission.student, name, exercise, submission.origin, data, suffix, problem)
+def _chosen(handed_in: list[Submission]) -> Iterator[Submission]:
+    """Yield those of a learner's files that count.
+
+    A notebook counts before a script beside it, one with the exercise's own name before others, and
+    what can be read before what cannot: a picture beside a notebook is no submission, and a picture
+    alone is all that somebody sent.
+    """
+    known = [s for s in handed_in if s.exercise]
+    by_exercise: dict[str, list[Submission]] = {}
+    for submission in known or handed_in:
+        by_exercise.setdefault(submission.exercise, []).append(submission)
+    for exercise, rivals in by_exercise.items():
+        if not exercise:
+            words = "Which exercise is this? Its name stands nowhere in the path (see --exercise)."
+            rivals = [replace(rival, problem=rival.problem or words) for rival in rivals]
+        best = [rival for rival in rivals if not rival.problem] or rivals
+        best = [rival for rival in best if rival.suffix == ".ipynb"] or best
+        named = [r for r in best if PurePosixPath(r.origin).stem.casefold() == exercise.casefold()]
+        depth = min((rival.origin.count("/") for rival in named), default=0)
+        yield from [rival for rival in named if rival.origin.count("/") == depth] or best
 
 
 class _Names:
@@ -130,19 +173,36 @@ class _Names:
         self.exercises = sorted(exercises, key=len, reverse=True)
         self.default = default
         self.pattern = pattern
+        self.around = ""
 
     def label(self, path: str, outer: Submission | None = None) -> Submission:
         """Read student and exercise out of a path; within a learner's zip, only the exercise."""
-        origin = clean(_readable(path), 300)
-        found = self.pattern.search(origin) if self.pattern else None
-        groups = found.groupdict() if found else {}
-        exercise = self.exercise(groups.get("exercise") or origin) or self.default
+        whole = _readable(path)
+        origin = clean(whole, 300)
         if outer is not None:
-            return Submission(outer.student, outer.name, exercise, origin, b"", "")
+            inner = self.exercise(whole) or self.default
+            return replace(outer, exercise=inner, origin=origin)
+        fits = self.pattern.match(whole) if self.pattern else None
+        groups = fits.groupdict() if fits else {}
+        parts = list(PurePosixPath(whole).parts)
+        if len(parts) > 1 and parts[0] == self.around:
+            del parts[0]
+        above = ""
+        if len(parts) > 1 and self.is_exercise(parts[0]):  # a folder for each exercise
+            above = parts.pop(0)
         student, name = groups.get("student") or "", groups.get("name") or ""
         if not student:
-            student, name = self.student(PurePosixPath(origin))
-        return Submission(student[:120], (name or student)[:120], exercise, origin, b"", "")
+            student, name = self.student(parts)
+        if len(parts) > 2 and self.is_exercise(parts[1]):  # nbgrader's
+            exercise = self.exercise(parts[1])
+        else:
+            exercise = self.exercise("/".join(parts[1:])) or self.exercise(parts[-1])
+        exercise = self.exercise(groups.get("exercise") or "") or exercise or self.exercise(above)
+        exercise = exercise or self.default
+        return Submission(_short(student), _short(name or student), exercise, origin, b"", "")
+
+    def is_exercise(self, part: str) -> bool:
+        return part.casefold() in map(str.casefold, self.exercises)
 
     def exercise(self, text: str) -> str:
         """Return the exercise that is named last in a path."""
@@ -150,20 +210,29 @@ class _Names:
         best = max(places, key=lambda name: places[name], default="")
         return best if places.get(best, -1) >= 0 else ""
 
-    def student(self, path: PurePosixPath) -> tuple[str, str]:
-        for part in path.parts:
-            if found := _MOODLE.fullmatch(part) or _CANVAS.fullmatch(part):
-                return found["student"], found["name"]
-        if len(path.parts) >= 2 and path.parts[-2] in self.exercises:  # nbgrader's
-            folder = path.parts[-3] if len(path.parts) >= 3 else ""
-            if folder:
-                return folder, folder
-        stem = path.stem
+    def student(self, parts: list[str]) -> tuple[str, str]:
+        """Return number and name out of a path's outermost part: all below it is the learner's."""
+        first = parts[0]
+        if fits := _MOODLE.fullmatch(first):
+            return fits["student"], fits["name"]
+        if len(parts) > 1:
+            return first, first
+        if fits := _CANVAS_UNNAMED.fullmatch(first):
+            return fits["student"], "anon"
+        if fits := _CANVAS.fullmatch(first):
+            return fits["student"], fits["name"]
+        stem = PurePosixPath(first).stem
         for name in self.exercises:
             stem = re.sub(re.escape(name), "", stem, flags=re.I)
-        stem = stem.strip(" _-.")
-        student = stem or (path.parts[-2] if len(path.parts) >= 2 else "") or path.stem
+        student = stem.strip(" _-.") or PurePosixPath(first).stem
         return student, student
+
+
+def _short(text: str) -> str:
+    """Return a name of bounded length, and another one for another name."""
+    if len(text) <= 120:
+        return clean(text, 4 * 120)
+    return f"{clean(text[:100], 400)}~{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _readable(text: str) -> str:
@@ -171,16 +240,17 @@ def _readable(text: str) -> str:
     return unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
 
 
-def _files(place: Path) -> Iterator[_File]:
+def _files(place: Path, stack: contextlib.ExitStack) -> Iterator[_File]:
     if place.is_dir():
         yield from _on_disk(place)
     elif place.suffix.lower() == ".zip" and place.is_file():
-        with contextlib.ExitStack() as stack:
-            try:
-                archive = stack.enter_context(zipfile.ZipFile(place))
-            except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
-                raise Unreadable(f"{place} is not a zip that can be read: {error}") from error
-            yield from _in_zip(archive)
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(place))
+        except _BROKEN_ZIP as error:
+            raise Unreadable(
+                f"{place} is not a zip that can be read: {clean(str(error), 200)}"
+            ) from error
+        yield from _in_zip(archive)
     else:
         yield _File(place.name, lambda: _read_file(str(place)))
 
@@ -228,13 +298,20 @@ def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         raise Unreadable("Its path leads out of the zip.")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise Unreadable("A link is not followed.")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Only of these two can be had as many bytes as one wants, and no more.
+        raise Unreadable("It is packed in an unusual way: pack it as an ordinary zip.")
     try:
         with archive.open(entry) as file:  # the sizes in the zip's head may lie
             return _limited(file.read(MAX_FILE + 1))
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
+    except (*_BROKEN_ZIP, RuntimeError) as error:  # also encrypted, or an unknown packing
         raise Unreadable(f"It cannot be unpacked: {clean(str(error), 200)}") from error
-    except (RuntimeError, NotImplementedError) as error:  # encrypted; an unknown packing
-        raise Unreadable(f"It cannot be unpacked: {clean(str(error), 200)}") from error
+
+
+_BROKEN_ZIP = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError),
+    *(NotImplementedError, OverflowError, KeyError, IndexError),
+)
 
 
 def _limited(data: bytes) -> bytes:
@@ -243,24 +320,58 @@ def _limited(data: bytes) -> bytes:
     return data
 
 
-def _inside(data: bytes) -> list[_File]:
-    """Return the notebooks and .py files in a learner's own zip."""
+def _inside(data: bytes, runner: Runner) -> list[tuple[str, bytes]]:
+    """Return the notebooks and .py files in a learner's own zip: (path, bytes)."""
+    limits = {"files": MAX_INSIDE, "bytes": MAX_FILE, "suffixes": list(_CANDIDATES)}
+    question = {"data": np.frombuffer(data, np.uint8), **limits}
+    driver = f"{inspect.getsource(_unpack)}\n\ndrive = _unpack\n"
+    (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], UNPACKING)
+    if reply.status != "ok":
+        why = {"memory": "It needs more memory than there is.", "timeout": "It takes too long."}
+        words = why.get(reply.status, clean(reply.error, 200))
+        raise Unreadable(f"Not a zip that can be read: {words}")
+    if isinstance(reply.value, str):
+        raise Unreadable(reply.value)
+    return [(path, inside.tobytes()) for path, inside in reply.value]
+
+
+def _unpack(step: Any, data: Any) -> Any:
+    """Return [path, bytes] of each file, or what is wrong: run where a bomb harms nobody."""
+    import io
+    import pathlib
+    import zipfile
+
+    import numpy as np
+
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise Unreadable(f"Not a zip that can be read: {clean(str(error), 200)}") from error
-    if len(archive.infolist()) > MAX_INSIDE:
-        raise Unreadable(f"A zip with more than {MAX_INSIDE} files.")
-    found = [
-        file for file in _in_zip(archive) if PurePosixPath(file.path).suffix.lower() in _WANTED
-    ]
-    if not found:
-        raise Unreadable("A zip without a notebook or .py file in it.")
-    return found
+        archive = zipfile.ZipFile(io.BytesIO(data["data"].tobytes()))
+        entries = archive.infolist()
+        if len(entries) > data["files"]:
+            return f"A zip with more than {data['files']} files."
+        found, size = [], 0
+        for entry in sorted(entries, key=lambda entry: entry.filename):
+            path = pathlib.PurePosixPath(entry.filename.replace("\\", "/"))
+            odd = path.name.startswith("._") or "__MACOSX" in path.parts
+            if entry.is_dir() or odd or path.suffix.lower() not in data["suffixes"]:
+                continue
+            if ".." in path.parts or path.is_absolute() or entry.external_attr >> 28 == 0xA:
+                return "It has a link in it, or a path that leads out of it."
+            with archive.open(entry) as file:
+                content = file.read(data["bytes"] + 1 - size)
+            size += len(content)
+            if size > data["bytes"]:
+                return f"It has more than {data['bytes'] // 2**20} MiB."
+            name = str(path).encode("utf-8", "replace").decode()
+            found.append([name, np.frombuffer(content, np.uint8)])
+    except MemoryError:
+        return "Not a zip that can be read: it needs more memory than there is."
+    except Exception as error:
+        return f"Not a zip that can be read: {type(error).__name__}: {str(error)[:150]}"
+    return found or "A zip without a notebook or .py file in it."
 
 
 def count(place: Path) -> int:
     """Return about how many submissions there are, for an estimate; nothing is opened."""
-    return sum(
-        PurePosixPath(file.path).suffix.lower() in (*_WANTED, ".zip") for file in _files(place)
-    )
+    with contextlib.ExitStack() as stack:
+        files = _files(place, stack)
+        return sum(file.suffix in (*_CANDIDATES, ".zip") for file in files)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from autodiff_kit.grading.child import kind_of
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import (
     NOT_ATTEMPTED,
@@ -32,7 +33,7 @@ from autodiff_kit.grading.exercise import (
 from autodiff_kit.grading.mutate import changes
 from autodiff_kit.grading.release import build
 from autodiff_kit.grading.wire import encode
-from autodiff_kit.grading.worker import Call, Limits, Reply
+from autodiff_kit.grading.worker import Call, Limits, Reply, Work
 
 __all__ = ["Verdict", "table", "verify", "verify_exercise"]
 
@@ -95,8 +96,9 @@ class Trusted:
         self.slow = {check.driver for check in checks if check.slow}
         self.known: dict[tuple[str, str, int | bytes] | None, Answer] = {}
 
-    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call; code that cannot be run at all raises."""
+        code = Work.of(code).source
         if self.budget:
             answers = _bounded(code, calls, self.budget)
         else:
@@ -105,7 +107,7 @@ class Trusted:
             fresh = dict(zip(new, run_trusted(code, [calls[i] for i in new]), strict=True))
             self.known |= {key: fresh[i] for i, key in enumerate(keys) if i in fresh and key}
             answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
-        return [Reply(answer.status, answer.value, answer.error) for answer in answers]
+        return [Reply(a.status, a.value, a.error, kind=a.kind) for a in answers]
 
     def _key(self, code: str, call: Call) -> tuple[str, str, int | bytes] | None:
         if id(call.data) in self.examples:
@@ -342,7 +344,8 @@ def _bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
         except _Endless:
             return answers + [Answer("timeout")] * (len(calls) - len(answers))
         except Exception as problem:
-            answers.append(Answer("raised", error=f"{type(problem).__name__}: {problem}"))
+            text = f"{type(problem).__name__}: {problem}"
+            answers.append(Answer("raised", error=text, kind=kind_of(problem)))
         finally:
             sys.settrace(before)
     return answers

@@ -19,6 +19,7 @@ __all__ = ["WireError", "decode", "encode", "frame", "unframe"]
 
 MAX_DEPTH = 50
 MAX_ITEMS = 1_000_000  # a byte can stand for an object of many bytes
+MAX_DIMENSIONS = 16
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 _CODES = {name: code for code, name in enumerate(_DTYPES)}
 _ORDER = [np.dtype(name).newbyteorder("<") for name in _DTYPES]
@@ -100,6 +101,8 @@ def _text(text: str) -> bytes:
 
 def _array(value: Any, tag: bytes) -> bytes:
     array = np.asarray(value)
+    if array.ndim > MAX_DIMENSIONS:
+        raise WireError(f"An array of more than {MAX_DIMENSIONS} dimensions cannot be sent.")
     code = _CODES.get(array.dtype.name)
     if code is None:
         raise WireError(f"A NumPy value of dtype {array.dtype} cannot be sent: use {_WELCOME}.")
@@ -108,7 +111,7 @@ def _array(value: Any, tag: bytes) -> bytes:
     return head + shape + array.astype(_ORDER[code]).tobytes()
 
 
-def decode(data: bytes, limit: int) -> Any:
+def decode(data: bytes, limit: int, items: int = MAX_ITEMS) -> Any:
     """Return the value that ``encode`` made ``data`` from.
 
     Parameters
@@ -117,6 +120,8 @@ def decode(data: bytes, limit: int) -> Any:
         From anyone: nothing in it is believed.
     limit : int
         The most bytes to accept.
+    items : int
+        The most values to accept, those in lists and dicts counted one by one.
 
     Returns
     -------
@@ -130,7 +135,7 @@ def decode(data: bytes, limit: int) -> Any:
     """
     if len(data) > limit:
         raise WireError(f"The value takes {len(data):,} bytes; {limit:,} is the limit.")
-    reader = _Reader(data)
+    reader = _Reader(data, items)
     try:
         value = reader.value(0)
     except (struct.error, UnicodeDecodeError, MemoryError, OverflowError) as error:
@@ -143,10 +148,11 @@ def decode(data: bytes, limit: int) -> Any:
 class _Reader:
     """A place in the bytes. What is short of bytes fails in `unpack_from`, or has its own check."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, limit: int) -> None:
         self.data = data
         self.at = 0
         self.items = 0
+        self.limit = limit
 
     def take(self, count: int) -> bytes:
         end = self.at + count
@@ -166,8 +172,8 @@ class _Reader:
 
     def value(self, depth: int) -> Any:
         self.items += 1
-        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
-            raise WireError(f"More than {MAX_DEPTH} levels or {MAX_ITEMS:,} items.")
+        if depth > MAX_DEPTH or self.items > self.limit:
+            raise WireError(f"More than {MAX_DEPTH} levels or {self.limit:,} items.")
         if self.at >= len(self.data):
             raise WireError("The value is cut short.")
         tag = self.data[self.at]
@@ -191,7 +197,7 @@ class _Reader:
 
     def array(self, is_scalar: bool) -> Any:
         code, dimensions = self.take(2)
-        if code >= len(_ORDER) or dimensions > 32 or (is_scalar and dimensions):
+        if code >= len(_ORDER) or dimensions > MAX_DIMENSIONS or (is_scalar and dimensions):
             raise WireError("The array's head makes no sense.")
         shape = struct.unpack(f"<{dimensions}Q", self.take(8 * dimensions))
         dtype = _ORDER[code]
@@ -217,13 +223,13 @@ def unframe(read: Callable[[int], bytes]) -> tuple[bytes, int]:
     """Return the next message of a stream and its length; the sender must be one we trust."""
 
     def exactly(count: int) -> bytes:
-        data = b""
+        data = bytearray()
         while len(data) < count:
             piece = read(count - len(data))
             if not piece:
                 raise EOFError("The stream ended within a message.")
             data += piece
-        return data
+        return bytes(data)
 
     (length,) = struct.unpack("<I", exactly(4))
     return exactly(length), length

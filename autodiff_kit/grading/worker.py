@@ -26,11 +26,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from autodiff_kit.grading import child, wire
+from autodiff_kit.grading.notebook import MAX_CODE, lines_of
 
-__all__ = ["Call", "Fault", "InProcess", "Level0", "Limits", "Reply", "Runner", "clean"]
+__all__ = ["Call", "Fault", "InProcess", "Level0", "Limits", "Reply", "Runner", "Work", "clean"]
 
 HERE = Path(__file__).parent
 ERROR_LENGTH = 1000
+REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
+MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
 START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
 
 
@@ -43,7 +46,30 @@ class Limits:
     output: int = 10_000  # characters printed
     reply: int = 8 * 2**20  # bytes of one answer
     file: int = 2**20  # bytes of one file
-    total: float = 30.0  # wall clock for everything together
+    total: float = 30.0  # wall clock for one try: reading, cells, and all calls
+    tries: float = 45.0  # wall clock for all tries of a submission together
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What a learner handed in, as it came: only the process of the learner's code reads it."""
+
+    data: bytes
+    suffix: str = ".py"
+    names: tuple[str, ...] = ()
+    """What the exercise asks for: it tells copies of a cell apart."""
+    given: str = ""
+    """The teacher's code that runs ahead."""
+
+    @classmethod
+    def of(cls, code: str | Work) -> Work:
+        """Return source code as the work that it is."""
+        return code if isinstance(code, Work) else cls(code.encode("utf-8", "replace"))
+
+    @property
+    def source(self) -> str:
+        """All of the code, for work that is known to be a script."""
+        return f"{self.given}\n\n{self.data.decode()}" if self.given else self.data.decode()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +81,9 @@ class Call:
     has the learner's names as attributes, `np` is NumPy."""
     data: Any
     """Plain data (`wire.encode`), different in every run."""
+    is_example: bool = False
+    """Whether learners may see the question and all that their code says to it. All examples are
+    asked first: no word that is shown was made by code that had seen another input."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,10 +92,25 @@ class Reply:
 
     status: str
     """"ok", "raised", "missing" (a name is not defined), "timeout", "memory", "died", "refused" (no
-    plain data), or "fault": the machine's, not the learner's; worth another try."""
+    plain data), "unreadable" (there is no code in the file), or "fault": the machine's, not the
+    learner's; worth another try."""
     value: Any = None
     error: str = ""
     output: str = ""
+    kind: str = ""
+    """Of an error: the name of Python's or NumPy's own class of it."""
+    place: str = ""
+    """Of an error: the line of the learner's code, by number and as it was handed in."""
+
+    def without_words(self) -> Reply:
+        """Return the reply without any text that the learner's code may have made."""
+        words = {
+            "raised": self.kind,
+            "memory": self.kind,
+            "missing": "A name is not defined.",
+            "refused": "The answer is not plain data, or too much of it.",
+        }
+        return dataclasses.replace(self, error=words.get(self.status, self.error), output="")
 
 
 class Runner(Protocol):
@@ -74,7 +118,7 @@ class Runner(Protocol):
 
     level: str
 
-    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call, in order."""
         ...
 
@@ -85,6 +129,10 @@ class Fault(Exception):
 
 class Process(Protocol):
     """One child with one submission in it."""
+
+    def send(self, request: bytes, seconds: float) -> None:
+        """Send what comes after the first request; give up on one that does not take it."""
+        ...
 
     def read(self, seconds: float) -> bytes | None:
         """Return some bytes, ``b""`` at the end, or None if none came in time."""
@@ -108,20 +156,32 @@ class InProcess:
 
     level = "in process"
 
-    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call, in order."""
-        answers = []
+        order = _order(calls)
+        messages = []
 
         def emit(message: dict[str, Any]) -> None:
-            answers.append(wire.decode(wire.encode(message), limits.reply))
+            messages.append(wire.decode(wire.encode(message), limits.reply))
 
-        request = wire.decode(_request(code, calls, limits), 2**40)
+        sent = _request(Work.of(code), calls, order, limits)
+        first, second = (wire.decode(data, 2**40) for data in sent)
         before = sys.modules.get("submission")
         with np.errstate():
-            child.run(code, request["calls"], emit, limits.output)
+            child.run(first["work"], (first["calls"], second), emit, limits.output)
         if before is not None:
             sys.modules["submission"] = before
-        return [_reply(answer) for answer in answers if answer["call"] >= 0]
+        cells = next(m["value"] for m in messages if m["call"] == child.READ)
+        if cells is None:
+            return [Reply("unreadable", error=messages[-1]["error"])] * len(calls)
+        replies = {
+            number: _reply(message, limits, cells, calls[number])
+            for number, message in zip([*order[0], *order[1]], messages[3:], strict=True)
+        }
+        return [
+            replies[n] if call.is_example else replies[n].without_words()
+            for n, call in enumerate(calls)
+        ]
 
 
 class Level0:
@@ -133,7 +193,7 @@ class Level0:
 
     level = "0 process"
 
-    def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call, in order; never raise for what the learner's code did."""
         return supervise(_Plain, code, calls, limits)
 
@@ -185,19 +245,31 @@ class _Plain:
             )
         except OSError as error:
             raise Fault(f"Python does not start: {error}") from error
-        # A thread, because not every system can wait for a pipe and a clock at the same time.
+        # Threads, because not every system can wait for a pipe and a clock at the same time.
         self.chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._talk, args=(request,), daemon=True).start()
+        self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        for work in (self._write, self._read):
+            threading.Thread(target=work, daemon=True).start()
+        self.send(request, 0)
 
-    def _talk(self, request: bytes) -> None:
-        stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None and stdout is not None
+    def _write(self) -> None:
+        stdin = self.process.stdin
+        assert stdin is not None
         with contextlib.suppress(OSError, ValueError), stdin:
-            stdin.write(request)
+            while (request := self.requests.get()) is not None:
+                stdin.write(request)
+                stdin.flush()
+
+    def _read(self) -> None:
+        stdout = self.process.stdout
+        assert stdout is not None
         with contextlib.suppress(OSError, ValueError), stdout:
             while chunk := os.read(stdout.fileno(), 2**16):
                 self.chunks.put(chunk)
         self.chunks.put(b"")
+
+    def send(self, request: bytes, seconds: float) -> None:
+        self.requests.put(request)
 
     def read(self, seconds: float) -> bytes | None:
         try:
@@ -215,17 +287,19 @@ class _Plain:
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
+        self.requests.put(None)
         return "" if status is None else child.how_it_ended(status)
 
 
 def supervise(
-    start: Callable[[bytes], Process], code: str, calls: Sequence[Call], limits: Limits
+    start: Callable[[bytes], Process], code: str | Work, calls: Sequence[Call], limits: Limits
 ) -> list[Reply]:
     """Put the calls to a child made by ``start``; where one ends it, go on in a new child.
 
     A driver that ended a child is not run again: its other calls get the same reply, so that an
     endless loop costs its time once.
     """
+    work = Work.of(code)
     replies: dict[int, Reply] = {}
     ended: dict[str, Reply] = {}
     latest = time.monotonic() + limits.total
@@ -242,50 +316,94 @@ def supervise(
             continue
         asked = [calls[number] for number in waiting]
         try:
-            process = start(wire.frame(_request(code, asked, limits)))
-            for number, reply, is_end in _answers(process, waiting, limits):
-                replies[number] = reply
+            for number, reply, is_end in _answers(start, work, asked, limits, latest):
+                replies[waiting[number]] = reply
                 if is_end:
-                    ended[calls[number].driver] = reply
+                    ended[asked[number].driver] = reply
         except Fault as fault:
             waiting = [number for number in waiting if number not in replies]
             replies.update(dict.fromkeys(waiting, Reply("fault", error=str(fault))))
 
 
-def _request(code: str, calls: Sequence[Call], limits: Limits) -> bytes:
-    asked = [{"driver": call.driver, "data": call.data} for call in calls]
-    request = {"code": code, "calls": asked, "limits": dataclasses.asdict(limits)}
+def _order(calls: Sequence[Call]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the examples, and those of the others."""
+    numbers = range(len(calls))
+    return [n for n in numbers if calls[n].is_example], [
+        n for n in numbers if not calls[n].is_example
+    ]
+
+
+def _request(
+    work: Work, calls: Sequence[Call], order: tuple[list[int], list[int]], limits: Limits
+) -> tuple[bytes, bytes]:
+    """Return the two messages to a child: its work and the examples, and then the other calls."""
+    first, second = (
+        [{"driver": calls[number].driver, "data": calls[number].data} for number in numbers]
+        for numbers in order
+    )
+    facts = {**dataclasses.asdict(work), "names": list(work.names)}
+    facts["data"] = np.frombuffer(work.data, np.uint8)
+    request = {"work": facts, "calls": first, "limits": dataclasses.asdict(limits)}
     try:
-        return wire.encode(request)
-    except wire.WireError as error:  # code that no file can hold, or data that is not plain
+        return wire.encode(request), wire.encode(second)
+    except wire.WireError as error:  # data that is not plain
         raise ValueError(f"The question cannot be sent: {error}") from error
 
 
 def _answers(
-    process: Process, waiting: list[int], limits: Limits
+    start: Callable[[bytes], Process],
+    work: Work,
+    calls: Sequence[Call],
+    limits: Limits,
+    latest: float,
 ) -> Iterator[tuple[int, Reply, bool]]:
     """Yield (number, reply, whether it ended the child) as long as the child can answer."""
-    frames = _Frames(process, limits.reply)
+    order = _order(calls)
+    first, second = _request(work, calls, order, limits)
+    process = start(wire.frame(first))
+    frames = _Frames(process)
+
+    def stopped(reading: bool = False) -> Reply:
+        how = process.end()
+        late = frames.open or "SIGXCPU" in how
+        text = f"No answer within {limits.seconds:g} s." if frames.open else how
+        text = text or "The process closed its line to the grader."
+        if reading:
+            return Reply("unreadable", error=f"The file cannot be read. {text}")
+        return Reply("timeout" if late else "died", error=text)
+
+    def left() -> float:
+        return min(limits.seconds, max(latest - time.monotonic(), 0.1))
+
+    cells: list[Any] = []
     try:
-        if frames.next(child.READY, START) is None:
+        if frames.next(child.READY, START, limits.reply) is None:
             raise Fault(f"The process for the learner's code did not come up. {process.end()}")
-        for place in range(child.LOADED, len(waiting)):
+        places = [child.READ, child.LOADED, *range(len(calls))]
+        numbers = [-1, -1, *order[0], *order[1]]
+        for place, number in zip(places, numbers, strict=True):
+            reply = None
+            if place == len(order[0]):
+                process.send(wire.frame(second), limits.seconds)
             try:
-                reply = frames.next(place, limits.seconds)
+                limit = MAX_SOURCE if place == child.READ else limits.reply
+                message = frames.next(place, left(), limit)
+                if message is not None:
+                    reply = _reply(message, limits, cells, calls[number])
             except wire.WireError as error:  # what follows cannot be trusted to be whole either
                 reply, ended = Reply("refused", error=f"No answer of the right form: {error}"), True
             else:
                 ended = reply is None
             if reply is None:
-                how = process.end()
-                late = frames.open or "SIGXCPU" in how
-                text = f"No answer within {limits.seconds:g} s." if frames.open else how
-                text = text or "The process closed its line to the grader."
-                reply = Reply("timeout" if late else "died", error=text)
-            if place != child.LOADED:
-                yield waiting[place], reply, ended
-            elif ended:  # the cells themselves do not come to an end
-                yield from ((number, reply, True) for number in waiting)
+                reply = stopped(reading=place == child.READ)
+            if place == child.READ and reply.status == "ok":
+                cells = reply.value
+            elif place == child.READ or (place == child.LOADED and ended):
+                # There is nothing to run, or the cells themselves do not come to an end.
+                yield from ((number, reply, True) for number in range(len(calls)))
+                return
+            elif place != child.LOADED:
+                yield number, reply if calls[number].is_example else reply.without_words(), ended
             if ended:
                 return
     finally:
@@ -295,14 +413,13 @@ def _answers(
 class _Frames:
     """Messages, put together from whatever pieces of them arrive."""
 
-    def __init__(self, process: Process, limit: int) -> None:
+    def __init__(self, process: Process) -> None:
         self.process = process
-        self.limit = limit
         self.data = bytearray()
         self.open = True
 
-    def next(self, place: int, seconds: float) -> Reply | None:
-        """Return the reply whose turn it is, or None if time or stream end before it.
+    def next(self, place: int, seconds: float, limit: int) -> dict[str, Any] | None:
+        """Return the message whose turn it is, or None if time or stream end before it.
 
         Raises
         ------
@@ -310,26 +427,23 @@ class _Frames:
             For a message of another form or place.
         """
         deadline = time.monotonic() + seconds
-        while (message := self._message()) is None:
+        while (message := self._message(limit)) is None:
             chunk = self.process.read(deadline - time.monotonic())
             if not chunk:
                 self.open = chunk is None
                 return None
             self.data += chunk
-        answer = wire.decode(message, self.limit)
-        try:
-            if answer["call"] != place:
-                raise wire.WireError("it is out of order.")
-            return _reply(answer)
-        except (TypeError, KeyError):
-            raise wire.WireError("its parts are not all there.") from None
+        answer = wire.decode(message, limit, REPLY_ITEMS)
+        if type(answer) is not dict or answer.get("call") != place:
+            raise wire.WireError("it is out of order.")
+        return answer
 
-    def _message(self) -> bytes | None:
+    def _message(self, limit: int) -> bytes | None:
         if len(self.data) < 4:
             return None
         (length,) = struct.unpack("<I", self.data[:4])
-        if length > self.limit:
-            raise wire.WireError(f"it takes more than {self.limit:,} bytes.")
+        if length > limit:
+            raise wire.WireError(f"it takes more than {limit:,} bytes.")
         if len(self.data) < 4 + length:
             return None
         message = bytes(self.data[4 : 4 + length])
@@ -337,12 +451,35 @@ class _Frames:
         return message
 
 
-def _reply(message: dict[str, Any]) -> Reply:
+_TEXTS = {"status": str, "error": str, "output": str, "kind": str, "cell": int, "line": int}
+
+
+def _reply(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call) -> Reply:
     """Return a child's message as a reply, believing no word of it."""
-    status, error, output = (message[key] for key in ("status", "error", "output"))
-    if status not in ("ok", "raised", "missing", "memory", "refused"):
+    if any(type(message.get(name)) is not kind for name, kind in _TEXTS.items()):
+        raise wire.WireError("its parts are not all there.")
+    status, error = message["status"], message["error"]
+    if status not in ("ok", "raised", "missing", "memory", "refused", "unreadable"):
         raise wire.WireError("The answer has no status that a child can give.")
-    if type(error) is not str or type(output) is not str:
-        raise wire.WireError("The answer's texts are no texts.")
-    value = message["value"] if status == "ok" else None
-    return Reply(status, value, clean(error), clean(output, len(output)))
+    if status == "unreadable" and message["call"] != child.READ:
+        raise wire.WireError("The file was read before.")
+    place = _place(cells, message["cell"], message["line"])
+    return Reply(
+        status,
+        message.get("value") if status == "ok" else None,
+        clean(error),
+        clean(message["output"], limits.output),
+        message["kind"] if message["kind"] in child.KINDS else "",
+        place,
+    )
+
+
+def _place(cells: list[Any], cell: int, line: int) -> str:
+    """Return a line of the learner's code, found in the file itself and not in the child's word."""
+    if not 0 <= cell < len(cells):
+        return ""
+    above, source = cells[cell]
+    lines = lines_of(source)
+    if not 0 < line <= len(lines):
+        return ""
+    return f"line {above + line}: {clean(lines[line - 1].strip(), 200)}"

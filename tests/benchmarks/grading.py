@@ -27,8 +27,9 @@ from pathlib import Path
 
 from autodiff_kit.grading import engine_dask, submissions
 from autodiff_kit.grading.course import Course, find_course, open_course
-from autodiff_kit.grading.engine_local import Engine, Job, Local, grade
+from autodiff_kit.grading.engine_local import Engine, Local, grade
 from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.judging import Job
 from autodiff_kit.grading.sandbox import Walls, best_walls
 from autodiff_kit.grading.store import Attempt, Mark, Store, file_hash
 from tests.grading import pupils, tiny
@@ -48,7 +49,7 @@ def ours(course: Course, place: Path, walls: Walls | None, workers: int, count: 
                 times.append(time.perf_counter())
                 yield attempt
 
-        summary = grade(found, course, store, timed, seed=1)
+        summary = grade(found, course, store, timed, secret=1)
         assert (summary.graded, summary.faults) == (count, 0), summary
     return (count - 1) / (times[-1] - times[0])
 
@@ -172,7 +173,7 @@ def scale(
     def whole(name: str, engine: Engine) -> float:
         with Store(folder / f"{name}.sqlite") as store:
             found = submissions.find(folder / "submitted", course.names)
-            summary = grade(found, course, store, engine, seed=1)
+            summary = grade(found, course, store, engine, secret=1)
         assert summary.graded == count
         return count / summary.seconds
 

@@ -87,7 +87,7 @@ def test_with_a_worker_killed_half_way_the_table_is_the_same_as_locally(
         for n in range(COUNT)
     ]
     with Store(tmp_path / "local.sqlite") as store:
-        grade(handed_in, course, store, Local(course, best_walls(), 1), seed=1)
+        grade(handed_in, course, store, Local(course, best_walls(), 1), secret=1)
         wanted = [(g.student, g.marks) for g in store.grades()]
     engine = OnDask(course, address, 0)
     engine.client.wait_for_workers(2, timeout=60)
@@ -99,7 +99,7 @@ def test_with_a_worker_killed_half_way_the_table_is_the_same_as_locally(
             yield attempt
 
     with Store(tmp_path / "dask.sqlite") as store:
-        summary = grade(handed_in, course, store, killing, seed=1)
+        summary = grade(handed_in, course, store, killing, secret=1)
         got = [(g.student, g.marks) for g in store.grades()]
         attempts = len(list(store.attempts()))
 

@@ -16,7 +16,9 @@ import pytest
 
 from autodiff_kit.grading import engine_local, submissions
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.engine_local import Job, Local, Summary, grade, grade_one
+from autodiff_kit.grading.engine_local import Local, Summary, grade
+from autodiff_kit.grading.exercise import grade_code
+from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
 from autodiff_kit.grading.submissions import Submission
@@ -81,14 +83,14 @@ def table_of(store: Store) -> dict[str, tuple[float, str, list[str]]]:
 def test_each_kind_of_submission_is_one_row_with_a_clear_status(
     course: Course, store: Store
 ) -> None:
-    summary = grade(CLASS, course, store, in_process(course), seed=1)
+    summary = grade(CLASS, course, store, in_process(course), secret=1)
 
     assert table_of(store) == WANTED
     assert (summary.found, summary.graded, summary.known, summary.faults) == (7, 7, 0, 0)
 
 
 def test_a_known_mistake_is_named_in_the_row(course: Course, store: Store) -> None:
-    grade(CLASS[:2], course, store, in_process(course), seed=1)
+    grade(CLASS[:2], course, store, in_process(course), secret=1)
     _, bob = store.grades()
 
     assert bob.marks[1].message == "one_is_missing"
@@ -99,15 +101,15 @@ def test_a_known_mistake_is_named_in_the_row(course: Course, store: Store) -> No
 def test_order_and_number_of_workers_change_nothing(
     order: int, workers: int, course: Course, store: Store
 ) -> None:
-    grade(CLASS[::order], course, store, Local(course, WALLS, workers), seed=1)
+    grade(CLASS[::order], course, store, Local(course, WALLS, workers), secret=1)
 
     assert table_of(store) == WANTED
 
 
 def test_a_second_run_grades_only_what_is_new(course: Course, store: Store) -> None:
-    grade(CLASS[:3], course, store, in_process(course), seed=1)
+    grade(CLASS[:3], course, store, in_process(course), secret=1)
 
-    again = grade(CLASS, course, store, in_process(course), seed=1)
+    again = grade(CLASS, course, store, in_process(course), secret=1)
 
     assert (again.graded, again.known) == (4, 3)
     assert len(list(store.attempts())) == 7
@@ -118,7 +120,7 @@ def test_the_same_file_twice_is_one_row_and_another_version_is_another_attempt(
 ) -> None:
     better = submitted("bob", tiny.SOLUTION)
 
-    grade([*CLASS, *CLASS, better], course, store, in_process(course), seed=1)
+    grade([*CLASS, *CLASS, better], course, store, in_process(course), secret=1)
     bob = next(g for g in store.grades() if g.student == "bob")
 
     assert len(list(store.attempts())) == 8
@@ -127,7 +129,7 @@ def test_the_same_file_twice_is_one_row_and_another_version_is_another_attempt(
 
 def test_the_best_or_the_last_attempt_counts(course: Course, store: Store) -> None:
     worse = submitted("ada", tiny.WRONG)
-    grade([CLASS[0], worse], course, store, in_process(course), seed=1)
+    grade([CLASS[0], worse], course, store, in_process(course), secret=1)
 
     assert [g.points for g in store.grades("best")] == [3]
     assert [g.points for g in store.grades("last")] == [0]
@@ -139,7 +141,7 @@ def test_another_seed_or_other_checks_are_another_row(course: Course, tmp_path: 
 
     with Store(tmp_path / "results.sqlite") as store:
         for where, seed in ((course, 1), (course, 2), (other, 1), (course, 1)):
-            grade(CLASS[:1], where, store, in_process(course), seed=seed)
+            grade(CLASS[:1], where, store, in_process(course), secret=seed)
 
         assert len(list(store.attempts())) == 3
 
@@ -150,7 +152,7 @@ def test_parts_of_a_class_put_together_are_the_class(course: Course, tmp_path: P
         for part in (1, 2, 3):
             with Store(tmp_path / f"{part}.sqlite") as store:
                 store.fact("seed", "1")
-                grade(CLASS, course, store, in_process(course), seed=1, shard=(part, 3))
+                grade(CLASS, course, store, in_process(course), secret=1, shard=(part, 3))
                 store.override("ada", tiny.NAME, "arrays", 0, "me", "copied")
                 new = whole.merge(store)
                 assert (new, whole.merge(store)) == (len(list(store.attempts())), 0)
@@ -214,11 +216,11 @@ def test_a_fault_that_stays_is_no_grade_and_gives_way_to_one_later(
         course,
         store,
         lambda jobs: (grade_one(j, course, Flaky(99)) for j in jobs),
-        seed=1,
+        secret=1,
     )
     before = table_of(store)
 
-    mended = grade(CLASS[:1], course, store, in_process(course), seed=1)
+    mended = grade(CLASS[:1], course, store, in_process(course), secret=1)
 
     assert (broken.faults, mended.graded, mended.faults) == (1, 1, 0)
     assert before == {"ada": (0, "fault", ["fault", "fault"])}
@@ -245,19 +247,19 @@ def test_a_worker_that_is_killed_costs_nobody_a_row(course: Course, store: Store
     def killing(jobs: object) -> Iterator[Attempt]:
         for number, attempt in enumerate(engine(jobs)):
             if number == 3:
-                workers = [p for p in children(os.getpid()) if "spawn_main" in command_of(p)]
+                workers = [p for p in children(os.getpid()) if "serve()" in command_of(p)]
                 os.kill(workers[0], signal.SIGKILL)
             yield attempt
 
-    summary = grade(many, course, store, killing, seed=1)
+    summary = grade(many, course, store, killing, secret=1)
 
     assert summary.faults == 0
     assert [g.points for g in store.grades()] == [3] * 12
 
 
 def children(process: int) -> list[int]:
-    listing = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
-    return [int(number) for number in listing.split()]
+    listings = Path(f"/proc/{process}/task").glob("*/children")  # threads start processes, too
+    return [int(number) for listing in listings for number in listing.read_text().split()]
 
 
 def command_of(process: int) -> str:
@@ -265,15 +267,15 @@ def command_of(process: int) -> str:
 
 
 def test_a_full_disk_loses_no_row_that_was_written(course: Course, store: Store) -> None:
-    grade(CLASS[:1], course, store, in_process(course), seed=1)
+    grade(CLASS[:1], course, store, in_process(course), secret=1)
     (pages,) = store.base.execute("pragma page_count").fetchone()
     store.base.execute(f"pragma max_page_count = {pages}")
     large = dataclasses.replace(CLASS[1], origin="x" * 100_000)
 
     with pytest.raises(StoreError, match="goes on where it was"):
-        grade([large], course, store, in_process(course), seed=1)
+        grade([large], course, store, in_process(course), secret=1)
     store.base.execute("pragma max_page_count = 100000")
-    again = grade(CLASS[:2], course, store, in_process(course), seed=1)
+    again = grade(CLASS[:2], course, store, in_process(course), secret=1)
 
     assert (again.known, again.graded) == (1, 1)
     assert {student: row[0] for student, row in table_of(store).items()} == {"ada": 3, "bob": 0}
@@ -347,7 +349,7 @@ def test_rows_that_were_changed_during_a_run_without_walls_are_set_right(
                     )
                 other.close()
 
-    summary = grade(CLASS[1::-1], course, store, spoiled, seed=1, guard=True)
+    summary = grade(CLASS[1::-1], course, store, spoiled, secret=1, guard=True)
 
     assert summary.changed == 2
     assert table_of(store) == {"ada": WANTED["ada"], "bob": WANTED["bob"]}
@@ -365,7 +367,7 @@ def test_a_file_that_is_no_store_says_so(tmp_path: Path) -> None:
 
 
 def test_an_override_counts_and_the_graded_row_stays(course: Course, store: Store) -> None:
-    grade(CLASS[:2], course, store, in_process(course), seed=1)
+    grade(CLASS[:2], course, store, in_process(course), secret=1)
 
     store.override("bob", tiny.NAME, "arrays", 1.5, "prof", "a good idea")
     store.override("bob", tiny.NAME, "arrays", 2, "prof", "a very good idea")
@@ -382,7 +384,7 @@ def test_an_override_counts_and_the_graded_row_stays(course: Course, store: Stor
 def test_progress_is_told_with_numbers(course: Course, store: Store) -> None:
     seen: list[Summary] = []
 
-    grade(CLASS, course, store, in_process(course), seed=1, progress=seen.append)
+    grade(CLASS, course, store, in_process(course), secret=1, progress=seen.append)
 
     assert seen[-1].graded == 7
 
@@ -408,7 +410,7 @@ def test_submissions_from_a_folder_are_graded_like_any_other(
     source = tiny.notebook(("x = 1", {}), (tiny.STUB, tiny.SOLVING), (tiny.SOLUTION, tiny.SOLVING))
     (place / "ada" / tiny.NAME / f"{tiny.NAME}.ipynb").write_bytes(source)
 
-    grade(submissions.find(place, course.names), course, store, in_process(course), seed=1)
+    grade(submissions.find(place, course.names), course, store, in_process(course), secret=1)
 
     assert table_of(store) == {"ada": WANTED["ada"]}
 
@@ -424,7 +426,7 @@ def test_without_walls_checks_that_were_changed_meanwhile_spoil_the_run(
     handed_in = [submitted("eve", cheat), submitted("bob", tiny.WRONG)]
 
     with pytest.raises(StoreError, match=rf"were changed during the run.*{tiny.NAME}"):
-        grade(handed_in, course, store, Local(course, None, 1), seed=1, guard=True)
+        grade(handed_in, course, store, Local(course, None, 1), secret=1, guard=True)
 
     assert list(store.attempts()) == []
 
@@ -438,7 +440,7 @@ def test_an_answer_over_which_a_comparison_stumbles_is_wrong_and_not_a_fault(
     asked = course.exercise("01.double")
     checks = tuple(dataclasses.replace(check, compare=stumbling) for check in asked.checks)
 
-    result = engine_local.grade_code(
+    result = grade_code(
         dataclasses.replace(asked, checks=checks), "def double(x): return 'x'", InProcess(), 1
     )
 

@@ -16,8 +16,7 @@ import pytest
 
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import grade_code
-from autodiff_kit.grading.notebook import code_of
-from autodiff_kit.grading.worker import Level0
+from autodiff_kit.grading.worker import Level0, Work
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "e04_accumulate"
@@ -71,8 +70,8 @@ def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: 
         found = {row["student_id"]: float(row["score"]) for row in csv.DictReader(lines)}
     ours = {}
     for student, text in notebooks.items():
-        code = code_of(text.encode(), f"{NAME}.ipynb", exercise)
-        ours[student] = sum(row.points for row in grade_code(exercise, code, Level0(), 1).rows)
+        work = Work(text.encode(), ".ipynb")
+        ours[student] = grade_code(exercise, work, Level0(), 1).points
     assert "Success" in validated
     assert found == ours
     assert (found["ada"], found["cem"]) == (10.0, 0.0)

@@ -5,51 +5,43 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.exercise import Exercise, ExerciseError
-from autodiff_kit.grading.notebook import MAX_CODE, code_of
+from autodiff_kit.grading.notebook import MAX_CELLS, MAX_CODE, Unreadable, cells_of
 from tests.grading import tiny
 
 LOCKED = {"grade_id": "e01-test", "locked": True, "grade": True, "solution": False, "points": 1}
 
 
-@pytest.fixture(scope="module")
-def exercise(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
-    course: Course = tiny.make_course(tmp_path_factory.mktemp("course"))
-    return course.exercise(tiny.NAME)
+def sources(data: bytes, suffix: str = ".ipynb") -> list[str]:
+    return [cell.source for cell in cells_of(data, suffix, ["double"])]
 
 
-def code(exercise: Exercise, *cells: tuple[str, dict] | str) -> str:
-    return code_of(tiny.notebook(*cells), "work.ipynb", exercise)
+def code(*cells: tuple[str, dict] | str) -> list[str]:
+    return sources(tiny.notebook(*cells))
 
 
-def test_cells_the_learner_may_write_in_are_kept_and_locked_ones_are_not(
-    exercise: Exercise,
-) -> None:
-    found = code(
-        exercise, "a = 1", ("assert double(1) == 3", LOCKED), (tiny.SOLUTION, tiny.SOLVING)
-    )
+def test_cells_the_learner_may_write_in_are_kept_and_locked_ones_are_not() -> None:
+    found = code("a = 1", ("assert double(1) == 3", LOCKED), (tiny.SOLUTION, tiny.SOLVING))
 
-    assert found == f"# %%\na = 1\n# %%\n{tiny.SOLUTION}\n"
+    assert found == ["a = 1", tiny.SOLUTION]
 
 
-def test_a_locked_cell_that_was_unlocked_is_the_learners(exercise: Exercise) -> None:
-    assert "b = 2" in code(exercise, ("b = 2", {**LOCKED, "locked": False}))
+def test_a_locked_cell_that_was_unlocked_is_the_learners() -> None:
+    assert code(("b = 2", {**LOCKED, "locked": False})) == ["b = 2"]
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_of_two_copies_the_one_that_was_worked_on_counts(order: int, exercise: Exercise) -> None:
+def test_of_two_copies_the_one_that_was_worked_on_counts(order: int) -> None:
     cells = [(tiny.STUB, tiny.SOLVING), (tiny.SOLUTION, tiny.SOLVING)][::order]
 
-    assert code(exercise, *cells) == f"# %%\n{tiny.SOLUTION}\n"
+    assert code(*cells) == [tiny.SOLUTION]
 
 
-def test_a_stub_alone_stays_so_that_it_reads_as_not_attempted(exercise: Exercise) -> None:
-    assert tiny.STUB in code(exercise, (tiny.STUB, tiny.SOLVING))
+def test_a_stub_alone_stays_so_that_it_reads_as_not_attempted() -> None:
+    assert tiny.STUB in code((tiny.STUB, tiny.SOLVING))
 
 
-def test_a_cell_that_was_retyped_without_its_id_counts(exercise: Exercise) -> None:
-    assert tiny.SOLUTION in code(exercise, (tiny.STUB, tiny.SOLVING), tiny.SOLUTION)
+def test_a_cell_that_was_retyped_without_its_id_counts() -> None:
+    assert tiny.SOLUTION in code((tiny.STUB, tiny.SOLVING), tiny.SOLUTION)
 
 
 @pytest.mark.parametrize(
@@ -62,17 +54,17 @@ def test_a_cell_that_was_retyped_without_its_id_counts(exercise: Exercise) -> No
         ("%%time\nx = 1", "# %%time\nx = 1"),
     ],
 )
-def test_commands_to_jupyter_are_no_code(cell: str, kept: str, exercise: Exercise) -> None:
-    assert code(exercise, cell) == f"# %%\n{kept}\n"
+def test_commands_to_jupyter_are_no_code(cell: str, kept: str) -> None:
+    assert code(cell) == [kept]
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_python_source_is_taken_as_it_is(mark: str, exercise: Exercise) -> None:
-    assert code_of((mark + tiny.SOLUTION).encode(), "a.py", exercise) == tiny.SOLUTION
+def test_python_source_is_taken_as_it_is(mark: str) -> None:
+    assert sources((mark + tiny.SOLUTION).encode(), ".py") == [tiny.SOLUTION]
 
 
-def test_source_in_utf_16_is_read(exercise: Exercise) -> None:
-    assert code_of("x = 'ä'".encode("utf-16"), "a.py", exercise) == "x = 'ä'"
+def test_source_in_utf_16_is_read() -> None:
+    assert sources("x = 'ä'".encode("utf-16"), ".py") == ["x = 'ä'"]
 
 
 @pytest.mark.parametrize(
@@ -86,14 +78,12 @@ def test_source_in_utf_16_is_read(exercise: Exercise) -> None:
         (b"\x80\x81\x82", "no text"),
     ],
 )
-def test_what_is_no_notebook_is_refused_with_a_reason(
-    data: bytes, words: str, exercise: Exercise
-) -> None:
-    with pytest.raises(ExerciseError, match=words):
-        code_of(data, "a.ipynb", exercise)
+def test_what_is_no_notebook_is_refused_with_a_reason(data: bytes, words: str) -> None:
+    with pytest.raises(Unreadable, match=words):
+        sources(data)
 
 
-def test_cells_of_any_odd_form_are_passed_over(exercise: Exercise) -> None:
+def test_cells_of_any_odd_form_are_passed_over() -> None:
     cells = [
         None,
         3,
@@ -104,23 +94,48 @@ def test_cells_of_any_odd_form_are_passed_over(exercise: Exercise) -> None:
     ]
     data = json.dumps({"cells": cells}).encode()
 
-    assert "x = 1" in code_of(data, "a.ipynb", exercise)
+    assert "x = 1" in sources(data)
 
 
-def test_too_much_code_is_refused(exercise: Exercise) -> None:
-    with pytest.raises(ExerciseError, match="more than"):
-        code_of(b"#" * (MAX_CODE + 1), "a.py", exercise)
+def test_too_much_code_is_refused() -> None:
+    with pytest.raises(Unreadable, match="more than"):
+        sources(b"#" * (MAX_CODE + 1), ".py")
 
 
-def test_half_characters_cannot_stop_the_grader(exercise: Exercise) -> None:
+def test_half_characters_cannot_stop_the_grader() -> None:
     data = json.dumps({"cells": [{"cell_type": "code", "source": "x = '\ud800'"}]}).encode()
 
-    assert code_of(data, "a.ipynb", exercise).encode()
+    assert sources(data)[0].encode()
 
 
-def test_nothing_is_run(exercise: Exercise, tmp_path: Path) -> None:
+def test_nothing_is_run(tmp_path: Path) -> None:
     target = tmp_path / "ran"
 
-    code(exercise, f"open({str(target)!r}, 'w')")
+    code(f"open({str(target)!r}, 'w')")
 
     assert not target.exists()
+
+
+def test_a_notebook_or_script_of_very_many_cells_is_refused() -> None:
+    many = json.dumps({"cells": [{}] * (MAX_CELLS + 1)}).encode()
+    script = b"# %%\n(\n" * (MAX_CELLS + 1)
+
+    for data, suffix in ((many, ".ipynb"), (script, ".py")):
+        with pytest.raises(Unreadable, match="more than 2,000 cells"):
+            sources(data, suffix)
+
+
+@pytest.mark.parametrize(
+    "raised", ["NotImplementedError", "NotImplementedError()", 'NotImplementedError("soon")']
+)
+def test_a_stub_is_known_by_what_it_raises(raised: str) -> None:
+    stub = f"def double(x):\n    raise {raised}\n"
+
+    assert code(stub, tiny.SOLUTION) == [tiny.SOLUTION]
+
+
+@pytest.mark.parametrize("raised", [" + ".join(["a"] * 3000), "0x" + "f" * 6000])
+def test_what_a_stub_raises_may_be_as_long_as_it_likes(raised: str) -> None:
+    odd = f"def double(x):\n    raise NotImplementedError({raised})\n"
+
+    assert code(odd, tiny.WRONG)[-1] == tiny.WRONG

@@ -54,12 +54,12 @@ def talk(x):
 """
 
 
-def call(name: str, data: object = 1.5) -> Call:
-    return Call(f"def drive(step, data):\n    return step.{name}(data)", data)
+def call(name: str, data: object = 1.5, is_example: bool = True) -> Call:
+    return Call(f"def drive(step, data):\n    return step.{name}(data)", data, is_example)
 
 
 def driver(body: str, data: object = None) -> Call:
-    return Call(f"def drive(step, data):\n    {body}", data)
+    return Call(f"def drive(step, data):\n    {body}", data, is_example=True)
 
 
 @pytest.fixture(scope="module", params=["in process", "plain process", "walls"])
@@ -126,7 +126,41 @@ def test_an_error_names_class_message_and_line_of_the_learners_code(runner: Runn
     reply = one(runner, call("stop", 7))
 
     assert (reply.status, reply.value) == ("raised", None)
-    assert reply.error == 'ValueError: no 7\nline 11: raise ValueError(f"no {x}")'
+    assert (reply.error, reply.kind) == ("ValueError: no 7", "ValueError")
+    assert reply.place == 'line 11: raise ValueError(f"no {x}")'
+
+
+def test_of_a_call_that_is_no_example_no_word_comes_back(runner: Runner) -> None:
+    code = "class Told(KeyError): pass\ndef f(x):\n    print(x)\n    raise Told(x)"
+    wordy = f"{code}\ndef g(x): return type(str(x), (), {{}})()"
+
+    raised, refused, missing = runner.run_calls(
+        wordy, [call(name, "secret", is_example=False) for name in "fgh"], LIMITS
+    )
+
+    assert (raised.error, raised.kind) == ("KeyError", "KeyError")
+    assert raised.place == "line 4: raise Told(x)"
+    assert [reply.status for reply in (raised, refused, missing)] == [
+        "raised",
+        "refused",
+        "missing",
+    ]
+    assert "secret" not in repr([raised, refused, missing])
+
+
+def test_the_inputs_that_decide_come_when_all_examples_are_answered(apart: Runner) -> None:
+    code = """
+import gc
+def look(x):
+    found = gc.get_objects()
+    return sorted({f['data'][0] for f in found if type(f) is dict and 'driver' in f})
+"""
+    calls = [call("look", ["hidden"], False), call("look", ["first"]), call("look", ["second"])]
+
+    hidden, *examples = runner.run_calls(code, calls, LIMITS)
+
+    assert "hidden" in hidden.value  # it can be found, but only now
+    assert [set(reply.value) & {"first", "hidden"} for reply in examples] == [{"first"}] * 2
 
 
 def test_a_name_that_is_not_defined_is_missing(runner: Runner) -> None:
@@ -151,8 +185,34 @@ def test_a_cell_that_does_not_compile_takes_no_other_with_it(runner: Runner) -> 
 
     sound, broken = runner.run_calls(code, [call("f"), call("broken")], LIMITS)
 
-    assert sound.error.endswith("line 5: return x / 0")
-    assert (broken.status, broken.error.splitlines()[1]) == ("raised", "line 2: def broken(:")
+    assert sound.place == "line 5: return x / 0"
+    assert (broken.status, broken.place) == ("raised", "line 2: def broken(:")
+
+
+def test_a_mark_within_a_text_parts_no_cells(runner: Runner) -> None:
+    text = 's = """\n# %%\nx = 1\n"""\ndef f(x): return len(s) + x\n'
+
+    alone, beside_a_broken_one = (
+        one(runner, call("f", 2), code).value
+        for code in (text, f"# %%\ndef broken(:\n# %%\n{text}")
+    )
+
+    assert (alone, beside_a_broken_one) == (14, 14)
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [
+        ("class NotImplementedError(Exception): pass", "Exception"),
+        ("class NotImplementedError(ValueError): pass", "ValueError"),
+        ("class Later(NotImplementedError): pass\nNotImplementedError = Later", "RuntimeError"),
+        ("", "NotImplementedError"),
+    ],
+)
+def test_an_error_is_of_its_own_kind_whatever_its_class_is_called(
+    made: str, kind: str, runner: Runner
+) -> None:
+    assert one(runner, call("f"), f"{made}\ndef f(x): raise NotImplementedError").kind == kind
 
 
 def test_after_a_statement_that_fails_the_next_one_runs(runner: Runner) -> None:
@@ -244,7 +304,8 @@ def test_a_child_has_no_open_file_but_the_talk_with_the_grader(apart: Runner) ->
         found.append(number)
     return found"""
 
-    assert one(apart, driver(body)).value == [0, 1, 2, 3]
+    talk = [3] if apart.level.startswith("2") else [3, 4]
+    assert one(apart, driver(body)).value == [0, 1, 2, *talk]
 
 
 def test_a_child_has_none_of_the_teachers_environment(

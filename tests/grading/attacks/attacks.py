@@ -110,9 +110,11 @@ import os, struct
 def text(s): return struct.pack('<I', len(s)) + s.encode()
 def word(s): return b's' + text(s)
 def frame(call, value):
+    none = b'i' + bytes(8)
     parts = [('call', b'i' + struct.pack('<q', call)), ('status', word('ok')), ('value', value),
-             ('error', word('')), ('output', word(''))]
-    data = b'm' + struct.pack('<I', 5) + b''.join(text(k) + v for k, v in parts)
+             ('error', word('')), ('kind', word('')), ('cell', none), ('line', none),
+             ('output', word(''))]
+    data = b'm' + struct.pack('<I', len(parts)) + b''.join(text(k) + v for k, v in parts)
     return struct.pack('<I', len(data)) + data
 def everywhere(data):
     for number in range(3, 64):

@@ -150,7 +150,7 @@ def in_plain_processes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Gr
             for student, text in ((name, world.put_into(code, course)), (behind(name), honest)):
                 data = text.encode()
                 handed_in.append(Submission(student, "", tiny.NAME, "", data, ".py"))
-        grade(handed_in, course, store, Local(course, None, 2), seed=1, guard=True)
+        grade(handed_in, course, store, Local(course, None, 2), secret=1, guard=True)
         return {found.student: found for found in store.grades()}
 
 
