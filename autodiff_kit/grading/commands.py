@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import getpass
+import math
 import os
-import secrets
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,7 +101,11 @@ def _parts(context: Any, parameter: Any, text: str) -> tuple[int, int]:
 @click.option(
     "--shard", default="1/1", callback=_parts, help="Grade one part of several, such as 2/5."
 )
-@click.option("--seed", type=click.IntRange(0), help="Draw the inputs of an earlier run again.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    help="What the inputs are drawn from, as an earlier run or another part has named it.",
+)
 def grade(
     place: Path,
     results: Path,
@@ -131,7 +136,7 @@ def grade(
         course = course_in(folder)
         name = course.exercise(exercise).name if exercise else ""
         with Store(results / RESULTS) as store:
-            seed = int(store.fact("seed", str(secrets.randbits(48) if seed is None else seed)))
+            secret = store.secret(seed)
             total = submissions.count(place)
             run: engine_local.Engine
             if engine == "dask":
@@ -147,7 +152,7 @@ def grade(
                     course,
                     store,
                     run,
-                    secret=seed,
+                    secret=secret,
                     shard=shard,
                     guard=walls is None and engine == "local",
                     progress=progress,
@@ -156,7 +161,7 @@ def grade(
             speed = f" ({summary.graded / summary.seconds:.0f} a second)" if summary.graded else ""
             plain(
                 f"{_number(summary.found, 'submission')}: {summary.graded} graded now{speed}, "
-                f"{summary.known} known already. Seed {seed}.\n"
+                f"{summary.known} known already. Seed {secret}.\n"
                 f"Results: {results}, with a picture for each exercise.\n"
                 f"Next: autodiff-kit show STUDENT --results {results}, or "
                 f"autodiff-kit export canvas --results {results}"
@@ -294,8 +299,9 @@ def show(student: str, results: Path) -> None:
                     plain("".join(f"      {text}\n" for text in mark.text.splitlines()), end="")
         for row in store.overrides(student):
             when = time.strftime("%Y-%m-%d", time.localtime(row["at"]))
+            points = "withdrawn" if row["withdrawn"] else f"{row['points']:g}"
             plain(
-                f"override: {row['exercise']} {row['step']} = {row['points']:g}, by "
+                f"override: {row['exercise']} {row['step']} = {points}, by "
                 f"{row['author']} on {when}: {row['reason']}"
             )
         for grade in store.grades():
@@ -307,7 +313,9 @@ def show(student: str, results: Path) -> None:
 @click.argument("student")
 @click.argument("exercise")
 @click.argument("step")
-@click.argument("points", type=click.FloatRange(0))
+@click.argument("points", type=click.FloatRange(0), required=False)
+@click.option("--withdraw", is_flag=True, help="Instead of POINTS: what was graded counts again.")
+@click.option("--bonus", is_flag=True, help="Allow more points than the step has.")
 @click.option("--reason", required=True, help="Why; it is kept with the row.")
 @click.option("--author", help="Who says so; else the user who runs this.")
 @_RESULTS
@@ -316,7 +324,9 @@ def override(
     student: str,
     exercise: str,
     step: str,
-    points: float,
+    points: float | None,
+    withdraw: bool,
+    bonus: bool,
     reason: str,
     author: str | None,
     results: Path,
@@ -325,7 +335,14 @@ def override(
     """Give a STUDENT (name or number) other POINTS for a STEP of an EXERCISE.
 
     The graded rows stay as they are; this is one more row, with author and reason.
-    """
+
+    \b
+    Examples:
+      autodiff-kit override ada 04.accumulate backward 3 --reason "talked it through"
+      autodiff-kit override ada 04.accumulate backward --withdraw --reason "was a mistake"
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    if (points is None) != withdraw or (points is not None and not math.isfinite(points)):
+        raise click.UsageError("Give either the POINTS or --withdraw.")
     with explained(), Store(results / RESULTS) as store:
         asked = course_in(folder).exercise(exercise)
         steps = [part.id for part in asked.steps]
@@ -336,10 +353,23 @@ def override(
         student = store.learner(student)
         if not any(attempt.exercise == asked.name for attempt in store.attempts(student)):
             raise click.ClickException(f"No results for {student!r} in {asked.id} to override.")
+        most = asked.steps[steps.index(step)].points
+        if points is not None and points > most and not bonus:
+            raise click.ClickException(
+                f"The step {step} of {asked.id} has {most:g} points, and {points:g} are more.\n"
+                "-> If you mean it: --bonus"
+            )
+        rows = [row for row in store.overrides(student) if row["exercise"] == asked.name]
+        before = [row for row in rows if row["step"] == step]
+        if withdraw and (not before or before[-1]["withdrawn"]):
+            raise click.ClickException(
+                f"{student} has no override for the step {step} of {asked.id} to withdraw."
+            )
         store.override(student, asked.name, step, points, author or getpass.getuser(), reason)
-    most = asked.steps[steps.index(step)].points
-    more = f" (the step itself has {most:g})" if points > most else ""
-    click.echo(f"{student}, {asked.id}, {step}: {points:g} points from now on{more}.")
+        grade = next(g for g in store.grades() if (g.student, g.exercise) == (student, asked.name))
+        now = next((mark.points for mark in grade.marks if mark.step == step), 0)
+    again = " again, as graded" if withdraw else ""
+    click.echo(f"{student}, {asked.id}, {step}: {now:g} points from now on{again}.")
 
 
 @click.command(name="export")
@@ -479,7 +509,12 @@ def isolation() -> tuple[str, str, str]:
     if seen and not seen[-1].problem:
         walls = seen[-1].walls
         found = f"submissions can be shut in: level {walls.name} ({walls})"
-        return ("ok", found, "") if walls.level == 2 else ("optional", found, _mend(seen))
+        if len(seen) == 1:
+            return "ok", found, ""
+        fallen = sorted({wall for f in seen for wall in f.walls.names} - set(walls.names))
+        if fallen:
+            found += f". What does not stand: {', '.join(fallen)} ({seen[0].problem[:200]})"
+        return "optional", found, _mend(seen)
     return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(seen)
 
 
@@ -489,6 +524,11 @@ def _mend(seen: list[sandbox.Finding]) -> str:
     problem = seen[0].problem[:120]
     if "libseccomp" in problem:
         return f"apt install libseccomp2 ({problem})"
+    if seen[0].walls.user and any(not f.walls.user and not f.problem for f in seen):
+        return (
+            "grade as an ordinary user, or with a Python that every user may read "
+            f"(this one is {sys.base_prefix})"
+        )
     tried = [finding for finding in seen if finding.walls.bubblewrap]
     if tried:  # it is there, and is not let do its work
         return f"allow user namespaces ({problem}; bubblewrap: {tried[0].problem[:120]})"

@@ -40,9 +40,12 @@ __all__ = [
     "Unreadable",
     "Variant",
     "ask",
+    "check_inputs",
     "defined",
     "grade_code",
+    "is_right",
     "load",
+    "right_answers",
     "run_trusted",
 ]
 
@@ -379,7 +382,7 @@ def _row(
         check
         for check in checks
         if not all(
-            _is_right(check, data, answer, wanted)
+            is_right(check, data, answer, wanted)
             for data, answer, wanted in zip(
                 inputs[check.name], asked[check.name], right[check.name], strict=True
             )
@@ -417,7 +420,8 @@ def _row(
     return row(status, message, text)
 
 
-def _is_right(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
+def is_right(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
+    """Tell whether an answer to one input is right."""
     try:
         with np.errstate(all="ignore"):
             return answer.status == "ok" and check.compare(data, answer.value, wanted.value) is True
@@ -474,7 +478,7 @@ def _diagnosis(
 def _recognised(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:
     """Return the id of the mistake that a wrong value itself shows, or nothing."""
     for data, answer, wanted in zip(inputs, answers, right, strict=True):
-        wrong = answer.status == "ok" and not _is_right(check, data, answer, wanted)
+        wrong = answer.status == "ok" and not is_right(check, data, answer, wanted)
         if wrong and check.diagnose:
             try:
                 return check.diagnose(data, answer.value, wanted.value)
@@ -490,7 +494,7 @@ def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: lis
     them out: who knows the inputs of one try has nothing for the next, but may try.
     """
     for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
-        if _is_right(check, given, answer, best):
+        if is_right(check, given, answer, best):
             continue
         if number == 0:
             wanted, shown = show(best.value), show(answer.value)
@@ -547,10 +551,12 @@ def _sort(value: Any) -> str:
 
 
 def _inputs(exercise: Exercise, seed: int) -> dict[str, list[Any]]:
-    return {c.name: _inputs_of(c, c.first_seed(seed)) for c in exercise.checks}
+    return {c.name: check_inputs(c, seed) for c in exercise.checks}
 
 
-def _inputs_of(check: Check, seed: int) -> list[Any]:
+def check_inputs(check: Check, seed: int) -> list[Any]:
+    """Return the example and the random cases of a seed; drawn once."""
+    seed = check.first_seed(seed)
     return _large_inputs(check, seed) if check.slow else _small_inputs(check, seed)
 
 
@@ -583,14 +589,15 @@ def _by_check(exercise: Exercise, answers: list[Answer]) -> dict[str, list[Answe
 @lru_cache(maxsize=256)
 def _right(exercise: Exercise, seed: int) -> dict[str, list[Answer]]:
     """Return the right answers: what the check expects, else what the solution answers."""
-    return {
-        check.name: [Answer("ok", check.expected(data)) for data in check_inputs]
-        if check.expected is not None
-        else _answers_of(exercise, _SOLUTION, check, seed)
-        for check, check_inputs in zip(
-            exercise.checks, _inputs(exercise, seed).values(), strict=True
-        )
-    }
+    return {check.name: right_answers(exercise, check, seed) for check in exercise.checks}
+
+
+def right_answers(exercise: Exercise, check: Check, seed: int) -> list[Answer]:
+    """Return the right answers to one check's example and random cases."""
+    if check.expected is None:
+        return _answers_of(exercise, _SOLUTION, check, seed)
+    inputs = check_inputs(check, seed)
+    return [Answer("ok", check.expected(data)) for data in inputs]
 
 
 def _answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) -> list[Answer]:
@@ -609,7 +616,7 @@ def _example_of(exercise: Exercise, variant: Variant, check: Check) -> Answer:
 
 @lru_cache(maxsize=8192)
 def _answers(code: str, check: Check, seed: int) -> list[Answer]:
-    return run_trusted(code, [Call(check.driver, data) for data in _inputs_of(check, seed)])
+    return run_trusted(code, [Call(check.driver, data) for data in check_inputs(check, seed)])
 
 
 def _all_alike(some: list[Answer], others: list[Answer]) -> bool:

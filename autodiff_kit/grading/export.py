@@ -70,12 +70,19 @@ def export(
     return target
 
 
+# What begins a formula in a spreadsheet; and what may part cells there, whatever was agreed on.
+_FORMULA = re.compile(r"(^|[,;|\t\"'])(\s*)(?=[=+\-@%|\uff1d\uff0b\uff0d\uff20])")
+
+
 def cell(value: object) -> object:
-    """Return a value for a spreadsheet: no text of a learner's begins a formula there."""
+    """Return a value for a spreadsheet: no text of a learner's begins a formula there.
+
+    Also not where the file is parted at semicolons, tabs or bars instead of commas.
+    """
     if not isinstance(value, str):
         return value
     text = clean(value, 32_000).replace("\n", " ").replace("\t", " ")
-    return "'" + text if text.lstrip(" ").startswith(("=", "+", "-", "@", "|", "%")) else text
+    return _FORMULA.sub(r"\1'\2", text)
 
 
 def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
@@ -146,7 +153,7 @@ def _gradescope(
                 "name": m.step,
                 "score": m.points,
                 "max_score": m.max,
-                "output": html.escape(clean(m.text, 4000)),
+                "output": clean(m.text, 4000),
                 "output_format": "text",
                 "visibility": "visible",
             }

@@ -41,7 +41,8 @@ __all__ = ["LEVELS", "Finding", "Sandbox", "Walls", "best_walls", "probe"]
 # The files of the kit that the process behind walls is made of.
 OWN = ("child", "notebook", "walls", "wire", "zygote")
 LEVELS = {
-    0: "0 process: no answers in reach of the code; files, network, other processes are in reach",
+    0: "0 process: answers and judging in another process; all files of its user (solutions and "
+    "other packages, too), network, other processes are in reach",
     1: "1 confined: no files but Python's, no sockets, no new processes, bounded memory and time",
     2: "2 sandboxed: as level 1, and cut off from the network and the sight of other processes",
 }
@@ -66,12 +67,16 @@ class Walls:
         """The name of the level, as it stands in each row of results."""
         return LEVELS[self.level].split(":")[0]
 
-    def __str__(self) -> str:
-        """Name the walls for people."""
+    @property
+    def names(self) -> list[str]:
+        """Each wall by its name."""
         parts = ["bubblewrap" if self.bubblewrap else "namespaces"] * (self.level == 2)
         parts += ["Landlock"] * self.landlock + ["seccomp"]
-        parts += ["a user of its own"] * (self.user is not None)
-        return ", ".join(parts)
+        return parts + ["a user of its own"] * (self.user is not None)
+
+    def __str__(self) -> str:
+        """Name the walls for people."""
+        return ", ".join(self.names)
 
 
 def candidates() -> Iterator[Walls]:
@@ -175,6 +180,8 @@ class _Server:
         try:
             self.control.sendall(wire.frame(wire.encode(wanted)))
             problem = self.told()
+            if problem.startswith("LookupError") and walls.user is not None:  # of an encoding
+                problem = f"another user cannot read this Python ({sys.base_prefix})"
         except (OSError, EOFError) as error:
             problem = f"no answer ({error})"
         if problem:

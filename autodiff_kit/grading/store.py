@@ -7,9 +7,11 @@ added; a grade is a view on them. Read next: ``engine_local.py``, the one that w
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -33,10 +35,12 @@ create table if not exists attempts (
 create table if not exists overrides (
     number integer primary key autoincrement,
     student text not null, exercise text not null, step text not null,
-    points real not null, author text not null, reason text not null, at real not null
+    points real not null, author text not null, reason text not null, at real not null,
+    withdrawn integer not null default 0
 );
 create index if not exists by_student on attempts (student, exercise);
 """
+_OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn"
 
 
 class StoreError(Exception):
@@ -133,16 +137,56 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.base = sqlite3.connect(path, timeout=30, isolation_level=None)
-            try:
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"Cannot use {path} for results: {error}") from error
+        try:
+            with self._explained():
                 self.base.row_factory = sqlite3.Row
+                # Before anything is written: what is damaged stays as it is.
+                (state,) = self.base.execute("pragma quick_check(1)").fetchone()
+                if state != "ok":
+                    raise sqlite3.DatabaseError(state)
                 self.base.execute("pragma journal_mode = wal")
                 self.base.execute("pragma synchronous = normal")
                 self.base.executescript(_TABLES)
-            except sqlite3.Error:
-                self.close()
-                raise
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"Cannot use {path} for results: {error}") from error
+                columns = {row["name"] for row in self.base.execute("pragma table_info(overrides)")}
+                if "withdrawn" not in columns:  # a file of an older version
+                    self.base.execute(
+                        "alter table overrides add column withdrawn integer not null default 0"
+                    )
+        except StoreError:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what SQLite says about a damaged file, or one in use, into words that help."""
+        try:
+            yield
+        except (sqlite3.Error, OSError, ValueError, TypeError, KeyError) as error:
+            if self.base.in_transaction:
+                self.base.rollback()
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                raise StoreError(
+                    f"{self.path} is in use by another program, which holds on to it.\n"
+                    "-> Wait until that has ended, then run the same command again."
+                ) from error
+            shown = " ".join(str(error).split())[:200]
+            raise StoreError(
+                f"Cannot use {self.path} for results: it is damaged, or none ({shown}).\n"
+                "Nothing in it was changed.\n"
+                "-> Take it from your backup. Or keep a copy, and let SQLite's own program save "
+                f"what can be read:\n     sqlite3 {self.path.name} .recover | sqlite3 new.sqlite\n"
+                "   Or grade into a new folder (--out), with the same --seed for the same inputs"
+                f"{self._seed_in_words()}."
+            ) from error
+
+    def _seed_in_words(self) -> str:
+        try:
+            row = self.base.execute("select value from facts where name = 'seed'").fetchone()
+            return f": {int(row[0])}"
+        except (sqlite3.Error, ValueError, TypeError):
+            return ""
 
     def close(self) -> None:
         """Close the file."""
@@ -158,14 +202,40 @@ class Store:
 
     def fact(self, name: str, value: str) -> str:
         """Return a fact about these results; the first value that was given stays."""
-        self.base.execute("insert or ignore into facts values (?, ?)", (name, value))
-        (found,) = self.base.execute("select value from facts where name = ?", (name,)).fetchone()
-        return str(found)
+        with self._explained():
+            self.base.execute("insert or ignore into facts values (?, ?)", (name, value))
+            row = self.base.execute("select value from facts where name = ?", (name,)).fetchone()
+            return str(row[0])
+
+    def secret(self, seed: int | None = None) -> int:
+        """Return the secret that the inputs of all attempts are drawn from; it never changes.
+
+        Parameters
+        ----------
+        seed : int, optional
+            The one to use; else a new one that nobody can guess.
+
+        Raises
+        ------
+        StoreError
+            If these results have another one already.
+        """
+        kept = self.fact("seed", str(secrets.randbits(128) if seed is None else seed))
+        with self._explained():
+            number = int(kept)
+        if seed not in (None, number):
+            raise StoreError(
+                f"The results in {self.path.parent} have another seed: their inputs were drawn "
+                f"with --seed {number}.\n-> Leave --seed out to go on with them, or begin other "
+                "results with --out FOLDER."
+            )
+        return number
 
     def keys(self) -> set[str]:
         """Return the keys of all submissions that have their result."""
         sql = "select key from attempts where status != 'fault'"
-        return {row[0] for row in self.base.execute(sql)}
+        with self._explained():
+            return {row[0] for row in self.base.execute(sql)}
 
     def add(self, attempts: Iterable[Attempt]) -> int:
         """Write results, all or none of them; return how many were new.
@@ -175,6 +245,10 @@ class Store:
         StoreError
             If the disk is full or gone: what was written before stays.
         """
+        with self._explained():
+            return self._add(attempts)
+
+    def _add(self, attempts: Iterable[Attempt]) -> int:
         new = 0
         try:
             self.base.execute("begin immediate")
@@ -191,22 +265,24 @@ class Store:
                     row,
                 ).rowcount
             self.base.execute("commit")
-        except (sqlite3.Error, OSError) as error:
-            if self.base.in_transaction:
-                self.base.execute("rollback")
+        except sqlite3.OperationalError as error:
             raise StoreError(
                 f"Cannot write to {self.path}: {error}\n-> Make room, then run the same command "
                 "again: it goes on where it was."
             ) from error
+        finally:
+            if self.base.in_transaction:
+                self.base.rollback()
         return new
 
     def last_numbers(self) -> tuple[int, int]:
         """Return the numbers of the last attempt and the last override."""
         sql = "select coalesce(max(number), 0) from "
-        first, second = (
-            self.base.execute(sql + table).fetchone()[0] for table in ("attempts", "overrides")
-        )
-        return first, second
+        with self._explained():
+            first, second = (
+                self.base.execute(sql + table).fetchone()[0] for table in ("attempts", "overrides")
+            )
+            return first, second
 
     def set_right(self, written: dict[str, Attempt], before: tuple[int, int]) -> int:
         """Undo what somebody else did to the file while a run was writing to it.
@@ -227,40 +303,66 @@ class Store:
         found = {attempt.key: attempt for attempt in self.attempts()}
         wrong = [key for key, attempt in written.items() if found.get(key) != attempt]
         sql = "select key from attempts where number > ?"
-        foreign = [r[0] for r in self.base.execute(sql, before[:1]) if r[0] not in written]
-        for key in [*wrong, *foreign]:
-            self.base.execute("delete from attempts where key = ?", (key,))
+        with self._explained():
+            foreign = [r[0] for r in self.base.execute(sql, before[:1]) if r[0] not in written]
+        with self._explained():
+            for key in [*wrong, *foreign]:
+                self.base.execute("delete from attempts where key = ?", (key,))
+            sql = "delete from overrides where number > ?"
+            added = self.base.execute(sql, before[1:]).rowcount
         self.add(written[key] for key in wrong)
-        added = self.base.execute("delete from overrides where number > ?", before[1:]).rowcount
         return len(wrong) + len(foreign) + added
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove attempts: only for a run that turned out to be worth nothing."""
-        self.base.executemany("delete from attempts where key = ?", [(key,) for key in keys])
+        with self._explained():
+            self.base.executemany("delete from attempts where key = ?", [(key,) for key in keys])
 
     def override(
-        self, student: str, exercise: str, step: str, points: float, author: str, reason: str
+        self,
+        student: str,
+        exercise: str,
+        step: str,
+        points: float | None,
+        author: str,
+        reason: str,
     ) -> None:
-        """Add a teacher's word on a step, which counts from now on; the attempts stay."""
-        self._override((student, exercise, step, points, author, reason, time.time()))
+        """Add a teacher's word on a step, which counts from now on; the attempts stay.
+
+        None for the points withdraws the words before it: what was graded counts again.
+        """
+        row = (student, exercise, step, points or 0, author, reason, time.time(), points is None)
+        self._override(row)
 
     def _override(self, row: tuple[Any, ...]) -> None:
-        names = "student, exercise, step, points, author, reason, at"
-        self.base.execute(f"insert into overrides ({names}) values (?, ?, ?, ?, ?, ?, ?)", row)
+        places = ", ".join("?" * len(row))
+        with self._explained():
+            self.base.execute(f"insert into overrides ({_OVERRIDE}) values ({places})", row)
 
     def overrides(self, student: str) -> list[dict[str, Any]]:
         """Return all overrides for a student, the oldest first."""
         sql = "select * from overrides where student = ? order by number"
-        return [dict(row) for row in self.base.execute(sql, (student,))]
+        with self._explained():
+            return [dict(row) for row in self.base.execute(sql, (student,))]
 
     def attempts(self, student: str | None = None) -> Iterator[Attempt]:
         """Yield all attempts, or those of one student, in the order in which they were added."""
         where, values = ("where student = ?", (student,)) if student is not None else ("", ())
         sql = f"select * from attempts {where} order by student, exercise, number"
-        for row in self.base.execute(sql, values):
-            fields = {name: row[name] for name in row.keys() if name not in ("number", "at")}  # noqa: SIM118
-            fields["marks"] = tuple(Mark(**mark) for mark in json.loads(fields["marks"]))
-            yield Attempt(**fields)
+        rows = self._rows(sql, values)
+        while True:
+            with self._explained():
+                row = next(rows, None)
+                if row is None:
+                    return
+                fields = {name: row[name] for name in row.keys() if name not in ("number", "at")}  # noqa: SIM118
+                fields["marks"] = tuple(Mark(**mark) for mark in json.loads(fields["marks"]))
+                attempt = Attempt(**fields)
+            yield attempt
+
+    def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:
+        with self._explained():
+            yield from self.base.execute(sql, values)
 
     def learner(self, given: str) -> str:
         """Return the number or name by which the results know a learner, who may be called by both.
@@ -268,7 +370,7 @@ class Store:
         StoreError if there is none, or more than one of that name; says who may be meant.
         """
         sql = "select distinct student, name from attempts order by name, student"
-        known: list[tuple[str, str]] = [tuple(row) for row in self.base.execute(sql)]
+        known: list[tuple[str, str]] = [tuple(row) for row in self._rows(sql)]
         if any(given == student for student, _ in known):
             return given
         wanted = given.casefold()
@@ -293,8 +395,12 @@ class Store:
             Which of several attempts counts.
         """
         words: dict[tuple[str, str], dict[str, float]] = {}
-        for row in self.base.execute("select * from overrides order by number"):
-            words.setdefault((row["student"], row["exercise"]), {})[row["step"]] = row["points"]
+        for row in self._rows("select * from overrides order by number"):
+            said = words.setdefault((row["student"], row["exercise"]), {})
+            if row["withdrawn"]:
+                said.pop(row["step"], None)
+            else:
+                said[row["step"]] = row["points"]
         grouped: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in self.attempts():
             grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
@@ -320,7 +426,8 @@ class Store:
             If the two were graded from different seeds.
         """
         ours, theirs = (
-            dict(s.base.execute("select name, value from facts")) for s in (self, other)
+            dict(tuple(row) for row in s._rows("select name, value from facts"))
+            for s in (self, other)
         )
         if "seed" in ours and "seed" in theirs and ours["seed"] != theirs["seed"]:
             raise StoreError(
@@ -330,10 +437,9 @@ class Store:
         for name, value in theirs.items():
             self.fact(name, value)
         new = self.add(other.attempts())
-        names = "student, exercise, step, points, author, reason, at"
-        sql = f"select {names} from overrides order by number"
-        known = {tuple(row) for row in self.base.execute(sql)}
-        for row in other.base.execute(sql):
+        sql = f"select {_OVERRIDE} from overrides order by number"
+        known = {tuple(row) for row in self._rows(sql)}
+        for row in other._rows(sql):
             if tuple(row) not in known:
                 self._override(tuple(row))
         return new

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.child import kind_of
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import (
@@ -26,8 +28,11 @@ from autodiff_kit.grading.exercise import (
     Exercise,
     Result,
     Variant,
+    check_inputs,
     defined,
     grade_code,
+    is_right,
+    right_answers,
     run_trusted,
 )
 from autodiff_kit.grading.mutate import changes
@@ -38,6 +43,8 @@ from autodiff_kit.grading.worker import Call, Limits, Reply, Work
 __all__ = ["Verdict", "table", "verify", "verify_exercise"]
 
 SEEDS = 200
+NO_WORK = 5  # times as many seeds under which no work must have no points
+LITTLE = 20_000  # lines that a function which computes nothing may make others run
 BUDGET = 200_000  # lines that a changed solution may run before it counts as endless
 
 
@@ -167,6 +174,7 @@ def verify_exercise(
     _right_answers(exercise, verdict, seeds)
     _stub(exercise, course, verdict)
     _strangers(exercise, others, verdict)
+    _no_work(exercise, course, verdict, NO_WORK * seeds)
     _changes(exercise, verdict)
     return verdict
 
@@ -262,14 +270,117 @@ def _right_answers(exercise: Exercise, verdict: Verdict, seeds: int) -> None:
 
 def _stub(exercise: Exercise, course: Course, verdict: Verdict) -> None:
     """Demand "not attempted" for the notebook as learners get it, and "missing" for no cells."""
-    source = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
-    cells = json.loads(build(source.read_bytes()))["cells"]
-    solving = [c for c in cells if c["metadata"].get("nbgrader", {}).get("solution")]
-    stub = "\n\n".join("".join(cell["source"]) for cell in solving)
-    for code, wanted in ((stub, NOT_ATTEMPTED), ("", "missing")):
+    for code, wanted in ((_stub_of(exercise, course), NOT_ATTEMPTED), ("", "missing")):
         result = grade_code(exercise, code, Trusted(), 1)
         if any(row.status != wanted or row.points for row in result.rows):
             verdict.problems.append(f"{wanted}: {[(r.status, r.points) for r in result.rows]}")
+
+
+def _stub_of(exercise: Exercise, course: Course) -> str:
+    """Return the cells that learners fill in, as they get them."""
+    source = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
+    cells = json.loads(build(source.read_bytes()))["cells"]
+    solving = [c for c in cells if c["metadata"].get("nbgrader", {}).get("solution")]
+    return "\n\n".join("".join(cell["source"]) for cell in solving)
+
+
+# What functions return that compute nothing.
+_NOTHING = (
+    *("None", "0", "1", "0.0", "1.0", "True", "False", "''", "[]", "{}", "np.bool_(True)"),
+    *("args[0]", "args[-1]", "list(args)", "tuple(args)"),
+    *("np.zeros(np.shape(args[0]))", "np.ones(np.shape(args[0]))"),
+    *("np.zeros(np.shape(args[-1]))", "np.ones(np.shape(args[-1]))"),
+    "tuple(np.zeros(np.shape(a)) for a in args[1:])",
+    "tuple(np.ones(np.shape(a)) for a in args[1:])",
+)
+
+
+def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -> None:
+    """Demand no points of any check for no work: nothing defined, the notebook as it was handed
+    out, functions that compute nothing, and answers that are constants or guesses.
+
+    A check gives no points if its example is wrong, which is the same under all seeds: only what
+    gets that right has to be tried under many.
+    """
+    for check in exercise.checks:
+        example = right_answers(exercise, check, 0)[0]
+        for kind in ("the answer to its example", "the right answer to other inputs"):
+            lucky = [s for s in range(seeds) if _guessed(exercise, check, example, kind, s)]
+            if lucky:
+                text = f"check {check.name} gives points in {len(lucky)} of {seeds} seeds for"
+                verdict.problems.append(f"{text} {kind}, first under {lucky[0]}")
+    names = [name for step in exercise.steps for name in step.names]
+    handed_out = {
+        "nothing at all": "",
+        "the notebook as it was handed out": _stub_of(exercise, course),
+    }
+    for what, code in handed_out.items():
+        _earns_nothing(
+            exercise, exercise.checks, what, f"{exercise.given}\n\n{code}", seeds, verdict
+        )
+    for value in _NOTHING:
+        codes = {name: _empty(name, value, exercise.solution) for name in dict.fromkeys(names)}
+        every = "\n\n".join([exercise.given, *codes.values()])
+        whole = f"{exercise.given}\n\n{exercise.solution}"
+        what = f"functions that return {value}"
+        _earns_nothing(exercise, exercise.checks, what, every, seeds, verdict)
+        for step in exercise.steps:
+            checks = [check for check in exercise.checks if check.step == step.id]
+            for name in step.names:
+                code = f"{whole}\n\n{codes[name]}"
+                _earns_nothing(
+                    exercise, checks, f"a {name} that returns {value}", code, seeds, verdict
+                )
+
+
+def _guessed(exercise: Exercise, check: Check, example: Answer, kind: str, seed: int) -> bool:
+    """Tell whether answers that look at no input are right for all random cases of a seed."""
+    inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
+    others = right_answers(exercise, check, seed + 20)  # slow checks share what neighbours draw
+    guesses = [example] * len(right) if kind.startswith("the answer") else others
+    cases = list(zip(inputs, guesses, right, strict=True))[1:]
+    return all(is_right(check, data, guess, wanted) for data, guess, wanted in cases)
+
+
+def _empty(name: str, value: str, solution: str) -> str:
+    """Return a function or class of this name that does no work."""
+    if not re.search(rf"(?m)^class {name}\b", solution):
+        return f"def {name}(*args, **named):\n    return {value}\n"
+    if re.search(rf"(?m)^class {name}\(\w*(Error|Exception)\)", solution):
+        return f"class {name}(Exception):\n    pass\n"
+    return (
+        f"class {name}:\n    def __init__(self, *args, **named):\n        self.args = args\n"
+        f"    def __getattr__(self, name):\n        args = self.args\n        return {value}\n"
+        "    def __enter__(self):\n        return self\n"
+        "    def __exit__(self, *error):\n        return None\n"
+        f"    def __call__(self, *args, **named):\n        return {value}\n"
+    )
+
+
+def _earns_nothing(
+    exercise: Exercise,
+    checks: Iterable[Check],
+    what: str,
+    code: str,
+    seeds: int,
+    verdict: Verdict,
+) -> None:
+    """Demand that this code loses the points of each of these checks, whatever the inputs are."""
+    for check in checks:
+
+        def is_passed(number: int, seed: int, check: Check = check) -> bool:
+            data = check_inputs(check, seed)[number]
+            wanted = right_answers(exercise, check, seed)[number]
+            (answer,) = _bounded(code, [Call(check.driver, data)], LITTLE)
+            return is_right(check, data, answer, wanted)
+
+        if not is_passed(0, 0):
+            continue
+        for seed in range(seeds):
+            if all(is_passed(number, seed) for number in range(1, 1 + check.cases)):
+                text = f"check {check.name} gives points for {what}, first under seed {seed}"
+                verdict.problems.append(text)
+                break
 
 
 def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict) -> None:
