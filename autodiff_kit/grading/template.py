@@ -75,7 +75,8 @@ from autodiff_kit.grading.checks import check
 #   compare(data, value, wanted)    whether an answer is right; without it kind, shape and numbers
 #                                   have to agree, and NaN and inf are wrong
 #   diagnose(data, value, wanted)   the id of a mistake that the answer shows, or ""
-# A check has to catch something that no other check catches.
+# A check has to catch something that no other check catches. And no work may pass it, not even by
+# chance: where only a few answers are possible, ask for several of them, or in more `cases`.
 
 
 @check(step="rule", points=2, concept="each number gets its share of g")
@@ -108,18 +109,18 @@ class Matrix:
 
 @check(step="rule", points=1, concept="x stays as it is")
 class Untouched:
-    shown = "mean_rule(6.0, x) for x = [[1, 2], [3, 4]] (x afterwards, and the shape of the answer)"
-    example = {{"g": 6.0, "x": np.array([[1.0, 2.0], [3.0, 4.0]])}}
+    shown = "mean_rule(6.0, x) for x = [[1], [2], [3]] (the answer, and x afterwards)"
+    example = {{"g": 6.0, "x": np.array([[1.0], [2.0], [3.0]])}}
 
     def generate(rng):
-        return {{"g": float(rng.uniform(2, 5)), "x": rng.normal(size=(2, 3))}}
+        return {{"g": float(rng.uniform(2, 5)), "x": rng.normal(size=(int(rng.integers(2, 6)), 1))}}
 
     def drive(step, data):
-        answer = step.mean_rule(data["g"], data["x"])
-        return [data["x"], list(np.shape(answer))]
+        return [step.mean_rule(data["g"], data["x"]), data["x"]]
 
     def expected(data):
-        return [data["x"], list(data["x"].shape)]
+        # With the answer itself: whoever does nothing leaves x as it is, too.
+        return [np.full(data["x"].shape, data["g"] / data["x"].size), data["x"]]
 '''
 
 _MESSAGES = """\
@@ -128,7 +129,7 @@ _MESSAGES = """\
 # Checks, by their name: said if no known mistake answers as the learner's code does.
 Vector = "The gradient of a vector's mean is not right: each number gets the same share of g."
 Matrix = "For a matrix the gradient is not right, though it is for a vector."
-Untouched = "x is not to be changed, and the answer has its shape."
+Untouched = "The answer is not right, or x was changed. Others still need it as it is."
 
 # Mistakes, by the id in the first line of their file in mutants/.
 without_share = "Each number gets all of g here. Each number moves the mean by 1/n only: g / n."

@@ -32,7 +32,7 @@ def nodes_of(data):
 
 def graph(rng):
     """Return a random graph: leaves, some of them constants, and operations on older nodes."""
-    leaves = [[[], bool(need)] for need in rng.permutation([True, True, False])]
+    leaves = [[[], bool(need)] for need in rng.permutation([True] * 4 + [False] * 4)]
     nodes = list(leaves)
     for _ in range(int(rng.integers(3, 6))):
         nodes.append([[len(nodes) - 1, int(rng.integers(0, len(nodes)))], True])

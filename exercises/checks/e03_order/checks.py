@@ -147,18 +147,19 @@ class Constants:
 
 @check(step="order", points=3, concept="any depth", cases=1)
 class Deep:
-    shown = "a chain of 1200 operations (how many nodes came, and every 300th of them)"
-    example = 1200
+    shown = "a chain of 1200 operations, 0 to 1199 (how many nodes came, and every 300th of them)"
+    example = {"first": 0, "count": 1200}
 
     def generate(rng):
-        return int(rng.integers(1100, 1300))
+        return {"first": int(rng.integers(10**6)), "count": int(rng.integers(1100, 1300))}
 
     def drive(step, data):
-        node = step.Node(0)
-        for number in range(1, data):
-            node = step.Node(number, (node,))
+        node = step.Node(data["first"])
+        for number in range(1, data["count"]):
+            node = step.Node(data["first"] + number, (node,))
         names = [node.name for node in step.order(node)]
         return [len(names), *names[::300]]
 
     def expected(data):
-        return [data, *range(data - 1, -1, -300)]
+        first, count = data["first"], data["count"]
+        return [count, *range(first + count - 1, first - 1, -300)]

@@ -56,21 +56,25 @@ def slope(rng):
 
 @check(step="backward", points=1, concept="begins with 1 at the root", using=[build])
 class Start:
-    shown = "backward(x) where x is itself a leaf"
-    example = {"leaves": [5.0], "needs": [True], "operations": []}
+    shown = "backward(x), where x and y are leaves (.grad of x and of y)"
+    example = {"leaves": [5.0, 7.0], "needs": [True, True], "operations": [], "roots": [0]}
 
-    picture = gradients(["x"])
+    picture = gradients(["x", "y"])
 
     def generate(rng):
-        return {"leaves": [slope(rng)], "needs": [True], "operations": []}
+        # Some of the leaves are roots, each once: the others have nothing to do with it.
+        leaves = [slope(rng) for _ in range(8)]
+        roots = [i for i in range(8) if rng.random() < 0.5]
+        return {"leaves": leaves, "needs": [True] * 8, "operations": [], "roots": roots}
 
     def drive(step, data):
         nodes = build(step, data)
-        step.backward(nodes[-1])
-        return nodes[0].grad
+        for root in data["roots"]:
+            step.backward(nodes[root])
+        return [node.grad for node in nodes]
 
     def expected(data):
-        return 1.0
+        return [1.0 if i in data["roots"] else None for i in range(len(data["leaves"]))]
 
 
 @check(step="backward", points=3, concept="contributions add up", cases=5, using=[build])

@@ -11,7 +11,8 @@ class Nesting:
     example = {"on": True, "ahead": [False, True]}
 
     def generate(rng):
-        ahead = [bool(a) for a in rng.permutation([True, True, False, False])]
+        more = rng.random(int(rng.integers(1, 9))) < 0.5
+        ahead = [bool(a) for a in rng.permutation([True, False, *more])]
         return {"on": bool(rng.random() < 0.5), "ahead": ahead}
 
     def drive(step, data):
@@ -37,21 +38,27 @@ class Nesting:
 
 @check(step="context", points=3, concept="errors")
 class Errors:
-    shown = "an error in a block: which error comes out, and is recording on afterwards"
+    shown = (
+        "an error in a block: is recording on in the block, which error comes out, and is it on "
+        "afterwards"
+    )
     example = {"on": True, "depth": 1, "error": 0}
 
     def generate(rng):
-        on, depth, error = rng.random() < 0.6, rng.integers(1, 4), rng.integers(0, 3)
+        on, depth, error = rng.random() < 0.6, rng.integers(1, 12), rng.integers(0, 3)
         return {"on": bool(on), "depth": int(depth), "error": int(error)}
 
     def drive(step, data):
         step.mode.on = data["on"]
         kinds = [ValueError, KeyError, ZeroDivisionError]
 
+        inside = []
+
         def level(number):
             if number == 0:
                 raise kinds[data["error"]]
             with step.no_grad():
+                inside.append(step.is_recording())
                 level(number - 1)
 
         came = "none"
@@ -61,10 +68,11 @@ class Errors:
             came = type(error).__name__
         after = step.is_recording()
         step.mode.on = True
-        return [came, after]
+        return [inside, came, after]
 
     def expected(data):
-        return [["ValueError", "KeyError", "ZeroDivisionError"][data["error"]], data["on"]]
+        came = ["ValueError", "KeyError", "ZeroDivisionError"][data["error"]]
+        return [[False] * data["depth"], came, data["on"]]
 
 
 @check(step="decorator", points=2, concept="every call, and what goes in and out")
@@ -100,7 +108,7 @@ class Recursion:
     example = 2
 
     def generate(rng):
-        return int(rng.integers(2, 7))
+        return int(rng.integers(2, 60))
 
     def drive(step, data):
         step.mode.on = True
@@ -127,7 +135,7 @@ class Generators:
     example = {"pieces": 2, "on": True}
 
     def generate(rng):
-        return {"pieces": int(rng.integers(1, 6)), "on": bool(rng.random() < 0.7)}
+        return {"pieces": int(rng.integers(1, 20)), "on": bool(rng.random() < 0.7)}
 
     def drive(step, data):
         step.mode.on = data["on"]

@@ -52,20 +52,26 @@ class Power:
 
 @check(step="power", points=1, concept="a loop of no rounds", cases=1)
 class NoRounds:
-    shown = "power(x, 0) at x = 2 (value, then gradient)"
-    example = {"x": 2.0}
+    shown = (
+        "power(x, 0) at x = 2 (value and gradient), and then power(x, 0) * c at c = 5 (value, then "
+        "the gradients of x and c)"
+    )
+    example = {"x": 2.0, "c": 5.0}
 
     def generate(rng):
-        return {"x": float(rng.uniform(0.6, 1.8))}
+        return {"x": float(rng.uniform(0.6, 1.8)), "c": float(rng.uniform(2.0, 9.0))}
 
     def drive(step, data):
-        x = step.Node(data["x"])
+        x, c = step.Node(data["x"]), step.Node(data["c"])
         y = step.power(x, 0)
         step.backward(y)
-        return [y.value, x.grad]
+        first = [y.value, x.grad]
+        z = step.power(x, 0) * c
+        step.backward(z)
+        return [*first, z.value, x.grad, c.grad]
 
     def expected(data):
-        return [1.0, 0.0]
+        return [1.0, 0.0, data["c"], 0.0, 1.0]
 
 
 @check(step="rounds", points=4, concept="a branch in every round", cases=5)

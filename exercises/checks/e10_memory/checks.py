@@ -71,7 +71,7 @@ FIVE = {
 }
 
 
-@check(step="save", points=2, concept="what each rule reads", cases=2)
+@check(step="save", points=2, concept="what each rule reads", cases=4)
 class Reads:
     shown = "mul, exp and add, all inputs requiring a gradient"
     example = ["mul", "exp", "add"]
@@ -87,7 +87,7 @@ class Reads:
         return [sorted(name for name in READS[op] if name) for op in data]
 
 
-@check(step="save", points=2, concept="rules that are never asked", cases=2)
+@check(step="save", points=2, concept="rules that are never asked", cases=4)
 class Unasked:
     shown = "x * y where only x, only y, or none of them requires a gradient"
     example = [["mul", True, False], ["mul", False, True], ["mul", False, False]]

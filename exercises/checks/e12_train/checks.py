@@ -43,12 +43,18 @@ def loss_and_slopes(parameters, x, y):
 
 
 def is_lower(data, arrays):
-    """Tell whether parameters of the right shapes have a lower loss than those of the beginning."""
+    """Tell whether parameters of the right shapes were moved down the slope, and not anyhow."""
     before, _ = loss_and_slopes(data["parameters"], data["x"], data["y"])
     shapes = [np.shape(array) for array in data["parameters"]]
     if [np.shape(array) for array in arrays] != shapes:
         return False
-    return bool(loss_and_slopes(arrays, data["x"], data["y"])[0] < before)
+    moves = []
+    for after in (arrays, after_steps(data)):
+        pairs = zip(after, data["parameters"], strict=True)
+        moves.append(np.concatenate([np.ravel(new - old) for new, old in pairs]))
+    mine, right = moves
+    along = mine @ right > 0.7 * np.linalg.norm(mine) * np.linalg.norm(right)
+    return bool(along and loss_and_slopes(arrays, data["x"], data["y"])[0] < before)
 
 
 def after_steps(data):

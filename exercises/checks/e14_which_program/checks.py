@@ -205,7 +205,7 @@ OTHERS = {"x": 5.0, "y": 7.0, "z": 7.0}
     step="describe",
     points=1,
     concept="what ran, and not with which values",
-    cases=2,
+    cases=4,
     using=[build, are_equal],
 )
 class Same:
@@ -217,7 +217,7 @@ class Same:
 
     def generate(rng):
         pairs = []
-        for is_same in rng.permutation([True, True, False, False]):
+        for is_same in rng.permutation([True, True, True, False, False, False]):
             first = a_graph(rng)
             second = [list(row) for row in first]
             if not is_same:
@@ -234,7 +234,7 @@ class Same:
 
 
 @check(
-    step="describe", points=1, concept="computed once or twice", cases=2, using=[build, are_equal]
+    step="describe", points=1, concept="computed once or twice", cases=6, using=[build, are_equal]
 )
 class Sharing:
     shown = (
@@ -275,7 +275,7 @@ class Sharing:
     expected = same_pairs
 
 
-@check(step="describe", points=1, concept="the order of inputs", cases=2, using=[build, are_equal])
+@check(step="describe", points=1, concept="the order of inputs", cases=4, using=[build, are_equal])
 class Order:
     shown = (
         "(x + y) * x twice; (x + y) * x and x * (x + y); (x + y) - x and x - (x + y) (are their "
@@ -290,7 +290,7 @@ class Order:
 
     def generate(rng):
         pairs = []
-        for is_same in rng.permutation([True, True, False, False]):
+        for is_same in rng.permutation([True, True, True, False, False, False]):
             bottom = [[name, []] for name in letters(rng, 2)]
             bottom.append([one_of(rng, "+-*"), [0, 1]])
             if rng.random() < 0.5:
@@ -308,7 +308,7 @@ class Order:
     expected = same_pairs
 
 
-@check(step="describe", points=1, concept="which leaf it is", cases=2, using=[build, are_equal])
+@check(step="describe", points=1, concept="which leaf it is", cases=4, using=[build, are_equal])
 class Leaves:
     shown = "x * y and x * y; x * y and x * z at z = y (are their descriptions equal?)"
     example = [
@@ -318,7 +318,8 @@ class Leaves:
 
     def generate(rng):
         pairs = []
-        for kind in rng.permutation(["same", "same", "renamed", "exchanged"]):
+        kinds = ["same"] * 3 + ["renamed", "exchanged", one_of(rng, ["renamed", "exchanged"])]
+        for kind in rng.permutation(kinds):
             first = a_graph(rng)
             second = [list(row) for row in first]
             i, j = (int(i) for i in rng.permutation(3)[:2])
@@ -341,7 +342,7 @@ class Leaves:
     expected = same_pairs
 
 
-@check(step="describe", points=1, concept="any size", cases=1, slow=True, using=[chain])
+@check(step="describe", points=1, concept="any size", cases=2, slow=True, using=[chain])
 class Large:
     shown = (
         "a chain of 1100 operations, most of them t = t + t: the same chain again, and one that "
@@ -351,18 +352,21 @@ class Large:
 
     def generate(rng):
         letters = [one_of(rng, "ddddlrs") for _ in range(int(rng.integers(1100, 1200)))]
-        other = list(letters)
-        place = int(rng.integers(0, 60))
-        other[place] = one_of(rng, "dlr".replace(letters[place], ""))
-        chains = ["".join(letters), "".join(other)]
-        return [chains[0], *(chains[i] for i in rng.permutation(2))]
+        chains = ["".join(letters)]
+        for is_same in rng.permutation([True] * 5 + [False] * 5):
+            other = list(letters)
+            if not is_same:
+                place = int(rng.integers(0, 60))
+                other[place] = one_of(rng, "dlr".replace(letters[place], ""))
+            chains.append("".join(other))
+        return chains
 
     def drive(step, data):
-        first, second, third = (step.describe(chain(step, letters)) for letters in data)
-        return [bool(first == second), bool(first == third)]
+        first, *others = (step.describe(chain(step, letters)) for letters in data)
+        return [bool(first == other) for other in others]
 
     def expected(data):
-        return [data[0] == data[1], data[0] == data[2]]
+        return [data[0] == other for other in data[1:]]
 
 
 def index_of(data):
@@ -428,6 +432,7 @@ def formulas(a, b, c, d):
     step="which",
     points=1,
     concept="the graph, not the value",
+    cases=8,
     using=[build, execute, choose],
 )
 class SameValue:
@@ -456,7 +461,13 @@ class SameValue:
     expected, picture = index_of, two_graphs
 
 
-@check(step="which", points=1, concept="loops and branches", using=[build, execute, choose])
+@check(
+    step="which",
+    points=1,
+    concept="loops and branches",
+    cases=8,
+    using=[build, execute, choose],
+)
 class Branches:
     shown = (
         "the graph of (a * c - d) + b at a = 3, b = 2, c = 5, d = 4, and the programs "
