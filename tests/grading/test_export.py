@@ -151,7 +151,7 @@ def test_a_hostile_name_is_harmless_in_every_format(form: str, tmp_path: Path) -
     assert "\x1b" not in text
     assert ",=" not in text and not text.startswith("=")
     if path.suffix != ".csv":  # a spreadsheet shows marks of HTML as they are
-        assert "<script>" not in text
+        assert "<script>" not in text or form == "gradescope"  # which shows it as text, see below
     assert {p.name for p in tmp_path.iterdir()} == {"out"}
 
 

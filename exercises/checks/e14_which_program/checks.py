@@ -357,7 +357,8 @@ class Large:
             other = list(letters)
             if not is_same:
                 place = int(rng.integers(0, 60))
-                other[place] = one_of(rng, "dlr".replace(letters[place], ""))
+                # Which input comes first is another check's question.
+                other[place] = one_of(rng, "ds" if letters[place] in "lr" else "lr")
             chains.append("".join(other))
         return chains
 

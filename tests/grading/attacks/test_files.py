@@ -1,0 +1,75 @@
+"""Files made to harm their reader: each is a row with a reason, and costs nobody else anything."""
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading import submissions
+from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.engine_local import Local, grade
+from autodiff_kit.grading.judging import runner_for
+from autodiff_kit.grading.sandbox import Sandbox, best_walls
+from autodiff_kit.grading.store import Grade, Store
+from tests.grading import tiny
+from tests.grading.attacks.files import ALL
+
+WALLS = best_walls()
+GROWTH = 300  # MiB that the grader's own process may grow by
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Grade], int, int]:
+    """A class of such files, an honest learner behind each; faults; and the growth in MiB."""
+    place = tmp_path_factory.mktemp("files")
+    course = tiny.make_course(place / "course", seconds=1.0)
+    for number, (name, (data, suffix)) in enumerate(ALL.items()):
+        student = name.replace(": ", "-")
+        for who, content, ending in (
+            (f"{number:03} {student}", data, suffix),
+            (f"{number:03} honest", f"{tiny.SOLUTION}#{number}".encode(), ".py"),
+        ):
+            folder = place / "submitted" / who / tiny.NAME
+            folder.mkdir(parents=True)
+            (folder / f"{tiny.NAME}{ending}").write_bytes(content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    runner = runner_for(WALLS)
+    with Store(place / "results.sqlite") as store:
+        found = submissions.find(place / "submitted", course.names, runner=runner)
+        summary = grade(found, course, store, Local(course, WALLS, 2), secret=1)
+        rows = {grade.student: grade for grade in store.grades()}
+    if isinstance(runner, Sandbox):
+        runner.close()
+    growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return rows, summary.faults, growth // 1024
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_file_made_to_harm_is_a_row_with_a_reason_and_its_neighbour_is_graded(
+    name: str, graded: tuple[dict[str, Grade], int, int]
+) -> None:
+    rows, _, _ = graded
+    number = f"{list(ALL).index(name):03}"
+    attack, honest = rows[f"{number} {name.replace(': ', '-')}"], rows[f"{number} honest"]
+
+    assert attack.points == 0
+    assert attack.attempt.status in ("graded", "unreadable")
+    assert all(mark.text for mark in attack.marks)
+    assert honest.points == 3
+
+
+def test_such_files_are_never_the_machines_fault_and_fill_no_memory_of_the_grader(
+    graded: tuple[dict[str, Grade], int, int],
+) -> None:
+    rows, faults, growth = graded
+
+    assert len(rows) == 2 * len(ALL)
+    assert faults == 0
+    assert growth < GROWTH
+
+
+def test_all_tries_of_a_submission_have_one_limit_together(tmp_path: Path) -> None:
+    course: Course = tiny.make_course(tmp_path)
+    limits = course.exercise(tiny.NAME).limits
+
+    assert limits.seconds < limits.total < limits.tries < 2 * limits.total
