@@ -112,7 +112,8 @@ def find(
         tops = {PurePosixPath(_readable(file.path)).parts[:1] for file in files}
         if len(tops) == 1 and all("/" in file.path for file in files):
             (top,) = tops.pop()
-            names.around = top if top.casefold() in (*_AROUND, place.stem.casefold()) else ""
+            own = "" if place.is_dir() else place.stem.casefold()  # class.zip with class/ in it
+            names.around = top if top.casefold() in (*_AROUND, own) else ""
         learners: dict[str, list[tuple[_File, Submission]]] = {}
         for file in files:
             label = names.label(file.path)

@@ -196,6 +196,7 @@ class _Reader:
         raise WireError(f"No value starts with the byte {tag}.")
 
     def array(self, is_scalar: bool) -> Any:
+        self.items += 4  # an array takes more time and memory than a number
         code, dimensions = self.take(2)
         if code >= len(_ORDER) or dimensions > MAX_DIMENSIONS or (is_scalar and dimensions):
             raise WireError("The array's head makes no sense.")

@@ -5,7 +5,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -47,7 +47,14 @@ def said(found: list[Submission]) -> list[tuple[str, str, str]]:
         ("submitted/ada/e01_double/work.py", "ada", "ada", "e01_double"),
         ("Ada L_4711_assignsubmission_file_/e01_double.ipynb", "4711", "Ada L", "e01_double"),
         ("Ada L_4711_assignsubmission_file_e02_triple.py", "4711", "Ada L", "e02_triple"),
+        ("Group A-Ada L_4711_assignsubmission_file/x/e01_double.ipynb", "4711", None, "e01_double"),
+        ("Participant_17_assignsubmission_file_/e01_double.py", "17", "Participant", "e01_double"),
         ("lovelaceada_31_99_e01_double.ipynb", "31", "lovelaceada", "e01_double"),
+        ("love_lace_ada_31_99_e01_double.ipynb", "31", "love_lace_ada", "e01_double"),
+        ("anon_x7Yz2_99_e01_double.py", "x7Yz2", "anon", "e01_double"),
+        ("e01_double/lovelaceada_31_99_my work.py", "31", "lovelaceada", "e01_double"),
+        ("e01_double/ada/work.py", "ada", "ada", "e01_double"),
+        ("submissions/ada_e01_double.py", "ada", "ada", "e01_double"),
         ("lovelaceada_LATE_31_99_e01_double-2.ipynb", "31", "lovelaceada", "e01_double"),
         ("ada_e01_double.ipynb", "ada", "ada", "e01_double"),
         ("E01_Double - Ada.py", "Ada", "Ada", "e01_double"),
@@ -57,8 +64,109 @@ def said(found: list[Submission]) -> list[tuple[str, str, str]]:
 def test_a_path_says_whose_work_it_is(
     path: str, student: str, name: str, exercise: str, tmp_path: Path
 ) -> None:
+    name = path.partition("_")[0] if name is None else name
+
     assert said(on_disk(tmp_path / "a", path)) == [(student, name, exercise)]
     assert said(in_zip(tmp_path, (path, b"x = 1"))) == [(student, name, exercise)]
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        ("eve/e01_double/more/carl/e01_double/e01_double.ipynb", "eve"),
+        ("eve/e01_double/carl_4711_1_e01_double.ipynb", "eve"),
+        ("eve/e01_double/Carl_4711_assignsubmission_file_/e01_double.ipynb", "eve"),
+        ("eve/carl_4711_1_e01_double.ipynb", "eve"),
+        ("eve/Carl_4711_assignsubmission_file_e01_double.ipynb", "eve"),
+        ("eve/submitted/carl/e01_double/e01_double.ipynb", "eve"),
+        ("eve/class/carl/e01_double/e01_double.ipynb", "eve"),
+        ("eve/e01_double/carl/e01_double.ipynb", "eve"),
+        ("submitted/eve/carl/e01_double/e01_double.ipynb", "eve"),
+        ("e01_double/eve/carl/e01_double.ipynb", "eve"),
+        ("Eve_31_assignsubmission_file_/Carl_4711_assignsubmission_file_/e01_double.py", "31"),
+        ("Eve_31_assignsubmission_file_Carl_4711_assignsubmission_file_e01_double.py", "31"),
+        ("Eve_31_assignsubmission_file_/carl/e01_double/e01_double.py", "31"),
+        ("eve_31_99_carl_4711_1_e01_double.py", "31"),
+        ("eve_31_99_Carl_4711_assignsubmission_file_e01_double.py", "31"),
+        ("eve_LATE_31_99_LATE_4711_1_e01_double.py", "31"),
+        ("anon_x7Yz2_99_carl_4711_1_e01_double.py", "x7Yz2"),
+    ],
+)
+def test_below_the_platforms_own_part_of_a_path_nobody_can_be_named(
+    path: str, student: str, tmp_path: Path
+) -> None:
+    around = "submitted/" if path.startswith("submitted") else ""
+    beside = f"{around}bob/e01_double/e01_double.py"
+
+    found = in_zip(tmp_path, (path, b"x = 1"), (beside, b"x = 1"))
+    on = on_disk(tmp_path / "alone", path)
+
+    assert [s.student for s in found if s.origin != beside] == [student]
+    assert [s.student for s in on] == [student]
+
+
+def test_a_learners_zip_is_the_learners_whatever_its_paths_say(tmp_path: Path) -> None:
+    names = ("carl/e01_double/e01_double.py", "Carl_4711_assignsubmission_file_e02_triple.py")
+    own = zipped([(name, b"x = 1") for name in names])
+
+    found = in_zip(tmp_path, ("eve/e01_double/work.zip", own), ("bob/e01_double/a.py", b""))
+
+    assert {(s.student, s.exercise) for s in found} == {
+        ("eve", "e01_double"),
+        ("eve", "e02_triple"),
+        ("bob", "e01_double"),
+    }
+
+
+def test_long_names_that_begin_alike_are_two_learners(tmp_path: Path) -> None:
+    found = in_zip(tmp_path, *((f"{'a' * 200}{n}/e01_double/a.py", b"x") for n in "bc"))
+
+    assert len({s.student for s in found}) == 2
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("e01_double.ipynb", "utils.py"),
+        ("e01_double.ipynb", "e01_double.py"),
+        ("e01_double.ipynb", "zz.ipynb"),
+        ("e01_double.ipynb", "e01_double-old1.ipynb"),
+        ("e01_double.ipynb", "z/e01_double.ipynb"),
+        ("my work.ipynb", "utils.py"),
+        ("e01_double.py", "utils.py"),
+    ],
+)
+def test_of_several_files_the_one_with_the_work_counts(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    for student in ("Ada_4711_assignsubmission_file_", "ada/e01_double"):
+        place = tmp_path / student[:4]
+        found = on_disk(place, *(f"{student}/{name}" for name in names), exercise="e01_double")
+
+        assert [PurePosixPath(s.origin).name for s in found] == [names[0]]
+        assert found[0].origin == f"{student}/{names[0]}"
+
+
+def test_only_so_many_files_of_one_learner_are_looked_at(tmp_path: Path) -> None:
+    names = [f"eve/e01_double/{n:04}.py" for n in range(submissions.MAX_FILES + 5)]
+
+    found = on_disk(tmp_path, *names, "bob/e01_double/a.py")
+
+    assert len([s for s in found if s.student == "eve"]) <= submissions.MAX_FILES
+    assert [s.problem for s in found if s.student == "bob"] == [""]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_class_zip_is_read_only_as_far_as_its_packing_can_be_bounded(
+    method: int, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("ada_e01_double.py", b"x = 1", compress_type=method)
+        archive.writestr("bob_e01_double.py", b"x = 1")
+
+    ada, bob = find(tmp_path / "class.zip", EXERCISES)
+
+    assert ("ordinary zip" in ada.problem, ada.data, bob.data) == (True, b"", b"x = 1")
 
 
 def test_the_exercise_can_be_told_where_no_path_says_so(tmp_path: Path) -> None:
