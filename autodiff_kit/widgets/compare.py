@@ -123,6 +123,7 @@ class Compare(Lab):
         controls = {**self._arguments.controls, "trace again": again}
         title = f"{name_of(function)}: dynamic and static"
         super().__init__(controls, title=title, extra=[self._time])
+        self.canvas.add_class("adk-caption-first")
         self.turn(then or {})
 
     def _trace_again(self, button: Any) -> None:

@@ -14,7 +14,6 @@ import ipywidgets
 import numpy as np
 
 import autodiff_kit as ak
-from autodiff_kit.creation import tensor
 from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range
 from autodiff_kit.view.contours import levels, rings
 from autodiff_kit.widgets.distrust import Examined, examined
@@ -237,7 +236,7 @@ class Descent(Plotted):
             return places[0], places[1]
 
         def height(x: float, y: float) -> float:
-            return float(one_number(self.function, tensor(x), tensor(y)).item())
+            return float(one_number(self.function, leaf_at(x), leaf_at(y)).item())
 
         def downhill(x: float, y: float) -> Pair:
             inputs = leaf_at(x), leaf_at(y)

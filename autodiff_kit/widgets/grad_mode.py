@@ -123,6 +123,7 @@ class GradMode(Lab):
         self.seconds = self.seconds_as_written = 0.0
         title = "Recorded, line by line"
         super().__init__(controls, title=title, extra=[self._time])
+        self.canvas.add_class("adk-caption-first")
 
     def draw(self) -> None:
         """Run the function with its switches and as written; draw the first, compare with both."""

@@ -285,8 +285,14 @@ class GradientFlow(Plotted):
                 ys = [v if v is not None and v > 0 else math.nan for v in values]
                 look = "tangent" if i == 0 else "curve" if i == len(shown) - 1 else "middle"
                 plot.curve([float(k) for k in range(len(ys))], ys, look)
-                if len(ys) == 1:
-                    plot.dots([(0.0, ys[0])])
+                padded = [math.nan, *ys, math.nan]
+                alone = [
+                    (float(k), y)
+                    for k, y in enumerate(ys)
+                    if not math.isfinite(padded[k]) and not math.isfinite(padded[k + 2])
+                ]
+                if alone:  # no line goes through them
+                    plot.dots(alone)
                 ends.append(next((v for v in reversed(ys) if math.isfinite(v)), up.low))
             self._drawn[kind] = plot.marks, ends
         return self._drawn[kind]

@@ -1,0 +1,285 @@
+"""All labs with functions as learners write them: what is said is true, and names the function."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.widgets import (
+    Compare,
+    ControlFlow,
+    Costs,
+    Descent,
+    ErrorStory,
+    GradientFlow,
+    GradMode,
+    MemoryTimeline,
+    Slope,
+    StepThrough,
+    descent,
+    measuring,
+    slope,
+)
+from autodiff_kit.widgets.running import name_of, run
+from tests.widgets import odd_functions as odd
+from tests.widgets.clock import the_clock_strikes
+
+LABS: dict[str, Callable[[Any], Any]] = {
+    "ControlFlow": lambda f: ControlFlow(f, x=2.0),
+    "Compare": lambda f: Compare(f, x=2.0),
+    "StepThrough": lambda f: StepThrough(f, x=2.0),
+    "MemoryTimeline": lambda f: MemoryTimeline(f, x=2.0),
+    "GradMode": lambda f: GradMode(f, x=2.0),
+    "Slope": lambda f: Slope(f, x=0.5),
+    "Descent": lambda f: Descent(lambda x, y: f(x) + y * y, detail=5, steps=1),
+    "Costs": lambda f: Costs([torch.tensor(2.0, requires_grad=True)], way=f),
+}
+REWRITES = "GradMode"
+
+# Names of the kit's own functions and of Python's machinery: no word of them is for a learner.
+INTERNAL = re.compile(
+    r"\b_[a-z]\w+|\bthere_and_back\b|\bNoneType\b|autodiff_kit\.widgets|Traceback|0x[0-9a-f]{6}"
+)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "FEWEST", 1)
+    monkeypatch.setattr(measuring, "MOST", 1)
+
+
+def told(lab: Any) -> str:
+    """Return all that a lab says; fail if anything of the kit's own is in it."""
+    text = f"{lab.message}\n{lab.canvas.caption}"
+    assert not INTERNAL.search(text), text
+    return text
+
+
+def answer_of(function: Any, x: float) -> float:
+    leaf = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    return float(function(leaf).item())
+
+
+@pytest.mark.filterwarnings("ignore:careful")
+@pytest.mark.parametrize("name", odd.SMOOTH)
+def test_control_flow_answers_what_the_function_answers(name: str) -> None:
+    function = odd.SMOOTH[name]
+
+    lab = ControlFlow(function, x=2.0)
+
+    assert lab.message == ""
+    assert f"The answer is {lab.answer.reshape(()).item():.4g}"[:17] in told(lab).replace("[", "")
+    assert lab.answer.item() == pytest.approx(answer_of(function, 2.0), rel=1e-5)
+    if name not in ("detached", "half_detached", "hooked"):  # there autograd is not the slope
+        near = answer_of(function, 2.001) - answer_of(function, 1.999)
+        assert lab.grads["x"].item() == pytest.approx(near / 0.002, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:careful")
+@pytest.mark.parametrize("name", odd.SMOOTH)
+def test_every_lab_takes_what_gives_one_number(name: str) -> None:
+    for kind, make in LABS.items():
+        if kind in (REWRITES, "ControlFlow", "Slope"):  # the first needs lines to rewrite; the
+            continue  # others have their own test
+        lab = make(odd.SMOOTH[name])
+
+        told(lab)
+        if kind == "Compare" and lab.message:  # a trace cannot follow everything
+            assert "backward" in lab.message or "cannot be replayed" in lab.message
+        else:
+            assert lab.message == "", kind
+            assert lab.still().startswith("<svg")
+
+
+@pytest.mark.filterwarnings("ignore:careful")
+@pytest.mark.parametrize("name", odd.SMOOTH)
+@pytest.mark.parametrize("x", [-0.5, 0.5])
+def test_the_slope_that_is_said_is_that_of_the_curve(name: str, x: float) -> None:
+    function = odd.SMOOTH[name]
+    step = 1e-3  # some compute in float32
+
+    text = told(Slope(function, x=x)).replace("\N{MINUS SIGN}", "-")
+
+    measured = (answer_of(function, x + step) - answer_of(function, x - step)) / (2 * step)
+    number = re.search(r"(?:the slope|has the slope) (-?[\d.e-]+?)(?: here|:)", text)
+    assert number is not None, text
+    assert float(number[1]) == pytest.approx(measured, rel=1e-2, abs=1e-3)
+
+
+@pytest.mark.parametrize("function", odd.NO_TENSOR, ids=name_of)
+def test_what_returns_no_tensor_is_told_what_it_returned(function: Any) -> None:
+    name = function.__name__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # as of a coroutine that never ran
+        warnings.simplefilter("ignore", UserWarning)
+        for kind, make in LABS.items():
+            if kind == "GradMode" and name in ("a_coroutine", "an_async_generator"):
+                with pytest.raises(TypeError, match=f"{name} is written with `async def`"):
+                    make(function)
+                continue
+            if kind == "Descent":
+                continue  # the lambda around it raises, before the lab sees what it returned
+            lab = make(function)
+            if kind in ("StepThrough", "Costs") and lab.message == "":
+                continue  # it did something with tensors, and its result is not asked for
+            assert "\n-> " in lab.message, kind
+            assert re.search(name if kind != "Costs" else r"\w", told(lab)), kind
+    if name == "a_generator":
+        assert "is a generator, as it contains `yield`" in ControlFlow(function, x=2.0).message
+
+
+def test_a_plain_number_is_told_by_costs() -> None:
+    lab = Costs([torch.ones(1)], three=odd.an_int)
+
+    assert lab.message.startswith("three did nothing with tensors, and returned the int 3")
+
+
+@pytest.mark.parametrize(("function", "words"), odd.RAISING.items(), ids=str)
+def test_an_error_of_the_function_is_shown_with_its_line(function: Any, words: str) -> None:
+    for kind, make in LABS.items():
+        lab = make(function)
+
+        assert lab.message.startswith(words), kind
+        assert "It came from line" in lab.message, kind
+        told(lab)
+
+
+@the_clock_strikes
+@pytest.mark.parametrize("function", odd.ENDLESS, ids=name_of)
+def test_a_function_that_never_ends_is_stopped_by_its_name(
+    function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(run.__kwdefaults__, "seconds", 0.2)
+    for module in (slope, descent):
+        monkeypatch.setattr(module, "SECONDS", 0.2)
+    for kind, make in LABS.items():
+        lab = make(function)
+
+        name = "The lambda" if kind == "Descent" else function.__name__
+        assert lab.message.startswith(f"{name} was stopped: it "), kind
+        told(lab)
+
+
+@pytest.mark.parametrize("name", odd.VARYING)
+def test_no_lab_takes_one_run_of_a_varying_function_for_all(name: str) -> None:
+    function = odd.VARYING[name]
+    for kind in ("ControlFlow", "Compare", "Slope", "Costs", "GradMode"):
+        if kind == "GradMode" and name in ("object", "lambda"):
+            continue
+        lab = LABS[kind](function)
+
+        text = told(lab)
+        assert lab.message == ""
+        assert re.search(r"a different result each time|other operations|draws random", text), kind
+        assert "wrong" not in text.lower()
+
+
+def train(model: Any) -> None:
+    for _ in range(2):
+        model(torch.ones(3, 1)).sum().backward()
+
+
+def generating(model: Any) -> Any:
+    train(model)
+    yield model
+
+
+async def awaiting(model: Any) -> None:
+    train(model)
+
+
+def without_backward(model: Any) -> Any:
+    return model(torch.ones(3, 1)).sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (generating, "generating is a generator, as it contains `yield`"),
+        (awaiting, "awaiting is written with `async def`"),
+        (without_backward, "without_backward ran, but no gradient came to any parameter"),
+        (odd.raising, "ValueError: nothing good"),
+    ],
+)
+def test_a_training_that_did_not_happen_is_named(function: Any, words: str) -> None:
+    lab = GradientFlow(torch.nn.Linear(1, 1), function)
+
+    assert lab.message.startswith(words)
+    told(lab)
+
+
+def test_gradients_that_are_missing_at_a_step_are_no_explosion() -> None:
+    lab = GradientFlow({"a": [1.0], "b": [0.5, 2.0], "c": [None, 2.0]})
+
+    assert "No gradient at this step: 1 of 3 layers, a." in lab.canvas.caption
+    assert "explodes in" not in lab.canvas.caption
+    lab.controls["step"].value = 0
+    assert "No gradient at this step: 1 of 3 layers, c." in lab.canvas.caption
+
+
+def test_a_parameter_that_got_no_gradient_in_a_pass_has_none_at_that_step() -> None:
+    model = torch.nn.Sequential(
+        torch.nn.Linear(1, 1, bias=False), torch.nn.Linear(1, 1, bias=False)
+    )
+
+    def alternating(model: Any) -> None:
+        model(torch.ones(1, 1)).sum().backward()
+        model[1](torch.ones(1, 1)).sum().backward()
+        model(torch.ones(1, 1)).sum().backward()
+
+    lab = GradientFlow(model, alternating)
+
+    assert lab.sizes["0.weight"][1] is None
+    assert [len(sizes) for sizes in lab.sizes.values()] == [3, 3]
+
+
+def test_a_class_is_told_to_be_made_an_object() -> None:
+    for make in (LABS["ControlFlow"], LABS["Slope"], LABS["Costs"], GradientFlow):
+        with pytest.raises(TypeError, match=r"Net is a class\.\n-> Give an object of it: Net\(\)"):
+            make(odd.Net)
+
+
+def test_what_takes_any_number_of_arguments_is_told_to_be_wrapped() -> None:
+    def total(*xs: Any) -> Any:
+        return sum(xs)
+
+    with pytest.raises(TypeError, match=r"total takes \*xs, and a lab gives arguments by name"):
+        ControlFlow(total, x=2.0)
+
+
+def test_keywords_that_a_function_collects_become_controls() -> None:
+    def product(**factors: Any) -> Any:
+        return factors["a"] * factors["b"]
+
+    lab = ControlFlow(product, a=2.0, b=3.0)
+
+    assert (lab.answer.item(), lab.grads["a"].item()) == (6, 3)
+
+
+@pytest.mark.parity
+def test_tensors_of_pytorch_itself_are_told_apart_from_the_kits() -> None:
+    from tests.parity import require_torch
+
+    pytorch = require_torch()
+    space: dict[str, Any] = {"torch": pytorch, "__name__": "learner"}
+    source = "def sine(x):\n    return torch.sin(x)\ndef two(x):\n    return torch.tensor(2.)\n"
+    import linecache
+
+    linecache.cache["learner.py"] = len(source), None, source.splitlines(True), "learner.py"
+    exec(compile(source, "learner.py", "exec"), space)
+    for kind in ("ControlFlow", "Compare", "StepThrough", "GradMode", "Slope"):
+        for function in (space["sine"], space["two"]):
+            text = told(LABS[kind](function))
+
+            assert "of PyTorch itself" in text or "PyTorch itself and tensors of the kit" in text
+            assert "import autodiff_kit as torch" in text
+            assert "not Tensor" not in text
+    with pytest.raises(TypeError, match="x is a tensor of PyTorch itself"):
+        ControlFlow(odd.square, x=pytorch.tensor(2.0))
+    two = space["two"]
+    assert "ErrorStory(f, library=torch)" in ErrorStory(lambda: two(1)).message
