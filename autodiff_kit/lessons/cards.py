@@ -78,7 +78,8 @@ class QuestionCard(Card):
     Attributes
     ----------
     form : dict
-        How to answer: ``kind``, and for each choice its ``value`` and ``html``.
+        How to answer: ``kind``, for each choice its ``value`` and ``html``, and for what is typed
+        the ``placeholder``.
     state : dict
         What came of the last answer: ``count`` (of reactions so far), ``given``, ``outcome``
         (``""``, ``"right"``, ``"wrong"``, ``"unclear"``, ``"looked"``), ``feedback`` and ``note``
@@ -101,6 +102,7 @@ class QuestionCard(Card):
             body=to_html(question.text),
             form={
                 "kind": question.kind,
+                "placeholder": question.kind_of_answer,
                 "choices": [
                     {"value": choice, "html": inline(choice)} for choice in question.choices
                 ],
@@ -201,7 +203,9 @@ class ProgressCard(Card):
             kept = [answers[key] for key in keys if key in answers]
             words = f"{len(kept)} of {len(keys)} answered"
             if kept:
-                words += f", {sum(answer.right for answer in kept)} right at first"
+                at_first = sum(answer.right for answer in kept)
+                later = sum(answer.solved and not answer.right for answer in kept)
+                words += f": {at_first} right at first" + (f", {later} later" if later else "")
             done = " ✓" if len(kept) == len(keys) else ""
             rows.append(
                 f'<tr><th scope="row">{lesson.number} {html.escape(lesson.title)}</th>'

@@ -102,6 +102,16 @@ class Question:
             if self.judge(str(wrong)).outcome == "right":
                 raise ValueError(f"{name} explains {wrong!r} as wrong, but it is right.")
 
+    @property
+    def kind_of_answer(self) -> str:
+        """What an answer that is typed looks like, in words: ``"a name"``, ``"a list"``."""
+        if self.kind == "number":
+            return "a number"
+        text = str(self.answer)
+        return (
+            "a name" if text.isidentifier() else "a list" if text[:1] == "[" else "a line of code"
+        )
+
     def judge(self, given: str) -> Verdict:
         """Say whether an answer is right, and if not, what is wrong with it.
 

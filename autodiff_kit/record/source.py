@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sys
 import sysconfig
 from dis import opmap
 from functools import lru_cache
@@ -45,6 +46,13 @@ _CALL_BACK = (
 
 
 _COLLECT = ("dict", "filter", "list", "map", "set", "sorted", "tuple", "zip")
+
+
+def cell_name(filename: str) -> str:
+    """Return what a notebook calls the cell of this file name, ``"cell [3]"``; else ``""``."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    label = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(filename)
+    return f"cell {label[1].removeprefix('In ').removeprefix('In')}" if label else ""
 
 
 def is_foreign(filename: str) -> bool:
@@ -418,7 +426,7 @@ class Sources:
             name = os.path.basename(filename)
             if not os.path.exists(filename) or "ipykernel" in filename:
                 cells += 1  # a cell: its file name has a number that changes from run to run
-                name = f"cell {cells}"
+                name = cell_name(filename) or f"cell {cells}"
             found.append({"name": name, "text": "".join(source.lines), "first_line": 1})
         return found
 

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
+from IPython.core.getipython import get_ipython
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import display
 
@@ -55,7 +56,8 @@ class StepMagics(Magics):
         # Of the whole cell, magic and all: the kernel looks here for whether the cell failed.
         outer = self.shell.displayhook.exec_result
         recorder = record()
-        with recorder as recording, _own_lines_in_tracebacks(self.shell):
+        numbered = _numbered_as(self.shell, outer)
+        with recorder as recording, _own_lines_in_tracebacks(self.shell), numbered:
             # run_cell shows the last value and the traceback, and returns instead of raising.
             result = self.shell.run_cell(cell, store_history=False)
             if result.error_in_exec is not None:
@@ -113,6 +115,20 @@ class StepMagics(Magics):
         return not isinstance(known[name], Recording) if name in known else hasattr(builtins, name)
 
 
+@contextmanager
+def _numbered_as(shell: Any, outer: Any) -> Iterator[None]:
+    """Let the cell below the magic have the number of the whole cell, as the notebook shows it."""
+    number = getattr(outer, "execution_count", None)
+    if number is None:
+        yield
+        return
+    following, shell.execution_count = shell.execution_count, number
+    try:
+        yield
+    finally:
+        shell.execution_count = following
+
+
 _KIT = os.path.join(os.path.dirname(autodiff_kit.__file__), "")
 
 
@@ -159,8 +175,17 @@ def _with_body(lines: list[str]) -> list[str]:
     return [*lines, "\n"] if len(lines) == 1 and lines[0].split()[:1] == ["%%step"] else lines
 
 
+def _load_again(*_: Any) -> None:
+    """Let ``%load_ext`` pass in silence when its cell is run again, as an import does."""
+    shell = get_ipython()  # type: ignore[no-untyped-call]
+    if shell is not None:
+        shell.extension_manager.loaded -= {"autodiff_kit", "autodiff_kit.widgets"}
+
+
 def load_ipython_extension(ip: Any) -> None:
     """Register the magic; what ``%load_ext autodiff_kit`` calls."""
     ip.register_magics(StepMagics)
+    if _load_again not in ip.events.callbacks["post_run_cell"]:
+        ip.events.register("post_run_cell", _load_again)
     if _with_body not in ip.input_transformers_cleanup:
         ip.input_transformers_cleanup.append(_with_body)

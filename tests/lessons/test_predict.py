@@ -243,11 +243,18 @@ def test_the_output_without_a_widget_has_the_question_and_its_choices() -> None:
 def test_the_progress_table_counts_answers_and_first_ones_that_were_right() -> None:
     predict("03.adds").answer("5")
     predict("03.again").answer("3")
-
-    body = show_progress().body
+    before = show_progress().body
+    predict("03.again").answer(str(QUESTIONS["03.again"].answer))
 
     total = sum(key.startswith("03.") for key in QUESTIONS)
-    assert f"2 of {total} answered, 1 right at first" in body
+    assert f"2 of {total} answered: 1 right at first<" in before
+    assert f"2 of {total} answered: 1 right at first, 1 later<" in show_progress().body
+
+
+def test_the_field_for_an_answer_says_what_is_typed_there() -> None:
+    kinds = {key: predict(key).form["placeholder"] for key in ("03.adds", "01.last", "01.task")}
+
+    assert kinds == {"03.adds": "a number", "01.last": "a name", "01.task": "a list"}
 
 
 def test_a_lesson_with_all_questions_answered_has_a_tick() -> None:

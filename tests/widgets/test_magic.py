@@ -47,6 +47,22 @@ def test_a_name_keeps_the_recording(shell) -> None:
     assert shell.user_ns["run"].nodes[1]["where"][1] == 2  # lines count from the cell's body
 
 
+def test_a_cell_is_called_as_the_notebook_calls_it(shell) -> None:
+    shell.run_cell("1", store_history=True)
+    shell.run_cell("def twice(x):\n    return x * 2", store_history=True)
+    shell.run_cell("%%step run\ny = twice(torch.tensor(2.0))", store_history=True)
+
+    assert shell.execution_count == 4  # of the next cell
+    assert [source["name"] for source in shell.user_ns["run"].sources] == ["cell [3]", "cell [2]"]
+
+
+def test_loading_the_extension_again_says_nothing(shell) -> None:
+    again = run(shell, START)
+
+    assert again.result.success
+    assert again.said == ""
+
+
 def test_a_recording_is_replaced_by_a_new_one_of_the_same_name(shell) -> None:
     run(shell, "%%step run\nx = torch.tensor(2.0)\ny = x * 3")
     run(shell, "%%step run\nz = y * y * y")

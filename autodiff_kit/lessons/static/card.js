@@ -35,11 +35,11 @@ function choiceRow(choice, name) {
 
 /** The form below a question; returns its element and a function that takes it away again. */
 function questionForm(model, labelId, name) {
-  const { kind, choices } = model.get("form");
+  const { kind, choices, placeholder = "" } = model.get("form");
   const rows = choices.map((choice) => choiceRow(choice, name));
   const field = kind === "choice" ? null : make("input", {
     type: "text", class: "adk-q-field", "aria-labelledby": labelId, autocomplete: "off", autocapitalize: "off",
-    spellcheck: "false", maxlength: 200, placeholder: kind === "number" ? "a number" : "a short piece of code",
+    spellcheck: "false", maxlength: 200, placeholder,
   });
   const check = make("button", { type: "button", class: "adk-q-button adk-q-check" }, "Check my prediction");
   const look = make("button", { type: "button", class: "adk-q-button", hidden: "" }, "Show the answer");
