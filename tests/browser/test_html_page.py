@@ -335,6 +335,27 @@ def test_the_lit_line_of_a_long_source_is_always_in_sight(opened: Any, board: An
         assert line["y"] + line["height"] <= pane["y"] + pane["height"]
 
 
+@pytest.mark.parametrize("size", [(1400, 900), (1100, 700), (560, 700)])
+def test_the_code_is_seen_whole_where_there_is_room_and_the_buttons_without_scrolling(
+    opened: Any, board: Any, size: tuple[int, int]
+) -> None:
+    payload = chain(3)
+    payload["sources"][0]["lines"][1] += "  # as long as a line of a lesson is"
+    seen = board(opened(payload, width=size[0], height=size[1]))
+
+    pane = seen.root.locator(".adk-source-body")
+    seen.root.page.wait_for_function(
+        """() => {
+          const { scrollHeight, clientHeight, scrollWidth, clientWidth } =
+            document.querySelector('.adk-source-body');
+          return scrollHeight <= clientHeight && scrollWidth <= clientWidth;
+        }"""
+    )
+    assert pane.bounding_box()["height"] < 120
+    buttons = seen.root.locator(".adk-buttons").bounding_box()
+    assert buttons["y"] + buttons["height"] < size[1]
+
+
 def test_the_lit_part_of_a_long_line_is_always_in_sight(opened: Any, board: Any) -> None:
     payload = chain(3)
     payload["sources"][0]["lines"][1] = "x = " + "1 + " * 100 + "h1"

@@ -12,7 +12,7 @@ import { graphPane } from "./graph_pane.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
 import { ownKeys } from "./keys.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
-import { LINE, sourcePane } from "./source_pane.mjs";
+import { sourcePane } from "./source_pane.mjs";
 import { clamp, cursor, focusOf, inflate, neighbour } from "./steps.mjs";
 import { transport } from "./transport.mjs";
 
@@ -56,8 +56,7 @@ function stepper(root, payload, host) {
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element);
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 520)}px`);
-  const lines = payload.sources.reduce((sum, { lines: { length } }) => sum + length + 1.2, 0);
-  root.style.setProperty("--adk-source-height", `${lines * LINE + 14}px`);
+  root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN}px`);
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools);
   if (host.ask && payload.opened) {
@@ -127,7 +126,11 @@ function stepper(root, payload, host) {
   const sizes = new ResizeObserver((entries) => {
     for (const { target, contentRect } of entries) {
       if (target === graph.svg) graph.resize(contentRect.width, contentRect.height);
-      else source.resize(contentRect);
+      else {
+        const { width, height } = source.resize(contentRect); // that it asks for, which does not depend on it
+        root.style.setProperty("--adk-source-width", `${width}px`);
+        root.style.setProperty("--adk-source-height", `${height}px`);
+      }
     }
     if (step != null) source.active(payload.frames[step].where);
   });

@@ -3,8 +3,9 @@
 import { covers, scrolled, segments, sideways } from "./code.mjs";
 import { make, scrolling } from "./dom.mjs";
 
-export const LINE = 20; // px, height of a source line; kit.css says the same,
-const GUTTER = 38; // and the width of its number, which stays in sight
+const LINE = 20; // px, height of a source line; kit.css says the same,
+const GUTTER = 38; // and the width of its number, which stays in sight,
+const AROUND = { w: 14 + 1, h: 8 + 1 }; // and what is to the right and below: padding and border
 
 /** The learner's code; `light` marks sub-expressions in it and scrolls to them within its own pane. */
 export function sourcePane(payload, pick) {
@@ -35,6 +36,7 @@ export function sourcePane(payload, pick) {
     );
     top += lines.length * LINE;
   });
+  const longest = Math.max(...payload.sources.flatMap(({ lines }) => lines.map((line) => [...line].length)));
 
   body.addEventListener("click", (event) => places.has(event.target) && pick(...places.get(event.target)));
 
@@ -74,6 +76,8 @@ export function sourcePane(payload, pick) {
       const advance = line ? line.getBoundingClientRect().width / [...line.textContent].length : 0;
       Object.assign(sight, { w: width, h: height, advance });
       scrolledTo = "";
+      const bar = body.offsetHeight - body.clientHeight; // where lines are too long even so
+      return { width: Math.ceil(GUTTER + longest * advance) + AROUND.w, height: top + AROUND.h + bar };
     },
     active: (where) => (light("adk-lit", where), scrollTo(where)),
     chosen: (where, follow) => (light("adk-chosen", where), follow && scrollTo(where)),
