@@ -362,7 +362,8 @@ class Store:
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:
         with self._explained():
-            yield from self.base.execute(sql, values)
+            for row in self.base.execute(sql, values):  # not `yield from`, which closes the cursor
+                yield row
 
     def learner(self, given: str) -> str:
         """Return the number or name by which the results know a learner, who may be called by both.

@@ -78,6 +78,50 @@ def test_a_second_run_finds_its_rows_and_its_seed(place: Path) -> None:
     assert "2 known already" in second.output
 
 
+def test_a_seed_that_is_not_that_of_the_results_is_refused(place: Path) -> None:
+    folder = hand_in(place)
+    words = ("grade", folder, "--allow-level", "0", "--workers", "1")
+    run(*words, "--seed", "7")
+    before = run("show", "ada").output
+
+    refused = run(*words, "--seed", "8", status=1).output
+    run(*words, "--seed", "7")
+    run(*words, "--seed", "7", "--out", "again")
+
+    assert "--seed 7" in refused and "--out FOLDER" in refused
+    assert before == run("show", "ada").output == run("show", "ada", "--results", "again").output
+
+
+def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(place: Path) -> None:
+    grade(place)
+    words = ("override", "ada", "01.double", "arrays", "--reason", "x")
+
+    refused = run(*words, "300", status=1).output
+    run(*words, status=2)
+    run(*words, "1", "--withdraw", status=2)
+    run(*words, "nan", status=2)
+
+    assert "has 2 points" in refused and "--bonus" in refused
+    assert "override" not in run("show", "ada").output
+    assert "300 points from now on" in run(*words, "300", "--bonus").output
+
+
+def test_an_override_can_be_withdrawn(place: Path) -> None:
+    grade(place)
+    words = ("override", "=bob", "01.double", "arrays", "--reason", "x")
+    nothing = run(*words, "--withdraw", status=1).output
+    run(*words, "1")
+
+    withdrawn = run(*words, "--withdraw").output
+    again = run(*words, "--withdraw", status=1).output
+
+    assert "0 points from now on again, as graded" in withdrawn
+    assert "no override" in nothing and "no override" in again
+    shown = run("show", "=bob").output
+    assert "arrays = 1, by" in shown and "arrays = withdrawn, by" in shown
+    assert f"The grade: {tiny.NAME} 0 of 3" in shown
+
+
 def test_show_tells_all_about_a_student(place: Path) -> None:
     grade(place)
     run(
@@ -229,6 +273,18 @@ def test_the_doctor_names_the_level_and_how_to_mend_it(
     assert state == "optional"
     assert found in finding
     assert mend in hint
+
+
+def test_the_doctor_names_a_wall_that_does_not_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = [Finding(Walls(user=64_001), "another user cannot read it"), Finding(Walls(), "")]
+    monkeypatch.setattr(sandbox, "probe", lambda: seen)
+
+    state, finding, hint = commands.isolation()
+
+    assert state == "optional"
+    assert "level 2" in finding
+    assert "What does not stand: a user of its own (another user cannot read it)" in finding
+    assert "ordinary user" in hint
 
 
 def test_the_doctor_has_nothing_to_mend_where_the_best_walls_stand(

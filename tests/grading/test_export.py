@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -135,6 +136,30 @@ def test_no_text_begins_a_formula(start: str) -> None:
     assert str(cell(start)).startswith(("'", "\\"))
 
 
+@pytest.mark.parametrize("between", [",", ";", "\t", "|", "\n", '"', ", ", ";  ", "';", ";;"])
+@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"])
+def test_no_text_begins_a_formula_where_it_is_parted_elsewhere(between: str, start: str) -> None:
+    text = str(cell(f"x{between}{start}"))
+
+    parts = [part.strip(' "') for part in re.split(r"[,;|\t\n\"]", text)]
+    assert not [part for part in parts if part.startswith(tuple("=+-@\uff1d"))]
+
+
+@pytest.mark.parametrize("name", ["Ada - L", "O'Neil, Ann-Marie", "a;b", "C++", "x = 1", "1-2"])
+def test_ordinary_names_stay_as_they_are(name: str) -> None:
+    assert cell(name) == name
+
+
+def test_gradescope_gets_text_as_text(tmp_path: Path) -> None:
+    odd = graded("ada", "e01_double", 0, name="a < b & c's")
+
+    folder = export([odd], "gradescope", tmp_path, TITLES)
+    (path,) = folder.rglob("results.json")
+    (test,) = json.loads(path.read_text(encoding="utf-8"))["tests"]
+
+    assert (test["output"], test["output_format"]) == ("a < b & c's", "text")
+
+
 def test_numbers_stay_numbers() -> None:
     assert cell(-1.5) == -1.5
 
@@ -151,7 +176,8 @@ def test_a_hostile_name_is_harmless_in_every_format(form: str, tmp_path: Path) -
     assert "\x1b" not in text
     assert ",=" not in text and not text.startswith("=")
     if path.suffix != ".csv":  # a spreadsheet shows marks of HTML as they are
-        assert "<script>" not in text or form == "gradescope"  # which shows it as text, see below
+        # Gradescope shows what is called "text" as text.
+        assert "<script>" not in text or '"output_format": "text"' in text
     assert {p.name for p in tmp_path.iterdir()} == {"out"}
 
 

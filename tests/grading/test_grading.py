@@ -135,6 +135,30 @@ def test_the_best_or_the_last_attempt_counts(course: Course, store: Store) -> No
     assert [g.points for g in store.grades("last")] == [0]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_last_attempt_is_the_one_handed_in_last_and_not_the_one_graded_last(
+    workers: int, course: Course, store: Store
+) -> None:
+    slow = submitted("ada", f"import time\ntime.sleep(0.5)\n{tiny.SOLUTION}")
+    attempts = [slow, submitted("ada", tiny.WRONG), submitted("bob", tiny.SOLUTION)]
+
+    grade(attempts, course, store, Local(course, WALLS, workers), secret=1)
+
+    assert [g.points for g in store.grades("last")] == [0, 3]
+    assert [a.points for a in store.attempts("ada")] == [3, 0]
+
+
+def test_attempts_come_in_their_order_from_any_engine(course: Course, store: Store) -> None:
+    many = [submitted("ada", f"{tiny.WRONG}#{n}") for n in range(9)] + [CLASS[0]]
+
+    def backwards(jobs: object) -> Iterator[Attempt]:
+        return iter([*in_process(course)(jobs)][::-1])  # type: ignore[arg-type]
+
+    grade(many, course, store, backwards, secret=1)
+
+    assert [a.points for a in store.attempts()] == [0] * 9 + [3]
+
+
 def test_another_seed_or_other_checks_are_another_row(course: Course, tmp_path: Path) -> None:
     other = tiny.make_course(tmp_path / "other")
     (other.folder / "checks" / tiny.NAME / "notes.txt").write_text("changed")
