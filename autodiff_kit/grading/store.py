@@ -362,7 +362,7 @@ class Store:
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:
         with self._explained():
-            for row in self.base.execute(sql, values):  # not `yield from`, which closes the cursor
+            for row in self.base.execute(sql, values):  # noqa: UP028 - it would close the cursor
                 yield row
 
     def learner(self, given: str) -> str:

@@ -25,7 +25,7 @@ LEAKS = {
     "message of an error": "raise ValueError(repr(x))",
     "class of an error": "raise type('E' + repr(x), (Exception,), {})(1)",
     "class of an error below a known one": "raise type(repr(x), (KeyError,), {})(1)",
-    "class called as another": "raise type('IOError', (Exception,), {'__str__': lambda e: repr(x)})",
+    "class called as another": "raise type('IOError', (Exception,), {'__str__': lambda e: str(x)})",
     "error with notes": "e = ValueError(); e.add_note(repr(x)); raise e",
     "group of errors": "raise ExceptionGroup(repr(x), [ValueError(repr(x))])",
     "syntax error": "raise SyntaxError(repr(x), ('<submission 0>', 1, 1, repr(x)))",
