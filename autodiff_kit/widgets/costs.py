@@ -97,7 +97,7 @@ class Costs(Lab):
         self.nodes = {name: [one.first.nodes for one in found] for name, found in seen.items()}
         self.kept = {name: [one.first.kept for one in found] for name, found in seen.items()}
         nodes = self._table("Nodes built", lambda name, i: f"{self.nodes[name][i]:,}")
-        kept = self._table("Kept by nodes, at most", lambda n, i: in_bytes(self.kept[n][i]))
+        kept = self._table("Saved in nodes, at most", self._saved)
         said = " ".join(self._said(name) for name, _ in self._ways)
         doubts = [one.doubt for found in seen.values() for one in found if one.doubt]
         said = " ".join([said, *dict.fromkeys(doubts)])
@@ -123,6 +123,10 @@ class Costs(Lab):
         said = f"Measured just now, on this machine: medians of up to {MOST} calls, taken in turn."
         self.times.svg = page([[times]], title="Times", said=said)
         self.times.caption = said
+
+    def _saved(self, name: str, i: int) -> str:
+        # Not "0 bytes": a replay, or a list, may hold as much without any node.
+        return in_bytes(self.kept[name][i]) if self.nodes[name][i] else "no nodes"
 
     def _time(self, name: str, i: int) -> str:
         first, mine = self.seconds[self._ways[0][0]][i], self.seconds[name][i]

@@ -140,6 +140,15 @@ def test_every_stepper_leaves_its_picture_and_every_question_its_words(path: Pat
 
 
 @every_lesson
+def test_every_lab_leaves_its_picture(path: Path) -> None:
+    lab = re.compile(rf"^({'|'.join(widgets.__all__)})\(", re.M)
+
+    for cell in code_cells(path):
+        if lab.search(cell.source):  # one that refuses what it is given has words alone
+            assert any("image/svg+xml" in output.get("data", {}) for output in cell.outputs)
+
+
+@every_lesson
 def test_the_file_is_normalised(path: Path) -> None:
     assert normalise.main(["--check", str(path)]) == 0
 

@@ -56,6 +56,7 @@ def test_a_replay_builds_no_node() -> None:
     lab = Costs([x], static=lambda x: graph.gradient(x))
 
     assert lab.nodes == {"static": [0]}
+    assert "no nodes" in lab.canvas.svg and "0 bytes" not in lab.canvas.svg  # it holds arrays
 
 
 def test_every_way_is_timed_with_every_input_and_the_picture_is_the_same_every_time() -> None:
