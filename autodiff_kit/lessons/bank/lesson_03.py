@@ -75,7 +75,7 @@ QUESTIONS = (
         right="The third line gives the name `y` to a new tensor. `z` is made of that one, and no "
         "edge leads from `z` to `x`.",
         why={
-            "eights: 4 times 2, by the chain rule": "So says the source, too. The calculation is "
+            "eights: 4 times 2, by the chain rule": "The article says so. The calculation is "
             "right; but is it the calculation of *this program*? For which tensor does the name "
             "`y` stand in the fourth line?",
             "fours: the slope of `4 * y - 1`": "Fours do turn up, but somewhere else: in whose "
