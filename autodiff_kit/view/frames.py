@@ -17,6 +17,7 @@ from autodiff_kit.view.formula import Names, show
 from autodiff_kit.view.steps import Event, Frame, Subject
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
+from autodiff_kit.view.story_told import cause, first_sentences
 from autodiff_kit.view.words import a_value, box_value, capital, equation, memory, sentence
 
 __all__ = ["Subject", "frames", "tell"]
@@ -62,6 +63,7 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
         super().__init__(recording, drawn, names)
+        self.recording = recording
         self.open: Box | None = None  # the fold whose operations are running
         self.ran = False  # all of them have
         self.passes = 0  # backward passes in it
@@ -112,8 +114,15 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def stopped(self, event: Event) -> None:
         error = self.error or {"type": "Error", "message": "", "where": None}
-        message = str(error["message"]).split("\n")[0]
-        caption = f"The code stopped here with {error['type']}: {message}"
+        caption = f"The code stopped here with {first_sentences(error)}"
+        told = cause(self.recording)
+        _, *advice = str(error["message"]).split("\n-> ")
+        if told is not None:
+            _, chapters, cure = told
+            words = [chapter.words for chapter in chapters[:-1]] + [f"How to fix it: {cure}"]
+            caption = " ".join([sentence(caption), *map(sentence, words)]).replace("`", "")
+        elif advice:
+            caption = f"{sentence(caption)} {advice[0]}"
         self.add("error", None, caption, where=error["where"])
 
     # -- folded boxes ---------------------------------------------------------------------------

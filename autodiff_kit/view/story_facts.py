@@ -223,10 +223,14 @@ class Facts:
         if record["kind"] == "leaf":
             left = self.left(node)
             if left is None:
-                words = f"`{name}` is a leaf that wants no gradient, and nothing else came in."
+                words = f"`{name}` is a leaf that does not require a gradient."
                 text = record["text"]
-                made = f": `{text[:-1]}, requires_grad=True)`" if text.endswith(")") else ""
-                return [Chapter(words, node, record["where"])], f"let it want one{made}"
+                line = f"`{name} = {text[:-1]}, requires_grad=True)`"
+                can_write = (
+                    name.isidentifier() and text.endswith(")") and "requires_grad" not in text
+                )
+                cure = f"write {line}" if can_write else f"let `{name}` require one"
+                return [Chapter(words, node, record["where"])], cure
             where, how = left
             words = (
                 f"`{how}` gives the numbers without the graph: for what follows, `{name}` is a "

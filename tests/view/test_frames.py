@@ -221,13 +221,13 @@ def test_a_while_says_whether_it_goes_round_again():
     ]
 
 
-def test_an_error_is_the_last_step_and_says_its_first_line():
+def test_an_error_is_the_last_step_and_says_its_first_line_and_the_kits_hint():
     last = told(recordings.error())[-1]
 
     assert last["kind"] == "error"
     assert last["caption"] == (
         "The code stopped here with RuntimeError: "
-        "The size of tensor a (2) must match the size of tensor b (3)."
+        "The size of tensor a (2) must match the size of tensor b (3). Look at the shapes."
     )
     assert last["where"] == [0, 2, 4, 2, 9]
 

@@ -9,6 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.view.scene import build
 
 START = "import autodiff_kit as torch\n%load_ext autodiff_kit"
 
@@ -54,6 +55,32 @@ def test_a_cell_is_called_as_the_notebook_calls_it(shell) -> None:
 
     assert shell.execution_count == 4  # of the next cell
     assert [source["name"] for source in shell.user_ns["run"].sources] == ["cell [3]", "cell [2]"]
+
+
+@pytest.mark.parametrize(
+    ("code", "explanation"),
+    [
+        (
+            "x = torch.tensor(3.)\ny = x * x\ny.backward()",
+            "x is a leaf that does not require a gradient. "
+            "How to fix it: write x = torch.tensor(3., requires_grad=True).",
+        ),
+        (
+            "x = torch.ones(3, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()",
+            "y += 1 writes into the same memory: version 1. "
+            "How to fix it: make a new tensor instead of writing into the old one: y = y + 1.",
+        ),
+        ("torch.ones(2) + torch.ones(3)", "Compared from the right, sizes must be equal or 1."),
+    ],
+)
+def test_the_last_step_explains_an_error_in_the_learners_names(
+    shell, code: str, explanation: str
+) -> None:
+    run(shell, f"%%step run\n{code}")
+
+    caption = build(shell.user_ns["run"]).payload()["frames"][-1]["caption"]
+    assert caption.startswith("The code stopped here with RuntimeError: ")
+    assert caption.endswith(explanation)
 
 
 def test_loading_the_extension_again_says_nothing(shell) -> None:
