@@ -13,9 +13,35 @@ __all__ = ["REASONS", "reason_for"]
 
 Predicate = Callable[[Difference, list[str]], bool]
 
-_KNOWN: dict[str, tuple[str, Predicate]] = {}
+_KNOWN: dict[str, tuple[str, Predicate]] = {
+    "refused line": (
+        "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
+        lambda difference, lines: difference.kind == "refused line",
+    ),
+    "tie in topk": (
+        "Which of equal elements topk takes, PyTorch leaves to its C++ library; the kit: the first.",
+        lambda difference, lines: (
+            difference.kind in ("value", "gradient") and any(".topk(" in line for line in lines)
+        ),
+    ),
+    "inference tensor that requires grad": (
+        "PyTorch shows requires_grad=True on a tensor made under inference_mode, but never records "
+        "it; in the kit what requires grad is recorded.",
+        lambda difference, lines: any(
+            "inference_mode" in line and "requires_grad=True" in line for line in lines
+        ),
+    ),
+}
+# Not differences that are found, but taken out of the comparison in running.py:
+NOT_COMPARED = {
+    "own gradients": "torch.autograd.grad() hands out the very tensor it was given, one tensor "
+    "several times, or an expanded one; the kit's gradients are the learner's own, to change in "
+    "place. So PyTorch's are copied, except under create_graph.",
+    "idle steps": "The stride of a dimension of one element, or of a tensor without elements, leads "
+    "nowhere; NumPy chooses it freely.",
+}
 
-REASONS = {name: reason for name, (reason, _) in _KNOWN.items()}
+REASONS = {name: reason for name, (reason, _) in _KNOWN.items()} | NOT_COMPARED
 
 
 def reason_for(difference: Difference, lines: list[str]) -> str | None:
