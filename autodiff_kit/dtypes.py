@@ -115,7 +115,7 @@ def number_in(number: Any, d: Any, name: str = "") -> Any:
         is_float = d.kind == "f"
         limits: Any = np.finfo(d) if is_float else np.iinfo(d)
         low, high = map(float if is_float else int, (limits.min, limits.max))
-        lowest = -high if d.kind == "u" else low
+        lowest = -high if d.kind == "u" and isinstance(number, int) else low
         if not (lowest <= number <= high if math.isfinite(number) else is_float):
             short = {"float32": "float", "float64": "double", "int32": "int"}
             name = name or short.get(d.name, f"{d.name}_t")

@@ -197,6 +197,9 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     else:
         _refuse(tensor, how, False)
     value = _fitting(value, np.shape(target), is_view)
+    if not is_view and value._array.dtype != memory.dtype and not _fills(value, key):
+        own, kind = tensor_type(memory.dtype), tensor_type(value._array.dtype)
+        raise error("inplace.assigned_dtype", own=own, kind=kind)
     if is_view:
         _check_fits(target, target, may_repeat=False)
     _refuse_overlap(target if is_view else memory, value._array, how, is_strict=not is_view)
@@ -218,6 +221,16 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     _overwrite(base, value, places, "__setitem__")
     if base is not tensor and recorded:
         node_of(tensor)
+
+
+def _fills(value: Tensor, key: Any) -> bool:
+    """Return whether the elements that a mask names are set to one value, of whatever type."""
+    mask = getattr(key, "_array", key)
+    if not isinstance(mask, bool):
+        dtype = getattr(mask, "dtype", None)
+        if dtype is None or dtype.kind != "b" or not mask.ndim:
+            return False
+    return bool(value._array.size == 1)
 
 
 def _numbered(array: Any) -> Any:

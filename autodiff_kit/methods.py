@@ -141,6 +141,8 @@ def _scalable(name: str) -> Any:
     @_called(name)
     def method(self: Any, other: Any, *, alpha: float = 1) -> Any:
         check_operand(name, "other", 1, other, numbers=True)
+        if isinstance(alpha, bool) and self._array.dtype != bool:
+            raise error("dtypes.bool_alpha")
         if alpha == 1:
             return getattr(ops, name)(self, other)
         return getattr(ops, f"{name}_scaled")(self, other, alpha=alpha)
@@ -153,6 +155,8 @@ def _extreme(name: str) -> Any:
 
     def method(self: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         other = dim if isinstance(dim, Methods) else other
+        if isinstance(dim, tuple | list):
+            raise TypeError(name)  # the words come from ``signatures.py``
         if other is not None:
             return getattr(ops, f"{name}imum")(self, other)
         _refuse_empty(self, name, dim)

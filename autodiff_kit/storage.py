@@ -141,7 +141,7 @@ class Storage:
 
     def data_ptr(self: Any) -> Any:
         """Return the address of the first element: equal for tensors that share memory."""
-        return self.data._array.ctypes.data
+        return share(self).ctypes.data if self.numel() else 0
 
     def detach_(self: Any) -> Tensor:
         """Cut the tensor itself out of the graph, in place."""

@@ -51,7 +51,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if rank == 1:
         if len(shape) > 1:
             raise error("functional.linear_weight")
-        return ops.dot(input, ops.t(weight)) + bias
+        if bias.ndim == 1:
+            raise error("linalg.addmm_matrix", name="mat2", ndim=1)
+        return ops.dot(input, ops.t(weight)).add_(bias)
+    if not input.is_contiguous():
+        return ops.matmul(input, ops.t(weight)).add_(bias)
     rows = input.reshape(int(np.prod(shape[:-1])), shape[-1])
     return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
 
@@ -148,6 +152,8 @@ def layer_norm(
     multiplied with and added to the result. ``eps`` keeps the variance from being 0.
     """
     wanted, shape = list(normalized_shape), list(input.shape)
+    if not wanted:
+        raise error("functional.no_normalized_shape")
     if shape[-len(wanted) :] != wanted:
         stars = ", ".join(["*", *map(str, wanted)])
         raise error("functional.normalized_shape", wanted=wanted, stars=stars, shape=shape)

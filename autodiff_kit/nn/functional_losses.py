@@ -189,8 +189,9 @@ def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         UserWarning,
         stacklevel=3,
     )
-    shape = (input.detach() - target.detach()).shape
-    return input.expand(shape), target.expand(shape)
+    shape = (input.detach() + target.detach()).shape
+    expanded = (x if x.shape == shape else x.expand(shape) for x in (input, target))
+    return next(expanded), next(expanded)
 
 
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
@@ -215,7 +216,10 @@ def huber_loss(
     _check_reduction(reduction)
     if delta <= 0:
         raise error("functional.huber_delta")
-    return ops.huber_loss(*_same_size(input, target), delta=delta, reduction=reduction)
+    input, target = _same_size(input, target)
+    if input.is_floating_point():
+        target = target.to(input.dtype)
+    return ops.huber_loss(input, target, delta=delta, reduction=reduction)
 
 
 def binary_cross_entropy(
@@ -264,4 +268,5 @@ def binary_cross_entropy_with_logits(
             raise error("functional.logits_bool")
         kinds = [tensor_type(t._array.dtype) for t in (input, target)]
         raise error("functional.logits_type", input=kinds[0], target=kinds[1])
+    input = input.to(target.dtype) if input.is_floating_point() else input
     return ops.binary_cross_entropy_with_logits(input, target, *counts, reduction=reduction)

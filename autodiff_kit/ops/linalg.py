@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
@@ -123,17 +124,24 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
     if ranks == (2, 1):
         return mv(x, y)
     if ranks == (1, 2):
-        return drop_dim(mm(unsqueeze(x, dim=0), y), dim=0)
+        return _squeezed(mm(unsqueeze(x, dim=0), y), 0)
     if y.ndim <= 2:  # fold the batch into the rows: one large product is faster than many
         flat = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
         product = mv(flat, y) if y.ndim == 1 else mm(flat, y)
         return unsafe_view(product, shape=(*x.shape[:-1], *y.shape[1:]))
     if x.ndim == 1:
-        return drop_dim(matmul(unsqueeze(x, dim=0), y), dim=y.ndim - 2)
+        return _squeezed(matmul(unsqueeze(x, dim=0), y), y.ndim - 2)
     batch = _batch(x, y)
     count = math.prod(batch)
     a, b = (t.expand(*batch, *t.shape[-2:]).reshape(count, *t.shape[-2:]) for t in (x, y))
     return unsafe_view(bmm(a, b), shape=(*batch, x.shape[-2], y.shape[-1]))
+
+
+def _squeezed(product: Tensor, dim: int) -> Tensor:
+    """Take away the dimension that a vector was given; PyTorch does so in place."""
+    out = drop_dim(product, dim=dim)
+    note_change(tensors.share(out))
+    return out  # type: ignore[no-any-return]
 
 
 def _batch(x: Tensor, y: Tensor) -> Any:

@@ -44,7 +44,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
             raise TypeError(not_a_tensor(row, i, value))
         arrays.append(array)
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}
-    if row.whole is not None and (len(types) > 1 or any(t.kind != "f" for t in types)):
+    has_bool = True in map(_is_bool, (*arrays, *params.values()))
+    if row.whole is not None and (has_bool or len(types) > 1 or any(t.kind != "f" for t in types)):
         row.whole(*arrays, **params)
     values = [
         value if hasattr(value, "_array") else array
@@ -64,6 +65,10 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
             values[i] = promote(values[i], dtype=dtype)
     return tuple(values)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
 def _wrapped(number: int, dtype: Any) -> int:

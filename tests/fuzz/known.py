@@ -5,6 +5,7 @@ A predicate is as narrow as can be: it sees the difference and the lines of the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tests.fuzz.running import Difference
@@ -19,9 +20,24 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         lambda difference, lines: difference.kind == "refused line",
     ),
     "tie in topk": (
-        "Which of equal elements topk takes, PyTorch leaves to its C++ library; the kit: the first.",
+        "Which of equal elements topk takes, PyTorch leaves to its C++ library; here the first.",
+        lambda difference, lines: difference.kind == "value" and ".topk(" in difference.line,
+    ),
+    "rules as graphs": (
+        "Under create_graph PyTorch records the functions of its C++ rules, the kit the ops of its "
+        "own rules, which learners can read: the names of these nodes differ.",
         lambda difference, lines: (
-            difference.kind in ("value", "gradient") and any(".topk(" in line for line in lines)
+            difference.kind in ("grad_fn", "graph", "base")
+            and any("create_graph=True" in line for line in lines)
+        ),
+    ),
+    "gradient given to backward": (
+        "x.backward(g) may make g itself the .grad of a leaf in PyTorch; the kit copies g, so that "
+        "later changes of one do not change the other.",
+        lambda difference, lines: (
+            difference.kind in ("value", "gradient")
+            and any(re.search(r"\.backward\([a-z]", line) for line in lines)
+            and any(re.search(r"_\(|\+=|-=|\*=|/=|\] =|backward", line) for line in lines[1:])
         ),
     ),
     "inference tensor that requires grad": (
@@ -37,8 +53,8 @@ NOT_COMPARED = {
     "own gradients": "torch.autograd.grad() hands out the very tensor it was given, one tensor "
     "several times, or an expanded one; the kit's gradients are the learner's own, to change in "
     "place. So PyTorch's are copied, except under create_graph.",
-    "idle steps": "The stride of a dimension of one element, or of a tensor without elements, leads "
-    "nowhere; NumPy chooses it freely.",
+    "idle steps": "The stride of a dimension of one element, or of a tensor without elements, "
+    "leads nowhere; NumPy chooses it freely.",
 }
 
 REASONS = {name: reason for name, (reason, _) in _KNOWN.items()} | NOT_COMPARED
