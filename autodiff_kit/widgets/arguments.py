@@ -28,7 +28,14 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number
 from autodiff_kit.view.words import box_value, spoken
 from autodiff_kit.widgets.distrust import contents
-from autodiff_kit.widgets.running import OTHER_TENSORS, described, is_pytorch, name_of, refuse_class
+from autodiff_kit.widgets.running import (
+    OTHER_TENSORS,
+    described,
+    is_pytorch,
+    name_of,
+    refuse_class,
+    with_article,
+)
 
 __all__ = ["Arguments", "no_tensors", "source_of_function", "text_around"]
 
@@ -71,7 +78,7 @@ class Arguments:
     def __init__(self, function: Callable[..., Any], examples: Mapping[str, Any]) -> None:
         if not callable(function):
             raise TypeError(
-                f"a lab needs a function, and this is a {type(function).__name__}.\n"
+                f"a lab needs a function, and this is {with_article(type(function).__name__)}.\n"
                 "-> Give the function itself, without calling it: f, and not f(x)."
             )
         refuse_class(function)

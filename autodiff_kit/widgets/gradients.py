@@ -31,6 +31,7 @@ from autodiff_kit.widgets.running import (
     name_of,
     refuse_class,
     the_tensor,
+    with_article,
 )
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def function_of(function: Any, lab: str, example: str) -> Function:
     if callable(function):
         return function  # type: ignore[no-any-return]
     raise TypeError(
-        f"{lab} shows a function, and this is a {type(function).__name__}.\n"
+        f"{lab} shows a function, and this is {with_article(type(function).__name__)}.\n"
         f"-> Give the function itself, not what it returns: {example}"
     )
 

@@ -36,6 +36,7 @@ __all__ = [
     "refuse_class",
     "run",
     "the_tensor",
+    "with_article",
 ]
 
 AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the exception
@@ -175,6 +176,11 @@ def described(value: Any) -> str:
         return "a NumPy array"
     kind_name = type(value).__name__
     return f"an object of the class {kind_name}" if kind_name[:1].isupper() else f"a {kind_name}"
+
+
+def with_article(noun: str) -> str:
+    """Return ``"a float"``, ``"an int"``."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def refuse_class(function: Any) -> None:

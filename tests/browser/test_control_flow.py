@@ -43,6 +43,13 @@ def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None
     seen.wait_for("2 operations were added")
 
     assert "Wrong: the function gives 6.0." in seen.caption
+    caption = seen.root.locator(".adk-board-caption")
+    before = caption.bounding_box()["y"]
+    seen.page.keyboard.press("End")  # 8 rounds: the graph is higher than the window
+    seen.wait_for("5 operations were added")
+    assert caption.bounding_box()["y"] == before
+    seen.page.keyboard.press("Home")
+    seen.page.keyboard.press("ArrowRight")
     assert rounds.evaluate("slider => slider === document.activeElement")
     assert seen.is_whole()
     assert fits(seen)

@@ -59,6 +59,18 @@ def test_a_replay_builds_no_node() -> None:
     assert "no nodes" in lab.canvas.svg and "0 bytes" not in lab.canvas.svg  # it holds arrays
 
 
+def test_a_replay_that_returns_nothing_is_counted_like_any_other() -> None:
+    (x,) = inputs(3)
+    graph = StaticGraph.trace(lambda x: waves(x).sum(), x)
+
+    def static(x: Any) -> None:
+        graph.gradient(x)
+
+    lab = Costs([x], static=static)
+
+    assert (lab.message, lab.nodes) == ("", {"static": [0]})
+
+
 def test_every_way_is_timed_with_every_input_and_the_picture_is_the_same_every_time() -> None:
     labs = [Costs(inputs(1, 10), one=torch.sin, other=torch.cos) for _ in range(2)]
 

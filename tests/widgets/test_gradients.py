@@ -192,7 +192,7 @@ def test_ends_that_are_none_are_refused(ends: tuple[float, float]) -> None:
 def test_what_is_no_function_is_refused_in_words() -> None:
     with pytest.raises(TypeError, match="Slope shows a function, and this is a Tensor"):
         Slope(torch.tensor(1.0))
-    with pytest.raises(TypeError, match="Descent shows a function, and this is a int"):
+    with pytest.raises(TypeError, match="Descent shows a function, and this is an int"):
         Descent(3)
 
 
