@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import itertools
 import os
 import re
 import stat
@@ -35,6 +36,10 @@ __all__ = ["MAX_FILE", "MAX_FILES", "Submission", "Unreadable", "count", "find"]
 MAX_FILE = 20 * 2**20  # bytes of one notebook, and of all in a zip, unpacked
 MAX_INSIDE = 500  # files in one learner's own zip
 MAX_FILES = 100  # files of one learner that are looked at
+MAX_TOGETHER = 3 * MAX_FILE  # bytes of all of them
+MAX_ZIPS = 5  # of one learner
+MAX_RIVALS = 10  # of one learner, of which none has the exercise's name
+MAX_SEEN = 1_000  # files in one learner's folder
 UNPACKING = Limits(seconds=10, memory=512, reply=MAX_FILE + 2**20, total=15)
 _CANDIDATES = (".ipynb", ".py")
 # Folders around those of the learners, as nbgrader and teachers call them.
@@ -108,7 +113,9 @@ def find(
     """
     names = _Names(exercises, exercise, re.compile(pattern) if pattern else None)
     with contextlib.ExitStack() as stack:
-        files = list(_files(place, stack))
+        # Folders with those of the learners in them; where a pattern says so, all may be such.
+        around = [*_AROUND, *map(str.casefold, exercises)]
+        files = list(_files(place, stack, around, None if pattern else MAX_SEEN))
         tops = {PurePosixPath(_readable(file.path)).parts[:1] for file in files}
         if len(tops) == 1 and all("/" in file.path for file in files):
             (top,) = tops.pop()
@@ -126,13 +133,21 @@ def _read(
     files: list[tuple[_File, Submission]], names: _Names, runner: Runner
 ) -> Iterator[Submission]:
     """Yield what one learner has handed in, zips unpacked; those of no use have a `problem`."""
+    size = zips = 0
     for file, label in files[:MAX_FILES]:
         try:
+            if size > MAX_TOGETHER:
+                raise Unreadable(f"All files together have more than {MAX_TOGETHER // 2**20} MiB.")
             data = file.read()
+            size += len(data) * (file.suffix in _CANDIDATES)
+            zips += file.suffix == ".zip"
+            if file.suffix == ".zip" and zips > MAX_ZIPS:
+                raise Unreadable(f"More than {MAX_ZIPS} zips: this one is not read.")
             if file.suffix == ".zip":
                 for path, inside in _inside(data, runner):
                     inner = names.label(f"{file.path}/{path}", label)
                     suffix = PurePosixPath(path).suffix.lower()
+                    size += len(inside)
                     yield replace(inner, data=inside, suffix=suffix)
             elif file.suffix in _CANDIDATES:
                 yield replace(label, data=data, suffix=file.suffix)
@@ -164,7 +179,11 @@ def _chosen(handed_in: list[Submission]) -> Iterator[Submission]:
         best = [rival for rival in best if rival.suffix == ".ipynb"] or best
         named = [r for r in best if PurePosixPath(r.origin).stem.casefold() == exercise.casefold()]
         depth = min((rival.origin.count("/") for rival in named), default=0)
-        yield from [rival for rival in named if rival.origin.count("/") == depth] or best
+        best = [rival for rival in named if rival.origin.count("/") == depth] or best
+        if len(best) > MAX_RIVALS:
+            words = f"Which of these {len(best)} files is it? Its name should be {exercise}.ipynb."
+            best = [replace(best[0], data=b"", problem=words)]
+        yield from best
 
 
 class _Names:
@@ -241,9 +260,14 @@ def _readable(text: str) -> str:
     return unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
 
 
-def _files(place: Path, stack: contextlib.ExitStack) -> Iterator[_File]:
+def _files(
+    place: Path,
+    stack: contextlib.ExitStack,
+    around: Sequence[str] = _AROUND,
+    most: int | None = None,
+) -> Iterator[_File]:
     if place.is_dir():
-        yield from _on_disk(place)
+        yield from _on_disk(place, around, most)
     elif place.suffix.lower() == ".zip" and place.is_file():
         try:
             archive = stack.enter_context(zipfile.ZipFile(place))
@@ -256,17 +280,35 @@ def _files(place: Path, stack: contextlib.ExitStack) -> Iterator[_File]:
         yield _File(place.name, lambda: _read_file(str(place)))
 
 
-def _on_disk(place: Path) -> Iterator[_File]:
-    for folder, folders, files in os.walk(place):  # links to folders are listed, not entered
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        for name in [name for name in folders if os.path.islink(os.path.join(folder, name))]:
-            files.append(name)
+def _on_disk(place: Path, around: Sequence[str], most: int | None) -> Iterator[_File]:
+    """Yield the files below a folder; of each learner's folder no more than can be of use."""
+    for path in sorted(place.iterdir(), key=lambda path: path.name):
+        is_around = path.name.casefold() in around and path.is_dir() and not path.is_symlink()
+        for part in sorted(path.iterdir(), key=lambda path: path.name) if is_around else [path]:
+            yield from itertools.islice(_below(part, place), most)
+
+
+def _below(path: Path, place: Path) -> Iterator[_File]:
+    def is_seen(name: str) -> bool:
+        return not name.startswith((".", "__MACOSX"))
+
+    if path.is_symlink() or not path.is_dir():
+        if not path.name.startswith(".") and path.name != "receipt.json":
+            yield _file(path, place)
+        return
+    if not is_seen(path.name):
+        return
+    for folder, folders, files in os.walk(path):  # links to folders are listed, not entered
+        folders[:] = sorted(filter(is_seen, folders))
+        files += [name for name in folders if os.path.islink(os.path.join(folder, name))]
         for name in sorted(files):
-            full = os.path.join(folder, name)
-            if name.startswith(".") or (name == "receipt.json"):
-                continue
-            path = os.path.relpath(full, place).replace(os.sep, "/")
-            yield _File(path, lambda full=full: _read_file(full))  # type: ignore[misc]
+            if not name.startswith(".") and name != "receipt.json":
+                yield _file(Path(folder, name), place)
+
+
+def _file(path: Path, place: Path) -> _File:
+    name = os.path.relpath(path, place).replace(os.sep, "/")
+    return _File(name, lambda: _read_file(str(path)))
 
 
 def _read_file(path: str) -> bytes:

@@ -147,13 +147,48 @@ def test_of_several_files_the_one_with_the_work_counts(
         assert found[0].origin == f"{student}/{names[0]}"
 
 
-def test_only_so_many_files_of_one_learner_are_looked_at(tmp_path: Path) -> None:
-    names = [f"eve/e01_double/{n:04}.py" for n in range(submissions.MAX_FILES + 5)]
+@pytest.mark.parametrize("around", ["", "submitted/"])
+@pytest.mark.parametrize("suffix", ["py", "ipynb", "zip"])
+def test_very_many_files_of_one_learner_are_few_rows_and_cost_nobody_else(
+    suffix: str, around: str, tmp_path: Path
+) -> None:
+    names = [f"{around}eve/e01_double/{n:04}.{suffix}" for n in range(submissions.MAX_SEEN + 50)]
 
-    found = on_disk(tmp_path, *names, "bob/e01_double/a.py")
+    found = on_disk(tmp_path, *names, f"{around}bob/e01_double/a.py")
 
-    assert len([s for s in found if s.student == "eve"]) <= submissions.MAX_FILES
+    eve = [s for s in found if s.student == "eve"]
+    assert 1 <= len(eve) <= submissions.MAX_RIVALS and all(s.problem for s in eve)
     assert [s.problem for s in found if s.student == "bob"] == [""]
+
+
+@pytest.mark.parametrize("around", ["", "submitted/", "e01_double/"])
+def test_very_many_learners_are_all_found(
+    around: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "MAX_SEEN", 5)
+
+    found = on_disk(tmp_path, *(f"{around}s{n}_e01_double.py" for n in range(20)))
+
+    assert {s.student for s in found} == {f"s{n}" for n in range(20)}
+
+
+def test_a_zip_with_very_many_notebooks_is_one_row_that_asks_which_it_is(tmp_path: Path) -> None:
+    own = zipped((f"{n}.ipynb", b"{}") for n in range(400))
+
+    (found,) = in_zip(tmp_path, ("ada_e01_double.zip", own))
+
+    assert "Which of these 400 files is it?" in found.problem
+
+
+def test_all_files_of_one_learner_have_a_limit_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "MAX_TOGETHER", 10)
+    names = [f"eve/e01_double/{n}.py" for n in range(8)]
+
+    found = on_disk(tmp_path, *names)
+
+    assert sum(len(s.data) for s in found) <= 15
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -270,7 +270,7 @@ class Words:
     many = True
 
     def generate(rng):
-        return {"before": int(rng.integers(0, 5)), "after": int(rng.integers(1, 5))}
+        return {"before": int(rng.integers(0, 60)), "after": int(rng.integers(1, 40))}
 
     def drive(step, data):
         array = step.Array(np.array([1.0, 2.0]))
@@ -288,7 +288,8 @@ class Words:
     def compare(data, value, wanted):
         """Whatever the words are: the first version is named, and the second one after it."""
         found, right = (re.findall(r"\d+", text) for text in (value, wanted))
-        return any(found[i : i + 2] == right for i in range(len(found)))
+        # But not by naming all that there could be.
+        return len(found) <= 6 and any(found[i : i + 2] == right for i in range(len(found)))
 
 
 @check(step="rules", points=1, concept="results and contributions")
