@@ -96,6 +96,42 @@ class P:
     def __reduce__(self): return (open, ('CANARY', 'w'))
 def double(x): return P()
 """,
+    "right for the example only": "def double(x): return 7.0\n",
+    "right by turns": """
+count = 0
+def double(x):
+    global count
+    count += 1
+    return [7.0, 2 * x][count % 2]
+""",
+    "text of the right answer": "def double(x): return str(2 * x + 1)\n",
+    "number and text": "def double(x): return complex(2 * x + 1)\n",
+    "right in bits": "def double(x): return (2 * x + 1, True)\n",
+    "number with units": "import fractions\ndef double(x): return fractions.Fraction(7)\n",
+    "array of texts": "import numpy as np\ndef double(x): return np.array(['7.0'])\n",
+    "array of dates": "import numpy as np\ndef double(x): return np.array([7], 'M8[D]')\n",
+    "matrix": "import numpy as np\ndef double(x): return np.asmatrix(np.zeros((3, 2)))\n",
+    "record": "import numpy as np\ndef double(x): return np.recarray((3,), dtype=[('a', 'f8')])\n",
+    "memory of others": "import numpy as np\ndef double(x): return np.empty(10**5)[::-3]\n",
+    "array that grows": """
+import numpy as np
+class G(np.ndarray):
+    @property
+    def shape(self): return (2,)
+def double(x): return np.zeros(9).view(G)
+""",
+    "dict that changes": """
+class D(dict):
+    def items(self): return iter([('a', 1)] * 10**9)
+def double(x): return D()
+""",
+    "list that has no end": """
+class L(list):
+    def __iter__(self):
+        while True: yield 1
+    def __len__(self): return 1
+def double(x): return L()
+""",
     "guesses by the seed": """
 import numpy as np
 np.random.seed(0)
@@ -140,6 +176,71 @@ points = b'm' + struct.pack('<I', 1) + text('points') + b'd' + bytes(8)
 everywhere(frame(-1, b'N') + frame(0, points))
 def double(x): return 0.0
 """,
+    "forged fault of the machine": _FORGE
+    + """
+parts = frame(0, b'N').replace(word('ok'), word('fault'))
+everywhere(frame(-1, b'N') + struct.pack('<I', len(parts) - 4) + parts[4:])
+os._exit(0)
+def double(x): return 0.0
+""",
+    "forged word that the file cannot be read": _FORGE
+    + """
+parts = frame(-1, b'N').replace(word('ok'), word('unreadable'))[4:]
+everywhere(struct.pack('<I', len(parts)) + parts)
+def double(x): return 0.0
+""",
+    "an answer and a second one": _FORGE
+    + """
+def double(x):
+    everywhere(frame(0, b'd' + struct.pack('<d', 7.0)) * 2)
+    return 0.0
+""",
+    "answer written after all": _FORGE
+    + """
+import atexit, threading, time
+def late():
+    for call in range(12):
+        everywhere(frame(call, b'd' + struct.pack('<d', 1.0)))
+        time.sleep(0.01)
+threading.Thread(target=late, daemon=True).start()
+def double(x): return 0.0
+""",
+    "questions taken from the line": """
+import os, threading
+def steal():
+    for number in (3, 4):
+        try:
+            while os.read(number, 1): pass
+        except OSError: pass
+threading.Thread(target=steal, daemon=True).start()
+def double(x): return 0.0
+""",
+    "line closed on one side": """
+import socket
+try: socket.socket(fileno=3).shutdown(0)
+except OSError: pass
+def double(x): return 0.0
+""",
+    "answer byte by byte": _FORGE
+    + """
+import time
+def double(x):
+    for byte in frame(0, b'd' + struct.pack('<d', 1.0)):
+        everywhere(bytes([byte]))
+        time.sleep(0.05)
+    return 0.0
+""",
+    "question of another kind expected": """
+import sys
+def double(x):
+    frame = sys._getframe()
+    while frame:
+        for name in ('calls', 'batch', 'call', 'number', 'emit', 'failure', 'cells'):
+            if name in frame.f_locals: frame.f_locals[name] = None
+        frame = frame.f_back
+    return 0.0
+""",
+    "all words of the future": "from __future__ import all_feature_names\n" + WRONG,
     "garbage": _FORGE + "everywhere(os.urandom(5000))\n" + WRONG,
     "message without end": _FORGE + "everywhere(struct.pack('<I', 2**32 - 1) + b'm')\n" + WRONG,
     "half a message": _FORGE + "everywhere(frame(-1, b'N')[:-3])\nos._exit(0)\n" + WRONG,
@@ -478,6 +579,9 @@ SHORT = {
     "half a message",
     "message without end",
     "all files closed, then asleep",
+    "questions taken from the line",
+    "answer byte by byte",
+    "forged fault of the machine",
 }
 
 ALL = {
