@@ -173,6 +173,22 @@ def test_compile_is_right_on_both_branches_and_for_other_rounds_and_shapes() -> 
     assert [compiled(torch.ones(length)).item() for length in (2, 3)] == [2, 3]
 
 
+def test_compile_keeps_what_it_compiled_and_compiles_again_when_a_guard_fails() -> None:
+    compilations = []
+
+    def backend(graph: Any, _: Any) -> Any:
+        compilations.append(graph)
+        return graph.forward
+
+    compiled = torch.compile(power, backend=backend)
+    counts = []
+    for rounds in (3, 3, 1):
+        compiled(number(2.0), rounds)
+        counts.append(len(compilations))
+
+    assert counts == [1, 1, 2]
+
+
 def test_a_side_effect_in_a_compiled_function_happens_at_every_call() -> None:
     calls: list[str] = []
 
@@ -224,3 +240,18 @@ def test_at_a_kink_pytorch_takes_the_slope_0() -> None:
 def test_not_all_of_pytorch_is_python() -> None:
     with pytest.raises(TypeError, match="builtin"):
         inspect.getsource(torch.mul)
+
+
+def test_gradcheck_has_the_step_and_the_tolerances_of_exercise_16() -> None:
+    defaults = inspect.signature(torch.autograd.gradcheck).parameters
+
+    assert [defaults[name].default for name in ("eps", "atol", "rtol")] == [1e-6, 1e-5, 1e-3]
+
+
+def test_views_and_detach_share_the_count_of_changes() -> None:
+    x = torch.ones(3)
+    view, cut = x[1:], x.detach()
+
+    x.add_(1)
+
+    assert (x._version, view._version, cut._version) == (1, 1, 1)

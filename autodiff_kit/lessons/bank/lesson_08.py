@@ -50,7 +50,7 @@ QUESTIONS = (
         why={
             8192.0: "The result of a layer has that size, but it goes as soon as the next layer "
             "has read it.",
-            65536.0: "That is what the eight nodes keep. Under `no_grad` there are no nodes.",
+            65536.0: "Those are the eight new arrays. Under `no_grad` no node keeps them.",
             102400.0: "That is what the nodes keep. Under `no_grad` there are no nodes.",
         },
         otherwise="Under `no_grad` no node is made. Who could keep something?",
