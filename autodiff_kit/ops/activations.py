@@ -17,11 +17,20 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Check, Ints
-from autodiff_kit.ops.elementwise import exp, sigmoid, tanh, where
+from autodiff_kit.ops.elementwise import exp, sigmoid, tanh, where, zeros_like
 from autodiff_kit.ops.reduction import keep, sum_dim
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["erf", "floats_only", "gelu", "leaky_relu", "log_softmax", "logsumexp", "softmax"]
+__all__ = [
+    "erf",
+    "floats_only",
+    "gelu",
+    "leaky_relu",
+    "leaky_relu_backward",
+    "log_softmax",
+    "logsumexp",
+    "softmax",
+]
 __all__ += ["softplus"]
 
 _add: Callable[..., Value] = np.add.reduce
@@ -55,7 +64,19 @@ def leaky_relu(x: Value, *, negative_slope: float) -> Value:
 
 @leaky_relu.vjp("x", tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])")
 def _(g: Value, x: Value, negative_slope: float) -> Value:
-    return where(x > 0, g, g * negative_slope)
+    return leaky_relu_backward(g, x, negative_slope=negative_slope)
+
+
+@op("where(x > 0, g, negative_slope * g)", tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])")
+@vjp(
+    "g",
+    lambda g_, x, negative_slope: leaky_relu_backward(g_, x, negative_slope=negative_slope),
+    tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])",
+)
+@vjp("x", lambda g_: zeros_like(g_), tex=r"0")
+def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
+    """Return the slope of the leaky relu times g; it does not change with x."""
+    return np.where(x > 0, g, g * negative_slope)[()]
 
 
 @op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")

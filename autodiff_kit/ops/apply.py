@@ -63,7 +63,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     by_products: tuple[Any, ...] = ()
     if row.by_products:
         result, *by_products = result
-    if row.layout == "rows":
+    if row.layout:
         result = result if result.flags.c_contiguous else result.copy()
     elif len(inputs) > 1 and not row.is_variadic:
         result = arranged(result, as_they_lie)

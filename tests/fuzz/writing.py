@@ -348,7 +348,7 @@ TEMPLATES = {
         2 * for i in range({small}):\n    {x} = {it} {sign} {y}
         for i in range({small}):\n    {x} {sign}= {number}
         for row in {x}:\n    {new} = row * {number}
-        if {x}.sum() > 0:\n    {new} = {x} * {number}\nelse:\n    {new} = {x} + {number}
+        if {x}.sum() > 0.123:\n    {new} = {x} * {number}\nelse:\n    {new} = {x} + {number}
         {new} = checkpoint(lambda v: v.sin() * {number}, {f}, use_reentrant=False)
         with torch.autograd.graph.saved_tensors_hooks(lambda v: v * 2, lambda v: v / 2):\n    {new} = {f} * {y}
         {new} = torch.autograd.functional.vjp(lambda v: v.sin() * {number}, {f}, {same})[1]

@@ -207,6 +207,7 @@ INSTEAD |= {
         Sample((BATCH, *(numbers(3, seed=i) for i in range(4))), {"training": t, "eps": 0.1})
         for t in (True, False)
     ],
+    "leaky_relu_backward": [Sample((signed(2, 3), signed(2, 3, seed=1)), {"negative_slope": 0.1})],
     "binary_cross_entropy_backward": [
         Sample((signed(2, 3), 0.5 * numbers(2, 3, seed=1), 0.5 * numbers(2, 3, seed=2))),
     ],

@@ -159,6 +159,7 @@ WITH_NUMPY |= {
     "lambda e: pooled(e, grid, np.nansum) / np.prod(grid.kernel), x, shape)",
     "batch_norm": "standard(x, (0, 2), eps, *(() if training else (column(mean), column(var))))"
     " * column(weight) + column(bias)",
+    "leaky_relu_backward": "np.where(x > 0, g, negative_slope * g)",
     "binary_cross_entropy_backward": "g * (x - y) / (x * (1 - x))",
     "binary_cross_entropy": "reduced("
     "-weight * (y * np.log(x) + (1 - y) * np.log(1 - x)), reduction)",
