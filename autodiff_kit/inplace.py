@@ -192,10 +192,10 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         change(tensor, how, ops.copy_from if value.ndim else ops.fill_with, value)
         return
     is_plain = not is_view and ops.is_plain_gather(key)
-    if recorded:
-        places = _refuse_part(tensor, None if is_plain else key if is_view else ..., how)
+    if recorded and not is_plain:
+        places = _refuse_part(tensor, key if is_view else ..., how)
     else:
-        _refuse(tensor, how, False)
+        _refuse(tensor, how, recorded)
     value = _fitting(value, np.shape(target), is_view)
     if not is_view and value._array.dtype != memory.dtype and not _fills(value, key):
         own, kind = tensor_type(memory.dtype), tensor_type(value._array.dtype)
@@ -239,13 +239,10 @@ def _numbered(array: Any) -> Any:
 
 
 def _refuse_part(tensor: Tensor, key: Any, how: str) -> Any:
-    """Refuse a recorded change of ``tensor[key]``; return the positions in the base, if there are.
+    """Refuse a recorded change of ``tensor[key]``; return the positions in the base.
 
     A view is made for the time of this call: it tells what PyTorch's messages name.
     """
-    if key is None:
-        _refuse(tensor, how, True)
-        return None
     with installed(None):
         part = ops.getitem(tensor, key)
     _refuse(part, how, True)

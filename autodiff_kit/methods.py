@@ -394,8 +394,10 @@ class Methods:
         if min is None and max is None:
             raise error("arguments.clamp_without_bounds")
         low, high = -np.inf, np.inf  # these limit nothing
-        numbers = [bound for bound in (min, max) if isinstance(bound, _NUMBERS)]
-        dtype = dtypes.result_dtype(self._array, *numbers)
+        bounds = [
+            getattr(b, "_array", b) for b in (min, max) if isinstance(b, (Methods, *_NUMBERS))
+        ]
+        dtype = dtypes.result_dtype(self._array, *bounds)
         if dtype.kind == "b":
             low, high = False, True
         elif dtype.kind != "f":
@@ -596,6 +598,8 @@ class Methods:
         """Take ``length`` entries from ``start`` along a dimension."""
         if self.ndim == 0:
             raise error("indexing.narrow_of_0d")
+        if length < 0:
+            raise error("indexing.narrow_length")
         dim = self._dim(dim)
         size = self.shape[dim]
         if not -size <= start <= size:

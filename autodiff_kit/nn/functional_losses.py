@@ -120,7 +120,9 @@ def _cross_entropy_of_shares(
     if reduction == "none":
         return -products.sum(dim)
     total = -products.sum()
-    return total if reduction == "sum" else ops.div_by_count(total, y=input.numel() / shape[dim])
+    if reduction == "sum":
+        return total
+    return ops.div_by_count(total, y=input.numel() / max(shape[dim], 1))
 
 
 def nll_loss(
