@@ -471,8 +471,11 @@ def _diagnosis(
         whole.sort(key=lambda m: (-everywhere[m], not is_of_this_step(m), m.message))
     if whole:
         return whole[0].message
-    half = [(sum(is_wrong(m, check) for check in checks), m.message) for m in known]
-    return min(half)[1] if half else ""
+    # Who has made a mistake fails wherever it shows: a check passed here rules it out.
+    passed = [check for check in checks if _all_alike(asked[check.name], right[check.name])]
+    half = [m for m in known if not any(is_wrong(m, check) for check in passed)]
+    faults = [(sum(is_wrong(m, check) for check in checks), m.message) for m in half]
+    return min(faults)[1] if faults else ""
 
 
 def _recognised(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:

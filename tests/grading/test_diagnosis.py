@@ -35,6 +35,19 @@ def test_a_mistake_of_the_step_itself_comes_first() -> None:
     assert found["rules"].message == "one_contribution_for_two_inputs"
 
 
+def test_a_mistake_is_not_named_where_a_check_that_passed_rules_it_out() -> None:
+    class_without_wrapping = COURSE.exercise("01.graph").solution.replace(
+        "other = as_node(other)", "other = other"
+    )
+
+    node = rows("01.graph", class_without_wrapping)["node"]
+
+    # The inputs are nodes, as the check before has seen: only a plain number is not wrapped.
+    assert node.failed == ("Numbers",)
+    assert node.message == "Numbers"
+    assert "A plain number has to become a node" in node.text
+
+
 def test_an_answer_that_is_off_in_a_later_digit_is_shown_with_more_of_them(tmp_path: Path) -> None:
     exercise = tiny.make_course(tmp_path).exercise("01.double")
 
