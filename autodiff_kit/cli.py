@@ -105,7 +105,7 @@ def _say_copied(report: library.Report, folder: Path) -> None:
     counts = (
         f"{len(report.new)} new, {len(report.updated)} updated, {len(report.same)} as they were"
     )
-    click.echo(f"Lessons: {folder} ({counts})\nExercises: {folder / EXERCISES}")
+    click.echo(f"Lessons: {folder}\nExercises: {folder / EXERCISES}\nFiles: {counts}")
     if report.record_was_damaged:
         click.echo(f"{library.RECORD} could not be read: files that differ were taken as yours.")
     for mine, offered in report.offered.items():

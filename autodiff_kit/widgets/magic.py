@@ -177,9 +177,9 @@ def _with_body(lines: list[str]) -> list[str]:
 
 def _load_again(*_: Any) -> None:
     """Let ``%load_ext`` pass in silence when its cell is run again, as an import does."""
-    shell = get_ipython()  # type: ignore[no-untyped-call]
-    if shell is not None:
-        shell.extension_manager.loaded -= {"autodiff_kit", "autodiff_kit.widgets"}
+    manager = getattr(get_ipython(), "extension_manager", None)
+    if manager is not None:
+        manager.loaded -= {"autodiff_kit", "autodiff_kit.widgets"}
 
 
 def load_ipython_extension(ip: Any) -> None:
