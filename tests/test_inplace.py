@@ -89,7 +89,7 @@ def test_the_message_tells_which_op_had_saved_what() -> None:
     y += 1
 
     with pytest.raises(
-        RuntimeError, match=r"\n-> ExpBackward0 \(exp\(x\)\) had saved out for its rules"
+        RuntimeError, match=r"\n-> ExpBackward0 \(exp\(x\)\) had saved its own result for its rules"
     ):
         y.backward()
 

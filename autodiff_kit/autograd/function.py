@@ -277,7 +277,7 @@ class Saved:
         changes = changes_of(self.array)
         if changes and changes[-1] > node.number:
             origin = changes.node_name if self.output is None else node.name()
-            raise saved_changed(node, self.array, changes, origin, "save_for_backward")
+            raise saved_changed(node, self.array, changes, origin, "a tensor by save_for_backward")
         if self.tensor is not None and self.tensor._node is edge:
             return self.tensor
         return wrap(self.array, edge)

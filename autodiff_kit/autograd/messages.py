@@ -6,6 +6,7 @@ saved value changed in place. Read next: ``node.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.dtypes import tensor_type
@@ -32,7 +33,16 @@ def changed_message(node: Node, which: int, changes: Changes) -> str:
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     if which:  # PyTorch names what an input has become by the change
         origin = changes.node_name or origin
-    return str(saved_changed(node, value, changes, origin, name))
+    return str(saved_changed(node, value, changes, origin, _saved(op.inputs, name)))
+
+
+def _saved(inputs: Sequence[str], name: str) -> str:
+    """Say which value it is: its name in the rule is not one that the learner has."""
+    if name == "out":
+        return "its own result"
+    which = ("first", "second", "third")[: len(inputs)]
+    place = dict(zip(inputs, which, strict=False)).get(name, "last")
+    return "its input" if len(inputs) == 1 else f"its {place} input"
 
 
 def saved_changed(node: Node, value: Any, changes: Changes, origin: str, saved: str) -> Exception:
