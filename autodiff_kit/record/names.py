@@ -151,7 +151,7 @@ class Names(dict[int, str]):
         for frame in self._scopes.frames():
             for space in (look(frame), frame.f_globals):
                 for name, value in list(space.items()):
-                    if name.startswith("__") or isinstance(value, ModuleType | type):
+                    if name.startswith("__") or isinstance(value, ModuleType):
                         continue
                     parts = value if isinstance(value, list | tuple) else ()
                     parts = value.values() if isinstance(value, dict) else parts

@@ -198,7 +198,7 @@ class _Recorder(Notes, Observer):
                 if source is None:
                     if op.name in OVERWRITING and self._known(value) is None:
                         continue
-                    if self._is_number(value):
+                    if (op.name in OVERWRITING or scope in self._passes) and self._is_number(value):
                         sources.append({"arg": args[i], "value": parameter(value._array)})
                         continue
                     source = self._number(value, scope)

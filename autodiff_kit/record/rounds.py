@@ -29,11 +29,17 @@ _FOR_ITER, _EXTENDED_ARG = dis.opmap["FOR_ITER"], dis.opmap["EXTENDED_ARG"]
 
 def let_go(frame: FrameType, names: Mapping[str, Any]) -> None:
     """Take the variables out of a frame's copy of them."""
-    if frame.f_code.co_flags & CO_OPTIMIZED and type(names) is dict and getrefcount(names) <= 4:
-        # Until Python 3.13 there is such a copy, and it stays with the frame: tensors in it would
-        # live on after the learner dropped them. (With more than four references the learner
-        # holds it, too: they called locals().)
+    # Until Python 3.13 there is such a copy, and it stays with the frame: tensors in it would live
+    # on after the learner dropped them. (With more references the learner holds it, too: they
+    # called locals().)
+    if not frame.f_code.co_flags & CO_OPTIMIZED or type(names) is not dict:
+        return
+    turns = getattr(frame.f_trace, "__self__", None)
+    is_ours = isinstance(turns, Turns)
+    if getrefcount(names) <= 4 + (is_ours and turns.names is names):
         names.clear()
+        if is_ours:  # then the next call of a trace function fills it once more
+            turns.names, turns.refills = names, 1
 
 
 class Turns:
@@ -47,12 +53,20 @@ class Turns:
         How many turns there were in all.
     """
 
-    __slots__ = ("changes", "counts", "last", "session", "table")
+    __slots__ = ("changes", "counts", "last", "names", "refills", "session", "table")
 
     def __init__(self, table: _Table, at: int = -1, session: Any = None) -> None:
         self.table, self.last, self.session = table, at, session
         self.counts: dict[Any, int] = {}
         self.changes = 0
+        self.names: dict[str, Any] = {}  # the copy of the frame's variables, if it must be emptied
+        self.refills = -1
+
+    def _empty(self) -> None:
+        """Empty the copy of the variables, one event after it was filled."""
+        self.refills -= 1
+        if self.refills < 0 and getrefcount(self.names) <= 3:
+            self.names.clear()
 
     def turn(self, key: Any) -> None:
         """Note that a loop begins its next round; loops inside it begin anew."""
@@ -64,6 +78,8 @@ class Turns:
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Be told of a new line, or of a jump back (Python 3.11)."""
+        if self.refills >= 0:
+            self._empty()
         at = frame.f_lasti
         key = self.table.targets.get(at)
         if key is not None and (at <= self.last or at in self.table.only_back):
@@ -73,6 +89,8 @@ class Turns:
 
     def trace_jumps(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Be told of every instruction, where two loops begin at the same one (Python 3.11)."""
+        if self.refills >= 0:
+            self._empty()
         if event == "opcode":
             at = frame.f_lasti
             if at <= self.last:
@@ -227,9 +245,6 @@ class _Tracer:
         return Turns(table) if session is not None and not table.jumps else None
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        caller = frame.f_back
-        if caller is not None and caller.f_trace is not None:
-            let_go(caller, caller.f_locals)
         code = frame.f_code
         reference, table = _by_id.get(id(code), (None, None))
         if reference is None or table is None or reference() is not code:

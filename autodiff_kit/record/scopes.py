@@ -201,8 +201,6 @@ class Scopes:
     def _turn(self, call: _Call, place: Place) -> None:
         """Go to the present rounds of the loops around ``place``."""
         turns, loops = call.turns, place.loops
-        if call.frame.f_trace is not None:
-            let_go(call.frame, call.frame.f_locals)  # which a trace function fills
         changes = -1 if turns is None else turns.changes
         if loops is call.nest and changes == call.changes and not place.tests:
             return
