@@ -74,6 +74,8 @@ class Names(dict[int, str]):
         if isinstance(known.get(texts[0]), ModuleType):
             texts = texts[1:]  # torch.exp(x)
             place.operands = texts if any(texts) else ()
+        elif len(texts) == 2 and type(known.get(texts[0])) in (int, float):
+            texts = texts[::-1]  # `h * x`, where h is a number, runs as x.__rmul__(h)
         for text, tensor, number in zip(texts, inputs, numbers, strict=False):
             if not text or number is None or number in self:
                 continue

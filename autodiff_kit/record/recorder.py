@@ -235,6 +235,8 @@ class _Recorder(Notes, Observer):
                     self._unseen = node, number  # by the next event they have packed it
         if not is_own:
             entry["text"] = ""  # y.backward() is not what this op computes
+        elif op.name == "unbind_item" and "unbind" not in place.text:
+            entry["text"] = ""  # nor does list(x): each op is one element
         elif place.name is not None or place.returned:
             names.name_result(number, place, scope)
         if op.name == "put" and sources and sources[0].get("node") in names:

@@ -271,6 +271,8 @@ class TorchRecorder(TorchBackward):
             self.recording.ops[op] = dict(described(OPS[op]))
         number = self._last_op = len(self._nodes)
         text = place.text if scope not in self._passes else ""
+        if op == "unbind_item" and "unbind" not in text:
+            text = ""  # list(x): each op is one element
         entry = entry_of("op", text, None, place.where)
         entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
         entry["value"] = self._value(out)
@@ -420,9 +422,13 @@ class TorchRecorder(TorchBackward):
                 kept = node.saved_tensors
             except RuntimeError:
                 kept = ()
-            readers = [i["arg"].split("[")[0] for i in inputs][:1]
+            readers = [i["arg"] for i in inputs]
             entry["saved"] = [
-                {"name": f"saved_tensors[{i}]", "for": readers, "bytes": t.nbytes}
+                {
+                    "name": f"saved_tensors[{i}]",
+                    "for": readers,
+                    "bytes": t.nbytes,
+                }
                 for i, t in enumerate(kept)
                 if t is not None and readers
             ]

@@ -23,6 +23,7 @@ from autodiff_kit.view.formula import (
     worked_out,
 )
 from autodiff_kit.view.steps import Event, Steps, Value
+from autodiff_kit.view.text import saved_name
 from autodiff_kit.view.words import (
     IN_A_BOX,
     a_value,
@@ -267,7 +268,7 @@ class BackwardSteps(Steps):
         frame["set"].setdefault(self.drawn.box_of[node].id, {})["released"] = True
 
     def _argument(self, node: int, arg: str) -> str:
-        return self.names.operands(node).get(arg, arg)
+        return self.names.operands(node).get(arg) or saved_name(arg)
 
     def finish(self, event: Event) -> None:
         """Tell what the leaves have gained."""

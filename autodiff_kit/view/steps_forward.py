@@ -10,7 +10,7 @@ from typing import Any
 
 from autodiff_kit.view.formula import parameter, short, word
 from autodiff_kit.view.steps import Event, Steps
-from autodiff_kit.view.text import no_saved
+from autodiff_kit.view.text import no_saved, saved_name
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
 
 __all__ = ["ForwardSteps"]
@@ -107,7 +107,7 @@ class ForwardSteps(Steps):
                 return equation(self.names.name(source["node"]), value)
             if source["arg"] == name:
                 return f"the number {parameter(source['value'])}"
-        return name
+        return saved_name(name)
 
     def _not_recorded(self, node: int) -> str:
         record = self.nodes[node]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from autodiff_kit.view.fold import Box, Outline
     from autodiff_kit.view.scene import Picture
 
-__all__ = ["aria", "facts", "fold_facts", "no_saved", "to_text"]
+__all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text"]
 
 Node = Mapping[str, Any]
 
@@ -100,7 +100,7 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
         if saved["name"] == "out":
             what = f"its result {short(record['value']) or ''}".strip()
         elif source is None:
-            what = str(saved["name"])
+            what = saved_name(saved["name"])
         elif "node" in source:
             text = short(recording["nodes"][source["node"]]["value"])
             what = names.name(source["node"]) + (f" = {text}" if text else "")
@@ -108,7 +108,7 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
             what = f"the number {parameter(source['value'])}"
         by = {
             "checkpoint": ": not kept, the checkpoint computes it again",
-            "hook": f": as your pack hook returned it ({memory(saved['bytes'])})",
+            "hook": ": as your pack hook returned it",
         }.get(saved.get("by", ""))
         size, _, rules = lines.setdefault(what, (0, by, {}))
         lines[what] = size + saved["bytes"], by, rules
@@ -116,10 +116,15 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
     if not lines:
         return no_saved(recording, node)
     return "\n".join(
-        f"{what}{_size(what, size) if by is None else by}, because the "
+        f"{what}{by or ''}{_size(what, size) if by is None or size else ''}, because the "
         f"rule{'s' * (len(rules) > 1)} for {' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
         for what, (size, by, rules) in lines.items()
     )
+
+
+def saved_name(name: str) -> str:
+    """Return what is saved beside the inputs and the result, in words."""
+    return "what forward saved" if name.startswith("saved_tensors") else name
 
 
 def _size(what: str, size: int) -> str:

@@ -1,0 +1,360 @@
+"""What holds of every recording, whatever was run: each fact is compared with the run itself."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_kit as ak
+from autodiff_kit.record import Recording
+from autodiff_kit.view.formula import Names, word
+from autodiff_kit.view.text import facts
+from tests.invariants.running import PROGRAMS, Run
+
+OPERATORS = {
+    ast.Add: "add sub sum", ast.Sub: "sub rsub add", ast.Mult: "mul", ast.Div: "div reciprocal mul",
+    ast.Pow: "pow_to_number pow_from_number pow_tensor", ast.MatMult: "mm mv dot matmul bmm",
+    ast.Gt: "gt", ast.Lt: "lt",
+}  # fmt: skip
+EVERYWHERE = {"promote", "expand", "to_copy", "copy_from", "contiguous", "clone", "put", "pick"}
+WORD = re.compile(r"[^\W\d]\w*")
+
+
+def test_there_are_eighty_programs() -> None:
+    assert len(PROGRAMS) >= 80
+
+
+def nothing_went_wrong_in_the_recorder(program: Run) -> None:
+    assert program.recording.note is None
+    assert program.nodes
+
+
+def it_reads_from_json_as_it_was_written(program: Run) -> None:
+    data = program.recording.to_dict()
+
+    again = Recording.from_dict(json.loads(json.dumps(data)))
+
+    assert again.to_dict() == data
+
+
+# -- places ------------------------------------------------------------------------------------
+
+
+def source_at(run: Run, where: list[int]) -> str:
+    _, line, column, end_line, end_column = where
+    lines = run.source.splitlines()[line - 1 : end_line]
+    lines[-1] = lines[-1][:end_column]
+    lines[0] = lines[0][column:]
+    return "\n".join(lines)
+
+
+def the_source_that_is_lit_is_the_expression_that_ran(program: Run) -> None:
+    tree = ast.parse(program.source)
+    by_text = defaultdict(list)
+    for part in ast.walk(tree):
+        if isinstance(part, ast.expr | ast.stmt):
+            by_text[ast.get_source_segment(program.source, part)].append(part)
+    for node in program.nodes:
+        if node["where"] is None or not node["text"]:
+            continue
+        text = source_at(program, node["where"])
+        assert text in by_text, f"{text!r} is no expression"
+        operator = getattr(by_text[text][0], "op", None)
+        fits = OPERATORS.get(type(operator))
+        if node["op"] and fits and not isinstance(by_text[text][0], ast.AugAssign):
+            assert node["op"] in {*fits.split(), *EVERYWHERE}, (text, node["op"])
+
+
+# -- names -------------------------------------------------------------------------------------
+
+OUR_WORDS = set(WORD.findall("a tensor from before, changed by, to float32, shape"))
+
+
+def foreign_words(run: Run, text: str, allowed: set[str]) -> set[str]:
+    """Return what in a title neither the learner nor the op table has written."""
+    own = set(WORD.findall(run.source))
+    names = {n["name"] for n in run.nodes if n["name"]}
+    own |= {w for name in names for w in WORD.findall(name)} | allowed
+    text = re.sub(r"\w*…\w*", "", text)  # a long expression without its middle
+    return {w for w in WORD.findall(text) if w not in own}
+
+
+def every_name_is_one_that_the_learner_wrote(program: Run) -> None:
+    own = set(WORD.findall(program.source))
+    modules = {"weight", "bias", "grad", *(k for k in program.space)}
+    for node in program.nodes:
+        for name in WORD.findall(node["name"] or ""):
+            base = name.rstrip("0123456789")
+            assert name in own | modules or base in own, node["name"]
+
+
+def a_title_is_the_learners_expression(program: Run) -> None:
+    names = Names(program.recording.to_dict())
+    words = set(OUR_WORDS)
+    for name, op in program.recording.ops.items():
+        words |= set(WORD.findall(word(name))) | set(WORD.findall(op["text"]))
+    for node in program.nodes:
+        title = names.title(node["id"])
+        assert title and not re.search(r"\bv\d+\b|_bar\b|_along|get_ipython|#", title)
+        assert not foreign_words(program, title, words), title
+
+
+def a_box_is_called_like_no_other_with_another_expression(program: Run) -> None:
+    names = Names(program.recording.to_dict())
+    texts = defaultdict(set)
+    for node in program.nodes:
+        if node["kind"] == "op" and node["text"]:
+            place = (tuple(node["where"]), node["op"], node["params"].get("index"))
+            texts[names.title(node["id"])].add((node["scope"], place))
+    for title, places in texts.items():
+        in_one_scope = defaultdict(set)
+        for scope, place in places:
+            in_one_scope[scope].add(place[1:])
+        assert all(len(ops) == 1 for ops in in_one_scope.values()), (title, places)
+
+
+def captions_speak_no_implementation(program: Run) -> None:
+    for frame in program.picture.frames:
+        caption = frame["caption"]
+        assert not re.search(r"\bv\d+\b|_bar\b|\b_\w+\(|\w+_backward\(|None|saved_tensors", caption)
+
+
+# -- rounds ------------------------------------------------------------------------------------
+
+
+def iterations_are_those_that_the_program_counts(program: Run) -> None:
+    scopes = program.recording.scopes
+    for node in program.nodes:
+        counted = [i["value"] for i in node["inputs"] if "value" in i]
+        counted = [int(v) for v in counted if isinstance(v, int | float) and v >= 1000]
+        if not counted or not re.search(r"1000", node["text"]):
+            continue
+        path: list[int] = []
+        scope = scopes[node["scope"]]
+        while scope["parent"] is not None:
+            if scope["kind"] == "iteration":
+                path.insert(0, scope["index"] + 1)
+            scope = scopes[scope["parent"]]
+        digits = [int(d) for d in str(counted[0] - 1000)]
+        assert path[-len(digits) :] == digits, node["text"]
+
+
+# -- the graph ---------------------------------------------------------------------------------
+
+
+def of_run(node: Any, known: dict[Any, Any]) -> Any:
+    """Return the graph behind a node of the run as nested tuples, equal parts being one object."""
+    if node is None:
+        return None
+    if node not in known:
+        inner = [of_run(n, known) for n, _ in node.next_functions if n is not None]
+        name = node.name().rsplit("::", 1)[-1]
+        key = (name, tuple(sorted(map(id, inner))))
+        known[node] = known.setdefault(key, key)
+        known["kept"] = (*known.get("kept", ()), inner)
+    return known[node]
+
+
+def shape_of(run: Run, number: int, known: dict[Any, Any], memo: dict[int, Any]) -> Any:
+    """Return the same for a node of the recording."""
+    if number not in memo:
+        node = run.nodes[number]
+        if node["kind"] == "leaf":
+            key = ("AccumulateGrad", ())
+        else:
+            group = [n for n in run.nodes if n["id"] == number]
+            inner = [
+                shape_of(run, i["node"], known, memo)
+                for i in group[0]["inputs"]
+                if "node" in i and run.nodes[i["node"]]["recorded"]
+            ]
+            key = (node["grad_fn"].rsplit("::", 1)[-1], tuple(sorted(map(id, inner))))
+        memo[number] = known.setdefault(key, key)
+    return memo[number]
+
+
+def the_graph_is_that_of_grad_fn(program: Run) -> None:
+    out, node = program.space.get("out"), program.named("out")
+    if node is None or getattr(out, "grad_fn", None) is None:
+        return
+    known: dict[Any, Any] = {}
+
+    assert shape_of(program, node["id"], known, {}) == of_run(out.grad_fn, known)
+
+
+# -- gradients ---------------------------------------------------------------------------------
+
+
+def flat(value: dict[str, Any]) -> np.ndarray:
+    return np.array([float(x) for x in value["data"]])
+
+
+def contributions_add_up_to_what_arrives(program: Run) -> None:
+    waiting: dict[int, Any] = {}
+    for event in program.recording.events:
+        match event["kind"]:
+            case "backward":
+                waiting = {
+                    root: flat(seed)
+                    for root, seed in zip(event["roots"], event["seed"], strict=True)
+                }
+            case "contribution":
+                to = event["to"]
+                waiting[to] = waiting.get(to, 0) + flat(event["after"])
+                if event["total"] is not None:
+                    np.testing.assert_allclose(flat(event["total"]), waiting[to], 1e-4)
+            case "visit" if "hook" not in program.name:
+                np.testing.assert_allclose(flat(event["g"]), waiting[event["node"]], 1e-4)
+
+
+def the_last_grad_told_is_the_grad(program: Run) -> None:
+    told = {e["node"]: e["grad"] for e in program.recording.events if e["kind"] == "accumulate"}
+    for number, grad in told.items():
+        tensor = program.space.get(program.nodes[number]["name"])
+        real = getattr(tensor, "grad", None)
+        if real is None or re.search(r"zero_|grad = None", program.source):
+            continue
+        assert real.detach().numpy().ravel().tolist() == pytest.approx(flat(grad), rel=1e-4)
+
+
+LEFT = re.compile(
+    r"(?:[\d\[\]()+\-*/@,. ]|e[+-](?=\d)|inf"
+    r"|(?:sin|cos|exp|log|sqrt|tanh|sigmoid|abs|sign)(?=\())*$"
+)
+RIGHT = re.compile(r"(-?[\d.]+(?:e[+-]\d+)?|\[[-\d., e\[\]]*\])(?=[.,;: ]|$)")
+
+
+def equations(caption: str) -> list[tuple[str, str]]:
+    """Return what a caption says is equal, as far as it is made of numbers."""
+    pairs = []
+    for equals in re.finditer(" = ", caption):
+        right, left = RIGHT.match(caption, equals.end()), LEFT.search(caption[: equals.start()])
+        text = left[0].strip(" ,:") if left else ""
+        before = caption[: left.start()] if left else ""
+        if right and re.search(r"[-+*/@]", text.lstrip("-")) and (not before or before[-1] == " "):
+            number = right[1].rstrip(".") if right[1].count(".") > 1 else right[1]
+            pairs.append((text, number))
+    return pairs
+
+
+def the_arithmetic_in_captions_is_true(program: Run) -> None:
+    space = {"sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+    space |= {
+        f: getattr(np, f) for f in ("sin", "cos", "exp", "log", "sqrt", "tanh", "abs", "sign")
+    }
+    for frame in program.picture.frames:
+        for left, right in equations(frame["caption"]):
+            sides = [re.sub(r"(\[[-\d., e\[\]]*\])", r"array(\1)", s) for s in (left, right)]
+            with np.errstate(all="ignore"):
+                a, b = (np.asarray(eval(s, {"array": np.array, **space})) for s in sides)
+            np.testing.assert_allclose(a, b, 2e-3, 2e-3, err_msg=frame["caption"])
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def really_saved(node: Any, torch: Any) -> int:
+    """Return the bytes of the arrays that a node of the run keeps, each counted once."""
+    if torch is ak:
+        arrays = {id(v): v for v in node.saved().values() if hasattr(v, "nbytes")}
+        return sum(int(v.nbytes) for v in arrays.values())
+    kept = set()
+    for name in dir(node):
+        if name.startswith("_saved_") and "_sym_" not in name:
+            value = getattr(node, name)
+            for t in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(t, torch.Tensor):
+                    kept.add((t.data_ptr(), t.nbytes))
+    return sum(size for _, size in kept)
+
+
+def what_is_told_as_saved_is_what_is_kept(program: Run) -> None:
+    out, last = program.space.get("out"), program.named("out")
+    if last is None or re.search("hook|checkpoint|class", program.source):
+        return
+    pairs, seen = [(out.grad_fn, last["id"])], set()
+    while pairs:
+        node, number = pairs.pop()
+        entry = program.nodes[number]
+        if number in seen or entry["kind"] == "leaf":
+            continue
+        seen.add(number)
+        constant = {i["arg"] for i in entry["inputs"] if "value" in i}
+        if entry.get("part_of") is None and not constant and entry["op"] != "copy_slices":
+            told = sum(s["bytes"] for s in entry["saved"])
+            assert told == really_saved(node, program.torch), (entry["text"], entry["saved"])
+        inner = [n for n, _ in node.next_functions if n is not None]
+        known = [i["node"] for i in entry["inputs"] if "node" in i]
+        known = [n for n in known if program.nodes[n]["recorded"]]
+        if len(inner) == len(known):
+            pairs += zip(inner, known, strict=True)
+
+
+def bytes_are_the_same_wherever_they_are_told(program: Run) -> None:
+    data = program.recording.to_dict()
+    names = Names(data)
+    freed = {e["node"]: e["bytes"] for e in program.recording.events if e["kind"] == "release"}
+    for node in program.nodes:
+        kept = sum(s["bytes"] for s in node["saved"])
+        assert freed.get(node["id"], kept) == kept
+        row = dict(facts(data, [node["id"]], names)).get("saved", "")
+        assert sum(map(int, re.findall(r"\((\d+) bytes?\)", row))) == kept, row
+    for frame in program.picture.frames:
+        for size in re.findall(r"releases .* \((\d+) bytes?\)", frame["caption"]):
+            assert int(size) in freed.values()
+
+
+def what_was_released_is_not_listed_as_saved_any_more(program: Run) -> None:
+    released = {
+        e["node"] for e in program.recording.events if e["kind"] == "release" and e["bytes"]
+    }
+    shown = program.picture.state(-1)["nodes"] if program.picture.frames else {}
+    for number in released:
+        box = program.picture.outline.box_of[number]
+        assert shown[box.id].get("released"), number
+
+
+CHECKS = [
+    nothing_went_wrong_in_the_recorder,
+    it_reads_from_json_as_it_was_written,
+    the_source_that_is_lit_is_the_expression_that_ran,
+    every_name_is_one_that_the_learner_wrote,
+    a_title_is_the_learners_expression,
+    a_box_is_called_like_no_other_with_another_expression,
+    captions_speak_no_implementation,
+    iterations_are_those_that_the_program_counts,
+    the_graph_is_that_of_grad_fn,
+    contributions_add_up_to_what_arrives,
+    the_last_grad_told_is_the_grad,
+    the_arithmetic_in_captions_is_true,
+    bytes_are_the_same_wherever_they_are_told,
+    what_was_released_is_not_listed_as_saved_any_more,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=[check.__name__ for check in CHECKS])
+def test_of_every_program(check: Any, programs: list[Run]) -> None:
+    wrong = {}
+    for program in programs:
+        try:
+            check(program)
+        except Exception as error:
+            wrong[program.name] = f"{type(error).__name__}: {error}"[:400]
+    assert wrong == {}
+
+
+def test_what_is_told_as_saved_is_what_is_kept(before_backward: list[Run]) -> None:
+    wrong = {}
+    for program in before_backward:
+        try:
+            what_is_told_as_saved_is_what_is_kept(program)
+        except Exception as error:
+            wrong[program.name] = f"{type(error).__name__}: {error}"[:400]
+    assert len(before_backward) > 40
+    assert wrong == {}
