@@ -110,6 +110,13 @@ class _Watch(Observer):
         self._runs: dict[int, Callable[[], Any]] = {}  # weak references to checkpoints' second runs
         self._unseen: tuple[Node, list[dict[str, Any]]] | None = None
         self._rules_left = self._passes = 0
+        # Of 0-d tensors: how many there are of each value; gradients that wait at a node, of the
+        # node at work, and in .grad.
+        self._tensors: dict[int, int] = {}
+        self._references: list[weakref.ref[Tensor]] = []
+        self._waiting: dict[int, int] = {}
+        self._grads: dict[int, int] = {}
+        self._visited = 0
 
     # -- arrays ----------------------------------------------------------------------------------
 
@@ -126,9 +133,26 @@ class _Watch(Observer):
         if isinstance(array, np.ndarray):
             self._known[id(array)] = weakref.ref(array, lambda _: self._freed(number)), number
             self._alive[kind] += 0 if before else array.nbytes
-        else:  # the value of a 0-d tensor cannot be referred to weakly, and is next to nothing
+        else:  # the value of a 0-d tensor cannot be referred to weakly: its tensors can
             self._known[id(array)] = (lambda: array), number
+            if kind != "gradient":
+                self._alive[kind] += 0 if before else array.nbytes
         return number
+
+    def _hold_number(self, tensor: Tensor) -> None:
+        """Count the value of a 0-d tensor as alive while the tensor or a node holds it."""
+        if isinstance(tensor._array, np.ndarray):
+            return
+        number = self._number(tensor._array, "value")
+        self._tensors[number] = self._tensors.get(number, 0) + 1
+        self._references.append(weakref.ref(tensor, lambda _: self._dropped(number)))
+
+    def _dropped(self, number: int, tensors: int = 1) -> None:
+        left = self._tensors[number] = self._tensors.get(number, 0) - tensors
+        if left <= 0 and number in self._living and not self._by_array.get(number):
+            array = self._arrays[number]
+            self._alive[array["kind"]] -= 0 if array["before"] else array["bytes"]
+            self._living.discard(number)
 
     def _freed(self, number: int) -> None:
         array = self._arrays[number]
@@ -147,6 +171,8 @@ class _Watch(Observer):
     def _end(self, hold: dict[str, Any], how: str) -> None:
         hold["until"], hold["how"] = len(self._steps), how
         del self._by_op[hold["op"]][id(hold)], self._by_array[hold["array"]][id(hold)]
+        if hold["array"] in self._tensors:
+            self._dropped(hold["array"], 0)
 
     def _step(self, kind: str, op: int | None) -> None:
         within = {"backward": self._passes > 0}
@@ -156,12 +182,14 @@ class _Watch(Observer):
         total = sum(self._alive.values())
         for number in {hold["array"] for hold in self._there_again.values()} - self._living:
             total += self._arrays[number]["bytes"]
-        return {"total": total, "gradients": self._alive["gradient"]}
+        numbers = sum(self._waiting.values()) + sum(self._grads.values()) + self._visited
+        return {"total": total + numbers, "gradients": self._alive["gradient"] + numbers}
 
     # -- forward ---------------------------------------------------------------------------------
 
     def created(self, tensor: Tensor) -> None:
         self._number(tensor._array, "leaf")
+        self._hold_number(tensor)
 
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
@@ -171,6 +199,7 @@ class _Watch(Observer):
             if isinstance(value, Tensor):
                 self._number(value._array, "leaf", before=True)
         self._number(out._array, "value")
+        self._hold_number(out)
         number, self._count = self._count, self._count + 1
         if node is not None:
             self._ops[node.number] = number
@@ -245,10 +274,13 @@ class _Watch(Observer):
 
     def backward_finished(self) -> None:
         self._passes -= 1
+        self._visited = 0
 
     def visited(self, node: Node, g: Any) -> None:
         self._see_packed()
         self._add_gradient(g)
+        self._waiting.pop(node.number, None)
+        self._visited = _bytes_of_number(g)
         self._rules_left = sum(edge is not None for _, edge in node.edges())
         self._step("visit", self._ops.get(node.number))
 
@@ -256,6 +288,7 @@ class _Watch(Observer):
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         self._add_gradient(total)
+        self._waiting[edge.number] = _bytes_of_number(total)
         self._rules_left -= 1
         number = self._ops.get(node.number, -1)
         run = self._again[number][0].run() if number in self._again else None
@@ -289,6 +322,8 @@ class _Watch(Observer):
 
     def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
         self._add_gradient(g if grad is None else grad)
+        self._grads[node.number] = _bytes_of_number(g)
+        self._visited = 0
 
     def released(self, node: Node) -> None:
         number = self._ops.get(node.number, -1)
@@ -309,6 +344,12 @@ class _Watch(Observer):
                     self._end(hold, "gone")
         self._step("end", None)
         self._known.clear()
+
+
+def _bytes_of_number(g: Any) -> int:
+    """Return the bytes of a gradient that is no array; arrays are counted by themselves."""
+    array = getattr(g, "_array", g)
+    return int(array.nbytes) if isinstance(array, np.generic) else 0
 
 
 def _kept(node: Node) -> Iterator[tuple[str, Any]]:

@@ -155,8 +155,8 @@ class Names(dict[int, str]):
                 for name, value in list(space.items()):
                     if name.startswith("__") or isinstance(value, ModuleType):
                         continue
-                    parts = value if isinstance(value, list | tuple) else ()
-                    parts = value.values() if isinstance(value, dict) else parts
+                    parts: list[Any] = list(value) if isinstance(value, list | tuple) else []
+                    parts = list(value.values()) if isinstance(value, dict) else parts
                     own = getattr(value, "__dict__", {}) if not parts else {}
                     if any(part is tensor for part in (*parts, *own.values())):
                         return True

@@ -235,10 +235,10 @@ class _Recorder(Notes, Observer):
                     self._unseen = node, number  # by the next event they have packed it
         if not is_own:
             entry["text"] = ""  # y.backward() is not what this op computes
-        elif op.name == "unbind_item" and "unbind" not in place.text:
-            entry["text"] = ""  # nor does list(x): each op is one element
         elif place.name is not None or place.returned:
             names.name_result(number, place, scope)
+        if op.name == "unbind_item" and "unbind" not in place.text:
+            entry["text"] = ""  # of list(x): each op is one element
         if op.name == "put" and sources and sources[0].get("node") in names:
             names[number] = names[sources[0]["node"]]  # the base of a view, after a change
         self._nodes.append(entry)
@@ -358,9 +358,9 @@ class _Recorder(Notes, Observer):
         self._tell("visit", node=number, g=self._value(g))
         kept = None if node.hooks is None or node.hooks.retain is None else node.hooks.retain()
         if kept is not None and kept._grad is not None:
-            before, grad = self._retained.get(number), self._value(kept._grad)
-            self._retained[number] = grad
-            self._tell("accumulate", node=number, g=self._value(g), before=before, grad=grad)
+            before, now = self._retained.get(number), self._value(kept._grad)
+            self._retained[number] = now
+            self._tell("accumulate", node=number, g=self._value(g), before=before, grad=now)
 
     @guarded
     def contributed(

@@ -34,11 +34,11 @@ def let_go(frame: FrameType, names: Mapping[str, Any]) -> None:
     # called locals().)
     if not frame.f_code.co_flags & CO_OPTIMIZED or type(names) is not dict:
         return
-    turns = getattr(frame.f_trace, "__self__", None)
-    is_ours = isinstance(turns, Turns)
-    if getrefcount(names) <= 4 + (is_ours and turns.names is names):
+    owner = getattr(frame.f_trace, "__self__", None)
+    turns = owner if isinstance(owner, Turns) else None
+    if getrefcount(names) <= 4 + (turns is not None and turns.names is names):
         names.clear()
-        if is_ours:  # then the next call of a trace function fills it once more
+        if turns is not None:  # then the next call of a trace function fills it once more
             turns.names, turns.refills = names, 1
 
 
@@ -129,6 +129,7 @@ class _Table:
         for loop in loops:
             self.inner[loop.key] = [x.key for x in loops if x is not loop and x.is_inside(loop)]
         heads: dict[int, Any] = {}
+        key: Any
         firsts = {span: _first_within(code, span) for x in loops for span in (x.whole, x.body)}
         back: list[tuple[int, int, Span | None]] = []
         seen: dict[Span, int] = {}
@@ -151,7 +152,7 @@ class _Table:
                 start = one.offset + 2
         whiles = [loop for loop in loops if not loop.steps]
         for at, target, span in back:
-            key: Any = heads.get(target)
+            key = heads.get(target)
             around = [x for x in whiles if key is None and span_within(span, x.whole)]
             for loop in sorted(around, key=lambda loop: loop.whole[:2], reverse=True):
                 # What jumps back into the middle of a body, as a handler does, begins no round.

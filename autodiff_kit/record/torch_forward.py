@@ -422,7 +422,7 @@ class TorchRecorder(TorchBackward):
                 kept = node.saved_tensors
             except RuntimeError:
                 kept = ()
-            readers = [i["arg"] for i in inputs]
+            readers = [i["arg"].split("[")[0] for i in inputs][:1]
             entry["saved"] = [
                 {
                     "name": f"saved_tensors[{i}]",

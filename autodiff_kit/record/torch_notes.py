@@ -124,7 +124,7 @@ class TorchNotes(Notes):
         found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
         seen: set[tuple[int, int]] = set()
         for entry in found:  # `x * x` saves one array, for both rules
-            own = set(arrays.get(entry["name"], ())) - seen
+            own = set(arrays.get(str(entry["name"]), [])) - seen
             entry["bytes"] = sum(size for _, size in own)
             seen |= own
         return found

@@ -507,7 +507,8 @@ def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline) -> None:
                 pair = (start.id, box.id)
                 folded = start.kind == "fold" or box.kind == "fold"
                 ghost = not (nodes[n]["recorded"] and nodes[source["node"]]["recorded"])
-                edge = between.get(pair) if folded else None
+                together = folded or (len(box.nodes) > 1 and len(start.nodes) == 1)
+                edge = between.get(pair) if together else None
                 if edge is not None:
                     edge.ghost &= ghost
                 else:

@@ -25,6 +25,7 @@ __all__ = [
     "is_readable",
     "label",
     "number",
+    "role",
     "rule_forms",
     "shape_text",
     "short",
@@ -324,6 +325,34 @@ def _label(tree: ast.expr, constants: Mapping[str, str]) -> str:
             return constants.get(name, "")
         case _:
             return ast.unparse(tree)
+
+
+_ROLES = ("bias", "condition", "index", "mask", "max", "min", "source", "weight")
+
+
+@lru_cache(maxsize=1024)
+def role(text: str, arg: str) -> str:
+    """Return what an argument is to its op, for the arrow that leads there; "" if that is plain.
+
+    Examples
+    --------
+    >>> role("x - y", "y"), role("where(condition, x, y)", "condition"), role("stack(xs)", "xs[1]")
+    ('right', 'condition', '[1]')
+    """
+    if "[" in arg:
+        return arg[arg.index("[") :]
+    tree = _parsed(text)
+    for part in ast.walk(tree) if tree is not None else ():
+        is_product = isinstance(part, ast.BinOp) and isinstance(part.op, ast.MatMult)
+        plain = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Mult)
+        if is_product or (part is tree and isinstance(part, ast.BinOp) and not plain):
+            for side in ("left", "right"):
+                names = {n.id for n in ast.walk(getattr(part, side)) if isinstance(n, ast.Name)}
+                if arg in names:
+                    return side
+    if isinstance(tree, ast.Compare) and arg in ("x", "y"):
+        return "left" if arg == "x" else "right"
+    return arg if arg in _ROLES else ""
 
 
 @lru_cache(maxsize=1024)
@@ -693,6 +722,10 @@ class Names:
         """Return what stands in the op's text: names for inputs, values for parameters."""
         record = self._nodes[node]
         found = {i["arg"]: self.operand(i) for i in record["inputs"]}
+        several = [i for i in record["inputs"] if "[" in i["arg"]]
+        if several:  # a Function of the learner's has one rule for all of its inputs
+            names = dict.fromkeys(map(self.operand, several))
+            found[several[0]["arg"].split("[")[0]] = " and ".join(names)
         return found | {k: parameter(v) for k, v in record["params"].items()}
 
     def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:

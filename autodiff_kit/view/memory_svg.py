@@ -50,9 +50,12 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
     every = -(-count // COLUMNS)
     columns = Scale(0.5, count / every + 0.5, LEFT, WIDTH - RIGHT)
     floor = [0] * -(-count // every)
+    labels: list[str] = []  # over every line
     for number, band in enumerate(new + old):
         sizes = _thinned(band.sizes, every)
-        parts.append(_band(band, sizes, number, floor, columns, y, unit))
+        drawn, label = _band(band, sizes, number, floor, columns, y, unit)
+        parts.append(drawn)
+        labels.append(label)
         floor = [a + b for a, b in zip(floor, sizes, strict=True)]
     parts.append('<g pointer-events="none">')  # what lies over the bands is not in the way
     parts += _phases(timeline, x)
@@ -61,6 +64,7 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
     samples += [("level", "there before")] if old else []
     if timeline.total:
         parts.append(_line(_thinned(timeline.total, every), columns, y, unit))
+    parts += labels
     parts += _peak(timeline, x, y, unit)
     if step not in (None, timeline.peak):  # that has a mark of its own
         at = _px(x(step + 1))
@@ -82,7 +86,7 @@ def _thinned(sizes: list[int], every: int) -> list[int]:
 
 def _band(
     band: Band, sizes: list[int], number: int, floor: list[int], x: Scale, y: Scale, unit: float
-) -> str:
+) -> tuple[str, str]:
     """Draw what lies between the bands below and this one's own height on top of them."""
     runs: list[tuple[int, int, int, int]] = []  # first step, the one after the last, low, high
     for step, (low, size) in enumerate(zip(floor, sizes, strict=True)):
@@ -106,7 +110,7 @@ def _band(
             widest = width
             middle = (y(low / unit) + y(high / unit)) / 2 + 4.5
             at = f'x="{_px(x(a + 0.5) + 5)}" y="{_px(middle)}"'
-            label = f'<text class="adk-tick" {at}>{escape(band.title)}</text>'
+            label = f'<text class="adk-tick adk-note" {at}>{escape(band.title)}</text>'
     look = (
         'class="adk-level adk-box" pointer-events="all"'
         if band.before
@@ -114,9 +118,8 @@ def _band(
     )
     look += ' fill-opacity="0.45"' * (number % 2) + f" {AGAIN}" * band.again
     told = f"{band.title}: {bytes_in_words(max(band.sizes))}. {' '.join(band.reasons)}"
-    return (
-        f'<g data-id="{band.id}" aria-label="{escape(told)}"><path {look} d="{path}"/>{label}</g>'
-    )
+    group = f'<g data-id="{band.id}" aria-label="{escape(told)}"><path {look} d="{path}"/></g>'
+    return group, label
 
 
 def _connected(runs: list[tuple[int, int, int, int]]) -> list[list[tuple[int, int, int, int]]]:
@@ -168,7 +171,7 @@ def _peak(timeline: Timeline, x: Scale, y: Scale, unit: float) -> list[str]:
     at = f'x="{_px(left - 8 if ends else left + 8)}" text-anchor="{"end" if ends else "start"}"'
     return [
         f'<path class="adk-cursor" d="M{_px(left)} {_px(top)}l-5 -8h10z"/>',
-        f'<text class="adk-note" {at} y="{_px(top - 8)}">{text}</text>',
+        f'<text class="adk-note" {at} y="{_px(TOP + 8)}">{text}</text>',  # above every line
     ]
 
 

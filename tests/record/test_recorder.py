@@ -308,7 +308,9 @@ def test_a_grad_with_a_graph_of_its_own_is_no_change_by_the_learner() -> None:
 
     assert events(rec, "modified") == []
     assert [data(e["grad"]) for e in events(rec, "accumulate")] == [[6.0], [8.0]]  # 2x, + 2
-    assert [node["kind"] for node in rec.nodes].count("leaf") == 1  # x; the 1 that flows in is a number
+    assert [node["kind"] for node in rec.nodes].count(
+        "leaf"
+    ) == 1  # x; the 1 that flows in is a number
 
 
 def test_a_hook_changes_what_a_visit_sees_and_its_ops_are_recorded() -> None:

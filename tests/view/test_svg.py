@@ -152,7 +152,18 @@ def test_arguments_are_named_where_they_could_be_confused():
 
     labels = [e.text for e in elements(base_svg(build(tape.data)), "adk-arg")]
 
-    assert labels == ["x", "y"]
+    assert labels == ["left", "right"]
+
+
+def test_the_left_operand_of_a_linear_layer_is_its_input():
+    model, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
+    picture = build(run("y = model(x)", model=model, x=x))
+
+    titles = {e.id: picture.titles[e.source] for e in picture.outline.edges}
+    assert {label: titles[edge] for edge, label in picture.edge_labels.items()} == {
+        "left": "x",
+        "right": "t(model.weight)",
+    }
 
 
 def test_the_learners_words_cannot_break_the_drawing():
@@ -293,7 +304,7 @@ def test_infinite_cells_leave_the_others_readable():
     assert re.findall(">([^<]+)</text>", svg) == ["inf", "1."]
 
 
-def test_labels_of_three_arguments_do_not_run_into_each_other():
+def test_labels_of_a_linear_layer_do_not_run_into_each_other():
     model, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
     drawn = base_svg(build(run("y = model(x)", model=model, x=x)))
 
@@ -303,6 +314,6 @@ def test_labels_of_three_arguments_do_not_run_into_each_other():
         width = 6.7 * len(text)  # 11 px, monospaced
         left = float(x_) - (width if anchor == "end" else 0)
         found.append((float(y), left, left + width))
-    assert len(found) == 3  # input, mat1, mat2
+    assert len(found) == 2  # left and right of @; the bias is added
     for (y1, left1, right1), (y2, left2, right2) in combinations(found, 2):
         assert abs(y1 - y2) >= 11 or right1 < left2 or right2 < left1
