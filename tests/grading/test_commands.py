@@ -225,6 +225,40 @@ def test_verify_names_the_file_that_cannot_be_run(
     assert f"01.double: {file} stops when it is run: {words}" in result.output
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("float(rng.normal())", "3.0", "check Numbers gives points under 10 of 10 seeds for the a"),
+        (
+            "return step.double(data)\n\n\n@",
+            "return [data, np.shape(step.double(data))]\n\n\n@",
+            "check Numbers gives points for functions that return 0, first",
+        ),
+        (
+            "return rng.normal(size=(3, 2))",
+            "return np.array([1.0, 2.0]) * int(rng.integers(1, 3))",
+            "check Arrays gives points under",
+        ),
+        (
+            "return step.double(data)\n\n\n@",
+            "try:\n            return step.double(data)\n        except Exception:\n"
+            "            return 2 * data + 1\n\n\n@",
+            "check Numbers gives points for the notebook as it was handed out",
+        ),
+    ],
+)
+def test_verify_names_a_check_that_gives_points_for_no_work(
+    old: str, new: str, words: str, place: Path
+) -> None:
+    path = place / "checks" / tiny.NAME / "checks.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+
+    result = run("verify", "--seeds", "2", status=1)
+
+    assert words in result.output
+
+
 def test_verify_names_a_mutant_that_does_not_run_beside_other_exercises(place: Path) -> None:
     run("new-exercise", "02.softmax")
     bad = place / "checks" / tiny.NAME / "mutants" / "bad.py"
