@@ -6,6 +6,7 @@ ever overwritten. Read next: ``feedback.py``, the same inside a notebook.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -58,9 +59,10 @@ def _places(course: Course, folder: Path | None) -> list[Path]:
     """Return where work may lie, the nearest first."""
     if folder is not None:
         return [folder]
-    if course.folder != find_course():  # a course of one's own keeps to its own folder
-        return [Path.cwd() / EXERCISES]
-    return places(Path.cwd())
+    with contextlib.suppress(ExerciseError):
+        if course.folder == find_course():
+            return places(Path.cwd())
+    return [Path.cwd() / EXERCISES]  # a course of one's own keeps to its own folder
 
 
 def _place(course: Course, exercise: Exercise, folder: Path | None) -> Path:
