@@ -202,7 +202,8 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         raise error("inplace.assigned_dtype", own=own, kind=kind)
     if is_view:
         _check_fits(target, target, may_repeat=False)
-    _refuse_overlap(target if is_view else memory, value._array, how, is_strict=not is_view)
+    is_strict = not (is_view or _fills(value, key))
+    _refuse_overlap(target if is_view else memory, value._array, how, is_strict)
     if is_view and not is_told:
         if not target.flags.writeable:
             target.flags.writeable = True
@@ -347,7 +348,9 @@ def _refuse_overlap(written: Any, read: Any, how: str, is_strict: bool = False) 
     """
     if type(written) is not np.ndarray or type(read) is not np.ndarray:
         return
-    if written is read and not is_strict:
+    if written is read:
+        if is_strict:
+            raise error("inplace.partial_overlap", how=how)
         return
     if written.base is None and read.base is None and written is not read:
         return  # both have a memory of their own: by far the commonest
@@ -362,7 +365,7 @@ def _refuse_overlap(written: Any, read: Any, how: str, is_strict: bool = False) 
 def _places(array: Any) -> tuple[Any, ...]:
     """Return where the elements of an array lie: the first, and the steps to the others."""
     pairs = zip(array.shape, array.strides, strict=True)
-    return array.ctypes.data, [(n, stride) for n, stride in pairs if n > 1]
+    return array.ctypes.data, array.ndim, [(n, stride) for n, stride in pairs if n > 1]
 
 
 def _is_dense(array: Any) -> bool:

@@ -19,9 +19,35 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
         lambda difference, lines: difference.kind == "refused line",
     ),
-    "tie in topk": (
-        "Which of equal elements topk takes, PyTorch leaves to its C++ library; here the first.",
-        lambda difference, lines: difference.kind == "value" and ".topk(" in difference.line,
+    "tie in topk or sort": (
+        "Which of equal elements topk takes, and in which order a sort that is not stable leaves "
+        "them, PyTorch leaves to its C++ library and the processor; here the first comes first.",
+        lambda difference, lines: (
+            difference.kind == "value"
+            and re.search(r"\.(topk|sort)\(", difference.line) is not None
+        ),
+    ),
+    "hook on several leaves under grad()": (
+        "PyTorch says that it cannot do that yet; the kit can.",
+        lambda difference, lines: "_will_engine_execute_node" in difference.torch,
+    ),
+    "no gradient, but a check": (
+        "Behind a Function that sends None, PyTorch visits nodes with nothing to carry, and checks "
+        "what they have saved; the kit does not visit them. The gradients are the same.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and ("modified by an inplace" in difference.torch or "second time" in difference.torch)
+            and any("return None" in li or "materialize_grads(False)" in li for li in lines)
+        ),
+    ),
+    "gradient of inference": (
+        "backward() under inference_mode leaves gradients in PyTorch that no later backward() may "
+        "add to; the kit's are ordinary ones.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and "Inplace update to inference tensor" in difference.torch
+            and "backward" in difference.line
+        ),
     ),
     "rules as graphs": (
         "Under create_graph PyTorch records the functions of its C++ rules, the kit the ops of its "

@@ -274,7 +274,7 @@ def _outcome(code: Any, names: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
-_TOLERANCE = {2: 1e-2, 4: 3e-4, 8: 1e-8}  # by the bytes of a float
+_TOLERANCE = {2: 1e-2, 4: 3e-4, 8: 1e-6}  # by the bytes of a float
 
 
 def _equal(x: Any, y: Any) -> bool:
