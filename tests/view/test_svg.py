@@ -162,7 +162,7 @@ def test_the_left_operand_of_a_linear_layer_is_its_input():
     titles = {e.id: picture.titles[e.source] for e in picture.outline.edges}
     assert {label: titles[edge] for edge, label in picture.edge_labels.items()} == {
         "left": "x",
-        "right": "t(model.weight)",
+        "right": "model.weight.t()",
     }
 
 
