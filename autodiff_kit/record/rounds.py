@@ -76,8 +76,8 @@ class Turns:
             counts.pop(inner, None)
         self.changes += 1
 
-    def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Be told of a new line, or of a jump back (Python 3.11)."""
+    def trace(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Be told of a new line, or of a jump back (Python 3.11); None leaves it in place."""
         if self.refills >= 0:
             self._empty()
         at = frame.f_lasti
@@ -85,9 +85,8 @@ class Turns:
         if key is not None and (at <= self.last or at in self.table.only_back):
             self.turn(key)
         self.last = at
-        return self.trace
 
-    def trace_jumps(self, frame: FrameType, event: str, argument: Any) -> Any:
+    def trace_jumps(self, frame: FrameType, event: str, argument: Any) -> None:
         """Be told of every instruction, where two loops begin at the same one (Python 3.11)."""
         if self.refills >= 0:
             self._empty()
@@ -98,7 +97,6 @@ class Turns:
                 if key is not None:
                     self.turn(key)
             self.last = at
-        return self.trace_jumps
 
 
 class _Table:
