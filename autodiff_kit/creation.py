@@ -207,6 +207,8 @@ def from_numpy(array: Any) -> Tensor:
     kit_type = dtypes.from_numpy_dtype(array.dtype)
     # An equal dtype may be another object: use ours.
     out = wrap(on_own_counter(array.view(kit_type.numpy)))
+    if local.mode.inference:
+        out._changes = INFERENCE
     if local.mode.observer is not None:
         local.mode.observer.created(out)
     return out

@@ -21,7 +21,7 @@ from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import move_retained
 from autodiff_kit.autograd.node import CopySlices
 from autodiff_kit.autograd.observer import installed
-from autodiff_kit.autograd.versions import next_number, note_change
+from autodiff_kit.autograd.versions import memory_of, next_number, note_change
 from autodiff_kit.dtypes import category, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
@@ -64,16 +64,18 @@ def change(
     """
     recorded = local.mode.grad_enabled and _any_recorded(tensor, *args, *kwargs.values())
     _refuse(tensor, how, recorded)
+    is_same = function is ops.copy_from and args[0] is tensor
+    if not (is_same or function in _REPEATING or how in _REPEATING_NAMES):
+        _refuse_repeated(tensor._array)
+    if not is_same and how not in _READS_FIRST:
+        for value in args[:1] if how == "masked_fill_" else (*args, *kwargs.values()):
+            if isinstance(value, tensors.Tensor):
+                _refuse_overlap(tensor, value, how, is_strict=how in _STRICT)
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
     operand = _as_it_was(tensor) if recorded else tensor
     result = function(operand, *args, **kwargs)
-    may_repeat = function in _REPEATING or how in _REPEATING_NAMES
-    _check_fits(tensor._array, result._array, may_repeat)
-    if how not in _READS_FIRST:
-        for value in args[:1] if how == "masked_fill_" else (*args, *kwargs.values()):
-            if isinstance(value, tensors.Tensor):
-                _refuse_overlap(tensor._array, value._array, how, how in _STRICT)
+    _check_fits(tensor._array, result._array)
     if result._node is None or tensor._array.dtype.kind != "f":
         tensors.writable(tensor)[...] = result._array
         _note(tensor, number)
@@ -106,7 +108,8 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
         moved._node.__class__ = CopySlices
     node, name = result._node, moved._node.name()  # type: ignore[union-attr]
     assert node is not None
-    if any(value is before for value in (node.x, node.y, *node.rest)):
+    memory = memory_of(before) if isinstance(before, np.ndarray) else before
+    if any(_lies_in(memory, value) for value in (node.x, node.y, *node.rest)):
         number = next_number()  # y *= y: the node has saved what is overwritten now
         name = "" if node.edge1 is None else name  # y *= y.detach(): that has no history
     is_written = result._array is before  # by the forward of a Function, and counted
@@ -122,6 +125,10 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
     _tell(base, how)
     if base is not tensor:
         node_of(tensor)
+
+
+def _lies_in(memory: Any, value: Any) -> bool:
+    return value is memory or (isinstance(value, np.ndarray) and memory_of(value) is memory)
 
 
 def _go_on(base: Tensor, node: Node | None) -> None:
@@ -155,7 +162,7 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
             and isinstance(other, tensors.Tensor)
             and type(array) is type(operand := other._array) is np.ndarray
             and array.base is None  # of one element in many places, or a view: the other way
-            and self._views is None
+            and not self._views
             and array.dtype is operand.dtype
             and array.dtype.kind == "f"
             and array.shape == operand.shape
@@ -181,42 +188,51 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
             kind, own = type(value).__name__, tensor_type(tensor._array.dtype)
             raise error("inplace.assigned_type", kind=kind, own=own)
         value = tensors.wrap(number_in(value, tensor._array.dtype))
+    if key is True:
+        key = None
+    elif key is False:
+        return
     memory = tensors.share(tensor)
     recorded = local.mode.grad_enabled and _any_recorded(tensor, value)
     is_told = recorded or local.mode.observer is not None
-    is_view = ops.is_basic(key)
-    places = target = ops.getitem(memory if is_view else _numbered(memory), key)
-    is_whole = target.shape == memory.shape and target.strides == memory.strides
-    if is_view and is_told and is_whole:
-        value = _fitting(value, target.shape, True)
-        change(tensor, how, ops.copy_from if value.ndim else ops.fill_with, value)
-        return
-    is_plain = not is_view and ops.is_plain_gather(key)
-    if recorded and not is_plain:
-        places = _refuse_part(tensor, key if is_view else ..., how)
-    else:
-        _refuse(tensor, how, recorded)
-    value = _fitting(value, np.shape(target), is_view)
-    if not is_view and value._array.dtype != memory.dtype and not _fills(value, key):
-        own, kind = tensor_type(memory.dtype), tensor_type(value._array.dtype)
-        raise error("inplace.assigned_dtype", own=own, kind=kind)
-    if is_view:
-        _check_fits(target, target, may_repeat=False)
-    is_strict = not (is_view or _fills(value, key))
-    _refuse_overlap(target if is_view else memory, value._array, how, is_strict)
-    if is_view and not is_told:
-        if not target.flags.writeable:
-            target.flags.writeable = True
-        target[...] = value._array
-        _note(tensor, next_number())
-        return
-    if value._node is not None and value._array.dtype != memory.dtype:
-        value = ops.promote(value, dtype=memory.dtype)
-    if is_told and (is_plain and tensor._base is None):
-        change(tensor, "__setitem__", ops.index_put, value, positions=target)
-        return
     base = tensor if tensor._base is None else tensor._base
-    if not (is_view and recorded):
+    places = None
+    if ops.is_basic(key):
+        target = ops.getitem(memory, key)
+        value = _fitting(value, target.shape, basic=True)
+        if is_told and target.shape == memory.shape and target.strides == memory.strides:
+            is_fill = value.ndim == 0 < tensor.ndim
+            change(tensor, how, ops.fill_with if is_fill else ops.copy_from, value)
+            return
+        if recorded:
+            places = _refuse_part(tensor, key, how)
+        else:
+            _refuse(tensor, how, recorded)
+        _refuse_repeated(target)
+        _refuse_partial(target, value._array, how)
+        if not is_told:
+            if not target.flags.writeable:
+                target.flags.writeable = True
+            target[...] = value._array
+            _note(tensor, next_number())
+            return
+    else:
+        selection = ops.getitem(_numbered(memory), key)
+        is_plain = ops.is_plain_gather(key)
+        if recorded and not is_plain:
+            _refuse_part(tensor, (), how)
+        else:
+            _refuse(tensor, how, recorded)
+        if not _fills(value, key):
+            _refuse_overlap(tensor, value, how, is_strict=True)
+        value = _fitting(value, np.shape(selection), basic=False)
+        if value._array.dtype != memory.dtype and not _fills(value, key):
+            own, kind = tensor_type(memory.dtype), tensor_type(value._array.dtype)
+            raise error("inplace.assigned_dtype", own=own, kind=kind)
+        if is_told and is_plain and base is tensor:
+            change(tensor, "__setitem__", ops.index_put, value, positions=selection)
+            return
+    if places is None:
         own = _numbered(memory) if base is tensor else positions(base, tensor)
         places = ops.getitem(own, key)
     _overwrite(base, value, places, "__setitem__")
@@ -293,18 +309,21 @@ def _tell(tensor: Tensor, how: str) -> None:
 
 
 def _fitting(value: Tensor, shape: tuple[int, ...], basic: bool) -> Tensor:
-    """Return ``value``, without the 1s in front that it has too many; refuse what does not fit."""
+    """Return ``value`` without the 1s in front; refuse what does not fit."""
     own = tuple(value.shape)
-    while len(own) > len(shape) and own[0] == 1:
+    while own and own[0] == 1:
         own = own[1:]
     fits = len(own) <= len(shape) and all(
         n in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)
     )
-    if not fits and basic:
-        ops.check_expand(value, shape)
     if not fits:
+        value = value if own == value.shape else value.reshape(own)
+        if basic:
+            ops.check_expand(value, shape)
         raise error("inplace.assigned_shape", value=list(value.shape), selection=list(shape))
-    return value if own == value.shape else value.reshape(own)
+    if len(value.shape) > len(shape):
+        value = value.reshape(own)
+    return value
 
 
 def _refuse(tensor: Tensor, how: str, recorded: bool) -> None:
@@ -328,44 +347,55 @@ def _any_recorded(*values: Any) -> bool:
     return any(isinstance(value, tensors.Tensor) and value.requires_grad for value in values)
 
 
-def _check_fits(old: Any, new: Any, may_repeat: bool) -> None:
-    if new.dtype is old.dtype and new.shape == old.shape and 0 not in getattr(old, "strides", ()):
+def _check_fits(old: Any, new: Any) -> None:
+    if new.dtype is old.dtype and new.shape == old.shape:
         return
-    if category(new.dtype) > category(old.dtype):
-        raise error("inplace.dtype", new=tensor_type(new.dtype), old=tensor_type(old.dtype))
     if new.shape != old.shape:
         raise error("inplace.shape", old=list(old.shape), new=list(new.shape))
-    strides = zip(getattr(old, "strides", ()), old.shape, strict=False)
-    if old.size and not may_repeat and any(stride == 0 and n > 1 for stride, n in strides):
-        raise error("inplace.repeated_elements")
+    if category(new.dtype) > category(old.dtype):
+        raise error("inplace.dtype", new=tensor_type(new.dtype), old=tensor_type(old.dtype))
 
 
-def _refuse_overlap(written: Any, read: Any, how: str, is_strict: bool = False) -> None:
-    """Raise if an array is read while some of its elements, but not the same, are written.
+def _refuse_repeated(array: Any) -> None:
+    """Raise if several elements that are written lie at one place of memory."""
+    if 0 in getattr(array, "strides", ()) and array.size:
+        pairs = zip(array.strides, array.shape, strict=True)
+        if any(stride == 0 and n > 1 for stride, n in pairs):
+            raise error("inplace.repeated_elements")
 
-    As in PyTorch, only arrays are compared whose elements lie side by side; ``is_strict`` refuses
+
+def _refuse_overlap(written: Tensor, read: Tensor, how: str, is_strict: bool = False) -> None:
+    """Raise if a tensor is read while some of its elements, but not the same, are written.
+
+    As in PyTorch, only tensors are compared whose elements lie side by side; ``is_strict`` refuses
     also to read just what is written.
     """
-    if type(written) is not np.ndarray or type(read) is not np.ndarray:
-        return
     if written is read:
         if is_strict:
             raise error("inplace.partial_overlap", how=how)
         return
-    if written.base is None and read.base is None and written is not read:
+    a, b = written._array, read._array
+    if type(a) is not np.ndarray or type(b) is not np.ndarray or (a.base is None is b.base):
         return  # both have a memory of their own: by far the commonest
+    same = a.ctypes.data == b.ctypes.data and written.stride() == read.stride()
+    if is_strict or not (same and a.size == b.size):
+        _refuse_partial(a, b, how, is_strict=True)
+
+
+def _refuse_partial(written: Any, read: Any, how: str, is_strict: bool = False) -> None:
+    """Raise if one array is read while other parts of the same memory are written."""
+    if not (isinstance(written, np.ndarray) and isinstance(read, np.ndarray)):
+        return
     if not (written.size and read.size and np.may_share_memory(written, read)):
         return
-    if not (_is_dense(written) and _is_dense(read)):
-        return
-    if is_strict or _places(written) != _places(read):
+    if _is_dense(written) and _is_dense(read) and (is_strict or _places(written) != _places(read)):
         raise error("inplace.partial_overlap", how=how)
 
 
 def _places(array: Any) -> tuple[Any, ...]:
     """Return where the elements of an array lie: the first, and the steps to the others."""
     pairs = zip(array.shape, array.strides, strict=True)
-    return array.ctypes.data, array.ndim, [(n, stride) for n, stride in pairs if n > 1]
+    return array.ctypes.data, [(n, stride) for n, stride in pairs if n > 1]
 
 
 def _is_dense(array: Any) -> bool:

@@ -151,8 +151,10 @@ class Storage:
             return self  # type: ignore[no-any-return]
         if not self.is_leaf:
             # Rules that have saved it would now compute with a tensor without a history.
-            note_detached(self._array)
-            note_detached(share(self))
+            before, array = self._array, share(self)
+            note_detached(before)
+            if array is not before:  # a NumPy scalar until now
+                note_detached(array)
         self._node = None
         follow_base(self)
         return self  # type: ignore[no-any-return]

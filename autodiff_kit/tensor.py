@@ -57,7 +57,7 @@ class Tensor(Methods, Hookable, Storage):
     _base : Tensor or None
         The tensor whose memory this one looks into: then it is a view.
     _views : set of weak references, or None
-        The tensors that look into this one's memory.
+        The tensors that look into this one's memory, and into that of what is detached from it.
     _kind, _seen, _old
         Of a view: how it was made; the latest change that its node knows of; its node before
         a change of the base, while ``_node`` is empty (``storage.py``).
@@ -194,6 +194,9 @@ class Tensor(Methods, Hookable, Storage):
         """Return a tensor with the same memory and no history; changes in place are shared."""
         out = wrap(share(self))
         out._changes = self._changes
+        if self._views is None:
+            self._views = set()
+        out._views = self._views  # a change of either is one of the other's views
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)
         return out

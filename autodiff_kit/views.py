@@ -21,7 +21,7 @@ from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import enable_grad, local
 from autodiff_kit.autograd.hooks import move_retained
 from autodiff_kit.autograd.node import AccumulateGrad, Nowhere
-from autodiff_kit.autograd.versions import changes_of, last_change
+from autodiff_kit.autograd.versions import changes_of, last_change, memory_of
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 
@@ -49,7 +49,7 @@ def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
         kind = of._kind
     view._base, view._kind, view._seen = base, kind, last_change.number
     view._changes = of._changes
-    if view._node is None and base._node is not None:
+    if view._node is None and base._node is not None and base._changes is None:
         view._node = Nowhere(view)
     if base._views is None:
         base._views = set()
@@ -65,8 +65,8 @@ def forget_views(base: Tensor) -> None:
     for reference in tuple(base._views or ()):
         view = reference()
         if view is not None and not is_stale(view):
-            node = view._node
-            if base._node is not None or not (node is None or isinstance(node, AccumulateGrad)):
+            own, node = view._base, view._node
+            if own._node is not None or not (node is None or isinstance(node, AccumulateGrad)):
                 view._old = node
                 del view._node
 
@@ -75,7 +75,7 @@ def follow_base(base: Tensor) -> None:
     """Let the views of a leaf require grad if it does, and if not, no longer."""
     for reference in tuple(base._views or ()):
         view = reference()
-        if view is None or is_stale(view):
+        if view is None or view._base is not base or is_stale(view):
             continue
         if base._node is None:
             if isinstance(view._node, Nowhere):
@@ -152,9 +152,12 @@ def positions(base: Tensor, view: Tensor) -> Any:
     if part.size == 0:
         return np.zeros(part.shape, int)
     size = whole.itemsize
-    places = np.full(part.shape, (part.ctypes.data - whole.ctypes.data) // size)
+    start = whole if np.may_share_memory(whole, part) else memory_of(part)  # after x.data = ...
+    places = np.full(part.shape, (part.ctypes.data - start.ctypes.data) // size)
     for dim, (n, stride) in enumerate(zip(part.shape, part.strides, strict=True)):
         places += (np.arange(n) * (stride // size)).reshape((n,) + (1,) * (part.ndim - dim - 1))
+    if start is not whole:
+        places %= max(whole.size, 1)
     if whole.flags.c_contiguous:
         return places
     # The elements of the base lie in memory in another order than row by row.

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.engine import run_backward
-from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
+from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Nowhere
 from autodiff_kit.errors import absent, error
 from autodiff_kit.tensor import Tensor, wrap
-from autodiff_kit.views import node_of
+from autodiff_kit.views import node_of, note_view
 
 __all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
 
@@ -122,33 +122,40 @@ def grad(
     if not targets:
         raise error("autograd.grad_inputs")
     retain = create_graph if retain_graph is None else retain_graph
-    roots = _roots(sources, _gradients(sources, grad_outputs), create_graph)
+    seeds = _gradients(sources, grad_outputs)
+    roots = _roots(sources, seeds, create_graph)
     ends = _nodes(targets)
     found = run_backward(
         roots, retain_graph=retain, create_graph=create_graph, inputs=ends, accumulates=False
     )
     gradients: list[Any] = []
-    in_use = {id(seed) for _, seed in roots}
+    made = {id(seed): g for (_, seed), g in zip(roots, seeds, strict=True) if g is not None}
     for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
         g = None if isinstance(node, Nowhere) else found.get(node)
         if g is not None:
             if not isinstance(g, Tensor):
-                # Each gradient is the learner's own, to change in place as they like.
-                g = wrap(g.copy() if id(g) in in_use or not _is_whole(g) else g)
-                in_use.add(id(g._array))
+                if id(g) not in made:
+                    made[id(g)] = _as_gradient(g)
+                g = made[id(g)]
         elif materialize_grads:
             g = wrap(np.zeros(tensor.shape, tensor._array.dtype)[()])
             g.requires_grad_(create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)
         gradients.append(g)
-    if local.mode.observer is not None:
-        local.mode.observer.gradients_returned(targets, gradients)
     return tuple(gradients)
 
 
-def _is_whole(array: Any) -> bool:
-    return not isinstance(array, np.ndarray) or (array.base is None and array.flags.writeable)
+def _as_gradient(array: Any) -> Tensor:
+    """Return an array as a tensor; one that looks into another's memory is a view, as in PyTorch.
+
+    So nobody changes in place, for example, what the rule of a sum has repeated without copying.
+    """
+    gradient = wrap(array)
+    if isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
+        with no_grad():
+            note_view(gradient, wrap(array.base))
+    return gradient
 
 
 def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:

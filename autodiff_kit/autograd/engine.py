@@ -153,7 +153,7 @@ def _run(
                 continue
             if returned.shape != edge.shape:
                 contribution = unbroadcast(returned, edge.shape)
-            if edge.op is nodes.ACCUMULATE and type(contribution) is np.ndarray:
+            if accumulates and edge.op is nodes.ACCUMULATE and type(contribution) is np.ndarray:
                 contribution = own(contribution, g)
             arrive(edge, contribution)
             if observer is not None:

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.accumulate import accumulate, accumulate_complete, own, run_hooks
+from autodiff_kit.autograd.accumulate import accumulate, accumulate_complete, own
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
@@ -23,6 +23,16 @@ from autodiff_kit.ops import OPS
 from autodiff_kit.tensor import wrap
 
 __all__ = ["run_unwatched"]
+
+
+class _Nothing:
+    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
+
+    def __add__(self, contribution: Value) -> Value:
+        return contribution.copy() if isinstance(contribution, np.ndarray) else contribution
+
+
+nothing = _Nothing()
 
 
 def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> None:
@@ -40,20 +50,18 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
     def arrives(edge: Node, contribution: Value, g: Value) -> None:
         if contribution is None:  # a Function of the learner's own may send nothing
             if edge not in waiting:
-                waiting[edge] = None
+                waiting[edge] = nothing
                 heappush(queue, (-edge.number, edge))
             return
         if contribution.shape != edge.shape:
             contribution = unbroadcast(contribution, shape=edge.shape)
-        total = waiting.get(edge)
-        if total is not None:
-            waiting[edge] = total + contribution
+        if edge in waiting:
+            waiting[edge] = waiting[edge] + contribution
         else:
             if edge.op is accumulate_grad and type(contribution) is array:
                 contribution = own(contribution, g)
-            if edge not in waiting:
-                heappush(queue, (-edge.number, edge))
             waiting[edge] = contribution
+            heappush(queue, (-edge.number, edge))
 
     unbroadcast = OPS["sum_to"].forward
     changed = last_change.number
@@ -63,27 +71,20 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
             node = heappop(queue)[1]
             g = waiting.pop(node)
             op = node.op
-            if node.hooks is not None:
-                g = run_hooks(node, g)
-                changed = last_change.number
+            if g is nothing:
+                g = None
+                if not op.takes_nothing and op is not accumulate_grad:
+                    for edge in (node.edge0, node.edge1, *node.more):
+                        if edge is not None:
+                            arrives(edge, None, g)
+                    continue
             if op is accumulate_grad:
                 leaf = node._leaf()  # type: ignore[attr-defined]
-                if (
-                    leaf is not None
-                    and leaf._grad is None
-                    and leaf._node is node
-                    and node.hooks is None
-                    and g is not None
-                ):
+                if leaf is not None and leaf._grad is None and leaf._node is node and g is not None:
                     leaf._grad = wrap(g)
                 else:
                     accumulate(node, g, False)  # type: ignore[arg-type]
                     changed = last_change.number
-                continue
-            if g is None and not op.takes_nothing:
-                for edge in (node.edge0, node.edge1, *node.more):
-                    if edge is not None:
-                        arrives(edge, None, g)
                 continue
             out = node.out
             if node.number < changed or out is released:
@@ -96,11 +97,7 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
                 if contribution is None or contribution.shape != edge.shape:
                     arrives(edge, contribution, g)
                 elif edge in waiting:
-                    total = waiting[edge]
-                    if total is None:
-                        arrives(edge, contribution, g)
-                    else:
-                        waiting[edge] = total + contribution
+                    waiting[edge] = waiting[edge] + contribution
                 else:
                     if edge.op is accumulate_grad and type(contribution) is array:
                         contribution = own(contribution, g)
@@ -112,11 +109,7 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
                 if contribution is None or contribution.shape != edge.shape:
                     arrives(edge, contribution, g)
                 elif edge in waiting:
-                    total = waiting[edge]
-                    if total is None:
-                        arrives(edge, contribution, g)
-                    else:
-                        waiting[edge] = total + contribution
+                    waiting[edge] = waiting[edge] + contribution
                 else:
                     if edge.op is accumulate_grad and type(contribution) is array:
                         contribution = own(contribution, g)
@@ -134,5 +127,6 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
     except BaseException:
         # Leaves come last here: those at which all has arrived would have been reached by now.
         others = [other for _, other in queue if other.op is not accumulate_grad]
-        accumulate_complete(waiting, [node, *others])
+        arrived = {other: g for other, g in waiting.items() if g is not nothing}
+        accumulate_complete(arrived, [node, *others])
         raise

@@ -32,7 +32,8 @@ def changed_message(node: Node, which: int, changes: Changes) -> str:
     maker = node if which == 0 else dict(node.edges()).get(name)
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     if which:  # PyTorch names what an input has become by the change
-        origin = changes.node_name or origin
+        is_view = maker is not None and maker.op.is_view
+        origin = "AsStrided" if is_view else changes.node_name or origin
     return str(saved_changed(node, value, changes, origin, _saved(op.inputs, name)))
 
 

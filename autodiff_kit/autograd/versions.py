@@ -16,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Changes", "changes_of", "last_change", "note_change", "note_detached", "note_moved"]
+__all__ = [
+    "Changes",
+    "changes_of",
+    "last_change",
+    "memory_of",
+    "note_change",
+    "note_detached",
+    "note_moved",
+]
 __all__ += ["note_replaced", "on_own_counter"]
 
 next_number = (
@@ -83,7 +91,7 @@ class Changes(list[int]):
 _changes: dict[int, Changes] = {}  # by the id of the memory; goes with it
 
 
-def _memory_of(array: Any) -> Any:
+def memory_of(array: Any) -> Any:
     """Return the array that owns the memory."""
     while isinstance(array.base, np.ndarray):
         array = array.base
@@ -92,7 +100,7 @@ def _memory_of(array: Any) -> Any:
 
 def changes_of(value: Any) -> Changes | None:
     """Return the changes of the memory of an array or NumPy scalar; None if there were none."""
-    return _changes.get(id(_memory_of(value) if isinstance(value, np.ndarray) else value))
+    return _changes.get(id(memory_of(value) if isinstance(value, np.ndarray) else value))
 
 
 def note_change(array: np.ndarray[Any, Any], number: int | None = None, name: str = "") -> None:
@@ -106,7 +114,7 @@ def note_change(array: np.ndarray[Any, Any], number: int | None = None, name: st
     name : str
         Of the node that the tensor is the output of since then.
     """
-    memory = array if array.base is None else _memory_of(array)
+    memory = array if array.base is None else memory_of(array)
     changes = _changes.get(id(memory))
     if changes is None:
         changes = _begin(memory)
@@ -117,7 +125,7 @@ def note_detached(value: Any) -> None:
     """Note that the tensor whose array or NumPy scalar this is was cut out of the graph."""
     changes = changes_of(value)
     if changes is None and isinstance(value, np.ndarray):
-        changes = _begin(_memory_of(value))
+        changes = _begin(memory_of(value))
     if changes is not None:  # no node can have saved a NumPy scalar without any
         last_change.number = next_number()
         changes.detached.append((id(value), last_change.number))
@@ -129,8 +137,8 @@ def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
     The tensor goes on counting: what it shared its counter with shares it still.
     """
     changes = changes_of(old)
-    changes = _begin(_memory_of(old)) if changes is None else changes
-    _enter(changes, _memory_of(new))
+    changes = _begin(memory_of(old)) if changes is None else changes
+    _enter(changes, memory_of(new))
     last_change.number = next_number()
     changes.replaced.append((id(old), last_change.number, new))
 

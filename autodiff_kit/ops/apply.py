@@ -68,8 +68,8 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     elif len(inputs) > 1 and not row.is_variadic:
         result = arranged(result, as_they_lie)
     out = tensors.wrap(result)
-    edges = tuple(getattr(value, "_node", None) for value in inputs)
-    if mode.grad_enabled and row.rules and any(edge is not None for edge in edges):
+    edges = tuple(getattr(value, "_node", None) for value in inputs) if row.rules else ()
+    if mode.grad_enabled and any(edge is not None for edge in edges):
         values = dict(zip(row.inputs, arrays, strict=False)) if not row.is_variadic else {}
         values |= {"out": result, **params, **dict(zip(row.by_products, by_products, strict=True))}
         out._node = _record(row, inputs, edges, values, result.shape)

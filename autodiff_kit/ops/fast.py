@@ -33,7 +33,7 @@ ONE_INPUT = """
 def {name}(x{params}):
     if not isinstance(x, Tensor):  # a rule at work on arrays
         return forward(x{given}) if isinstance(x, ARRAYS) else {general}
-    a, edge0 = {memory}, x._node
+    a, edge0 = {memory}, {edge0}
     if {odd}a.dtype is not float32 and a.dtype is not float64:
         return {general}
 """
@@ -42,10 +42,10 @@ def {name}(x, y{params}):
     if not isinstance(x, Tensor):
         rule_at_work = isinstance(x, ARRAYS) and not isinstance(y, Tensor)
         return forward(x, y{given}) if rule_at_work else {general}
-    a, edge0 = x._array, x._node
+    a, edge0 = x._array, {edge0}
     if isinstance(y, Tensor):
         b = operand = y._array
-        edge1 = y._node
+        edge1 = {edge_of_y}
         if type(a) is array:
             dtype = a.dtype
             if dtype is not b.dtype or (dtype is not float32 and dtype is not float64):
@@ -231,6 +231,8 @@ def text_of(row: Op) -> str:
         "out": _if_read("out", "result", row),
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
         "rest": "".join(f"{known[name]}, " for name in row.rest),
+        "edge0": "x._node" if row.rules else "None",  # else a view's history is not asked for
+        "edge_of_y": "y._node" if row.rules else "None",
         "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
         "view": f"note_view(out, x{VIEW_KINDS[row.is_view]})" if row.is_view else "",
         "wanted": f"({' or '.join(f'{edge} is not None' for edge in edges)})",

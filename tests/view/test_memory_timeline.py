@@ -336,7 +336,7 @@ def test_the_peak_is_said_in_words_with_its_step() -> None:
 
     assert told.summary() == (
         "At most 1,000 bytes were kept for backward, at step 1 of 7 (x.exp()). At the end: "
-        "nothing. All arrays of the run together: at most 3,004 bytes."  # with two gradients
+        "nothing. All arrays of the run together: at most 2,008 bytes."  # sum repeats one number
     )
     assert told.at(0) == (
         "Step 1 of 7, x.exp(): 1,000 bytes kept for backward; 1,000 bytes in all arrays of the run."

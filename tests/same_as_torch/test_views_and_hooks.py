@@ -1,0 +1,272 @@
+"""Views, changes in place, hooks and Functions: what PyTorch says of short programs, the kit says.
+
+The programs are those by which the kit was once found to be wrong, and their siblings. Each prints
+what it has found out; a program that ends with an error must end with the same one.
+"""
+
+import pytest
+
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run_both
+
+torch = require_torch()
+
+FUNCTIONS = """
+class Tripled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        x.mul_(3)
+        return x
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        return y, y
+    @staticmethod
+    def backward(ctx, g, h):
+        return g + 10 * h
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x
+    @staticmethod
+    def backward(ctx, g): return g * 2
+
+class First(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x[:1]
+    @staticmethod
+    def backward(ctx, g): return torch.cat([g, g * 0])
+
+class Nothing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+    @staticmethod
+    def backward(ctx, g): return None
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+    @staticmethod
+    def backward(ctx, g): return g * 2
+
+def leaf(*values): return torch.tensor(values or (1., 2.), requires_grad=True)
+log = []
+"""
+
+PROGRAMS = {
+    # -- a write reaches memory, whatever the layout
+    "a row of a transposed view": """
+w = torch.zeros(2, 3, requires_grad=True) * 1
+w.t()[0] = 7.
+print(w, w.grad_fn.next_functions)""",
+    "a row of a permuted view": """
+w = torch.zeros(2, 3, 4, requires_grad=True) * 1
+w.permute(2, 0, 1)[1] = 7.
+print(w)""",
+    "a transposed view of a leaf under no_grad": """
+w = torch.zeros(2, 3, requires_grad=True); v = w.t()
+with torch.no_grad(): v[0] = 7.
+print(w, v.grad_fn)""",
+    "under a mask without dimensions": """
+x = torch.arange(6.).reshape(2, 3)
+x[x.sum() > 0] = -2.
+print(x, x._version)""",
+    "a row of an expanded tensor": """
+x = torch.zeros(3); v = x.expand(2, 3)
+v[0] = 2.
+print(x)
+v.zero_()
+print(x)""",
+    "all of an expanded tensor": "torch.zeros(3).expand(2, 3)[:] = torch.ones(3)",
+    # -- overlaps
+    "a tensor added to its transpose": "x = torch.ones(2, 2); x.T.add_(x)",
+    "a row copied from a shifted one": "x = torch.ones(9); x[1:] = x[:-1]",
+    "a tensor added to itself": "x = torch.ones(3); print(x.add_(x), x[:].add_(x))",
+    "a gradient with one element in many places": """
+x = leaf()
+g, = torch.autograd.grad(x.sum(), x)
+g.mul_(2)""",
+    # -- histories
+    "mark_dirty on a view": """
+a = torch.ones(4, requires_grad=True); b = a * 1; v = b[1:3]
+print(Tripled.apply(v) is v, v.grad_fn, b.grad_fn, b.grad_fn.next_functions, v._version)
+b.sum().backward()
+print(a.grad)""",
+    "mark_dirty on a view of a leaf": "Tripled.apply(leaf()[:1])",
+    "mark_dirty on a part": "Tripled.apply((leaf() * 1).split(1)[0])",
+    "one of several views": "(leaf() * 1).chunk(2)[0].mul_(2)",
+    "one of several views whose base changes": """
+x = leaf() * 1; a, b = x.split(1); x.mul_(2)
+print(a)
+a.grad_fn""",
+    "a view made under no_grad": """
+a = leaf()
+with torch.no_grad():
+    b = a[:]
+print(b.requires_grad, b.is_leaf, b.grad_fn, (b * 2).grad_fn.next_functions)
+with torch.no_grad():
+    b *= 2
+    print(b + 1)
+print(b)
+b + 1""",
+    "a view older than requires_grad_": """
+x = torch.ones(2, 2); v = x[:1]; x.requires_grad_()
+print(v.requires_grad, v.is_leaf, v.grad_fn)
+(v * 2).sum().backward()
+print(x.grad)
+with torch.no_grad(): x.add_(1)
+print(v.requires_grad, v.is_leaf, v.grad_fn)
+(v * 2).sum().backward()
+print(x.grad)
+x.requires_grad_(False)""",
+    "a change through an alias": """
+a = leaf(); b = a[:1]; a.detach().fill_(2.)
+print(b, b._version)""",
+    "two full slices": """
+x = torch.ones(2, 2, requires_grad=True); y = x[0:2, 0:2]
+y.register_hook(lambda g: g * 10)
+(x.sum() + y.sum()).backward()
+print(y is x, y.is_leaf, y.grad_fn, x.grad)""",
+    "assigning to all, a part, a gathered part": """
+whole = slice(0, 2)
+for key in (0, slice(None), (whole, whole), ..., (0, 0), None, [0, 1], True, (0, [0, 1])):
+    b = leaf() * torch.ones(2, 2)
+    b[key] = torch.tensor(5., requires_grad=True)
+    print(key, b.grad_fn, b.grad_fn.next_functions, b._version)""",
+    "what an Identity and a view return": """
+b = leaf() * 1; o = Same.apply(b)
+print(o is b, o._is_view(), o._base is b)
+b.mul_(2)
+print(o)
+First.apply(b).mul_(2)""",
+    "a Function that returns one tensor twice": """
+x = leaf(); a, b = Twice.apply(x)
+print(a is b, a.output_nr)
+a.sum().backward()
+print(x.grad)""",
+    # -- versions and saved tensors
+    "x.data = ... goes on counting": """
+x = torch.ones(2); x.add_(1); v = x[:]
+x.data = torch.zeros(3)
+x.add_(1); v.add_(1)
+print(x._version, v._version, x, v)""",
+    "x.data = ... is what a saved leaf has": """
+x, w = leaf(), leaf(); y = x * w
+w.data = torch.full((2,), 5.)
+y.sum().backward()
+print(x.grad)""",
+    "x.data counts for itself, and is saved": """
+w = leaf(); d = torch.ones(2).data; y = d * w; d.add_(1)
+print(d._version)
+y.sum().backward()""",
+    "from_numpy counts for itself": """
+a = np.ones(2); x, y = torch.from_numpy(a), torch.from_numpy(a); x.add_(1)
+print(x._version, y._version, y)""",
+    "optimizers": """
+for name in ("SGD", "Adam", "AdamW", "RMSprop"):
+    p = torch.nn.Parameter(torch.ones(2)); v = p[:1]
+    step = getattr(torch.optim, name)([p], lr=.1)
+    (p * 2).sum().backward(); step.step(); step.zero_grad(set_to_none=False)
+    print(name, p._version, p.grad._version, v.grad_fn)""",
+    "a saved tensor detached in place": """
+a = torch.tensor(1., requires_grad=True).clone(); b = a.sin(); a.detach_()
+b.backward()""",
+    "a saved view of what is changed": """
+a = leaf().sum(0); b = a.transpose(-1, 0); a.div_(b)
+b.backward()""",
+    "backward twice through x[[...]]": """
+b = leaf(); c = torch.zeros(3); c[[1, 2]] = b[[1, 1]]
+c.sum().backward()
+c.sum().backward()""",
+    # -- refusals
+    "an integer as data": "x = leaf(); x.data = torch.tensor(3)",
+    "minus a bool": "torch.ones(2) - True",
+    "a tensor as its own gradient": "x = torch.ones(2); x.grad = x",
+    "requires_grad = True on a result": "y = leaf() * 2; y.requires_grad = True",
+    "backward and vjp": """
+class Two(torch.autograd.Function):
+    forward = staticmethod(lambda ctx, x: x.clone())
+    backward = vjp = staticmethod(lambda ctx, g: g)
+Two.apply(leaf()).sum().backward()""",
+    # -- hooks and the order
+    "retain_grad, then in place": """
+x = leaf(); y = x * 1; y.retain_grad(); y.mul_(2)
+v = y[:1]; v.retain_grad(); v.mul_(2)
+(y * 5).sum().backward()
+print(y.grad, v.grad, x.grad)""",
+    "a hook belongs to the value at the time": """
+x = leaf(); y = x * 1; v = y[:]
+y.register_hook(lambda g: log.append("y")); v.register_hook(lambda g: log.append("v"))
+v.mul_(2)
+y.register_hook(lambda g: log.append("y2")); v.register_hook(lambda g: log.append("v2"))
+(v * 1).sum().backward()
+print(log)""",
+    "grad() of a hooked tensor and of what lies behind": """
+x = leaf(); y = x * 1; y.register_hook(lambda g: g * 2)
+print(torch.autograd.grad((y ** 2).sum(), [y, x]))
+print(torch.autograd.grad((y ** 2).sum(), [y]) if False else None)""",
+    "which hooks of a leaf run when": """
+x = leaf(); y = (x * 3).sum(); node = y.grad_fn.next_functions[0][0].next_functions[0][0]
+x.register_hook(lambda g: log.append("tensor")); node.register_prehook(lambda g: log.append("pre"))
+node.register_hook(lambda *g: log.append("post"))
+x.register_post_accumulate_grad_hook(lambda x: log.append("accumulated"))
+y.backward(retain_graph=True); log.append("|")
+torch.autograd.grad(y, x, retain_graph=True); log.append("|")
+y.backward(inputs=[x])
+print(log)""",
+    "leaves as soon as they are complete": """
+a, b = leaf(), leaf()
+for n, t in (("a", a), ("b", b)):
+    t.register_post_accumulate_grad_hook(lambda t, n=n: log.append(n))
+p, q = b * 2, a + b
+p, q = q * 2, p + q
+(p * q).sum().backward()
+lin = torch.nn.Linear(2, 2); x = torch.ones(3, 2, requires_grad=True)
+for n, t in (("w", lin.weight), ("b", lin.bias), ("x", x)):
+    t.register_hook(lambda g, n=n: log.append(n))
+lin(x).sum().backward()
+print(log)""",
+    "leaves that were complete before backward failed": """
+a, b, c = leaf(), leaf(), leaf(); y = c * 1; z = y * y + a; y.add_(1)
+try: (z + b).sum().backward()
+except RuntimeError: print(a.grad, b.grad, c.grad)""",
+    "what a Function without a gradient sends": """
+x = leaf(); y = x * 2; y.register_hook(lambda g: log.append(g))
+Nothing.apply(y).sum().backward()
+print(x.grad, log)
+Nothing.apply(Doubled.apply(x)).sum().backward()
+print(x.grad)""",
+    "backward(inputs=[...]) of a result": """
+x = leaf(); y = x.exp(); (y * 2).sum().backward(inputs=[y])
+print(y.grad, x.grad)
+y.sum().backward()""",
+    "a leaf detached in place": """
+x = leaf(); y = x * 1; x.detach_(); y.sum().backward()
+print(x.grad)""",
+    "a leaf in the middle of a graph": """
+x = leaf(); y = x * 3; x.requires_grad_(False); x.mul_(leaf()); y.sum().backward()""",
+    "a leaf that is one again": """
+x = leaf(); x.register_hook(lambda g: g * 10); x.requires_grad_(False); x.requires_grad_()
+(x * 1).sum().backward()
+print(x.grad)""",
+    "materialized gradients": """
+x, a = leaf(.5), leaf(1.)
+d, = torch.autograd.grad((x * a).sum(), x, create_graph=True)
+z = torch.autograd.grad(d.sum(), x, create_graph=True, materialize_grads=True)
+print(torch.autograd.grad(z[0].sum(), x, materialize_grads=True))""",
+    "gradients that are what was given": """
+a = leaf(); g = torch.ones(2)
+print(torch.autograd.grad(a, a, g)[0] is g)""",
+}
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_views_and_hooks_are_pytorchs(program: str) -> None:
+    run_both(torch, FUNCTIONS + program)
