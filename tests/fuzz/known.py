@@ -76,9 +76,6 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
 }
 # Not differences that are found, but taken out of the comparison in running.py:
 NOT_COMPARED = {
-    "own gradients": "torch.autograd.grad() hands out the very tensor it was given, one tensor "
-    "several times, or an expanded one; the kit's gradients are the learner's own, to change in "
-    "place. So PyTorch's are copied, except under create_graph.",
     "idle steps": "The stride of a dimension of one element, or of a tensor without elements, "
     "leads nowhere; NumPy chooses it freely.",
 }

@@ -918,4 +918,4 @@ class Writer:
         return choose(keys)
 
 
-_SPECIAL = {"torch", "F", "np", "log", "hook", "told", "checkpoint", "own_gradients"}
+_SPECIAL = {"torch", "F", "np", "log", "hook", "told", "checkpoint"}
