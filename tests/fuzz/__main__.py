@@ -48,8 +48,9 @@ def run_chunk(first: int, count: int, flavour: str) -> Result:
             else:
                 result.known[reason] += 1
         if fresh:
-            result.disagreements.update(run.disagreements)
-            result.kinds.update({d.kind for d in fresh})
+            kinds = {d.kind for d in fresh}
+            result.disagreements.update({k: run.disagreements[k] for k in kinds})
+            result.kinds.update(kinds)
         for difference in fresh:
             examples = result.causes.setdefault(difference.cause, [])
             if len(examples) < 3:

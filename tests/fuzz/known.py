@@ -44,9 +44,11 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "backward() under inference_mode leaves gradients in PyTorch that no later backward() may "
         "add to; the kit's are ordinary ones.",
         lambda difference, lines: (
-            difference.kind == "accepted"
-            and "Inplace update to inference tensor" in difference.torch
-            and "backward" in difference.line
+            "backward" in difference.line
+            and (
+                (difference.kind == "accepted" and "inference tensor" in difference.torch)
+                or (difference.kind == "requires_grad" and "inference_mode" in difference.line)
+            )
         ),
     ),
     "rules as graphs": (
@@ -62,8 +64,10 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "later changes of one do not change the other.",
         lambda difference, lines: (
             difference.kind in ("value", "gradient")
-            and any(re.search(r"\.backward\([a-z]", line) for line in lines)
-            and any(re.search(r"_\(|\+=|-=|\*=|/=|\] =|backward", line) for line in lines[1:])
+            and any(
+                re.search(r"\.backward\([a-z]|autograd\.grad\(\w+, \w+, \w", line) for line in lines
+            )
+            and any(re.search(r"_\(|\+=|-=|\*=|/=|\] =|hook", line) for line in lines)
         ),
     ),
     "inference tensor that requires grad": (
