@@ -200,7 +200,8 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     if ops.is_basic(key):
         target = ops.getitem(memory, key)
         value = _fitting(value, target.shape, basic=True)
-        if is_told and target.shape == memory.shape and target.strides == memory.strides:
+        is_whole = target.shape == memory.shape and target.strides == memory.strides
+        if is_told and is_whole and (not target.size or _takes_all(key, memory.shape)):
             is_fill = value.ndim == 0 < tensor.ndim
             change(tensor, how, ops.fill_with if is_fill else ops.copy_from, value)
             return
@@ -238,6 +239,14 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     _overwrite(base, value, places, "__setitem__")
     if base is not tensor and recorded:
         node_of(tensor)
+
+
+def _takes_all(key: Any, shape: tuple[int, ...]) -> bool:
+    """Return whether slices name all elements by their form: ``x[:]`` does, ``x[-1:]`` does not."""
+    slices = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, slice)]
+    return all(
+        k.start in (None, 0) and (k.stop is None or k.stop >= max(shape, default=0)) for k in slices
+    )
 
 
 def _fills(value: Tensor, key: Any) -> bool:
