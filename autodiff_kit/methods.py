@@ -42,7 +42,9 @@ _PAIRS = {n: type(n, (ValuesAndIndices,), {}) for n in ("max", "min", "sort", "t
 def _pair(name: str, values: Any, indices: Any) -> Any:
     from autodiff_kit.tensor import wrap
 
-    return _PAIRS[name](values, wrap(indices))
+    places = wrap(indices)
+    places._changes = values._changes  # both are made under inference_mode, or none is
+    return _PAIRS[name](values, places)
 
 
 def check_operand(name: str, argument: str, position: int, value: Any, numbers: Any) -> None:

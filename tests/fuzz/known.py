@@ -59,15 +59,21 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and any("create_graph=True" in line for line in lines)
         ),
     ),
+    "version of a gradient": (
+        "Where PyTorch's engine adds up a gradient in place, its version says how often.",
+        lambda difference, lines: (
+            difference.kind == "version" and any("autograd.grad(" in line for line in lines)
+        ),
+    ),
     "gradient given to backward": (
         "x.backward(g) may make g itself the .grad of a leaf in PyTorch; the kit copies g, so that "
         "later changes of one do not change the other.",
         lambda difference, lines: (
-            difference.kind in ("value", "gradient")
+            difference.kind in ("value", "gradient", "requires_grad", "is_leaf")
             and any(
                 re.search(r"\.backward\([a-z]|autograd\.grad\(\w+, \w+, \w", line) for line in lines
             )
-            and any(re.search(r"_\(|\+=|-=|\*=|/=|\] =|hook", line) for line in lines)
+            and any(re.search(r"_\(|\+=|-=|\*=|/=|\] =|hook|grad\(", line) for line in lines)
         ),
     ),
     "inference tensor that requires grad": (
