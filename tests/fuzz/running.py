@@ -5,6 +5,7 @@ Nothing here may disturb what it looks at: the kit's arrays are read as they are
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import warnings
@@ -106,6 +107,8 @@ class Run:
         """Run a line in both and compare what it says and leaves."""
         self.lines.append(line)
         self._line = line
+        if "hook(" in line:
+            self._refresh(line)
         expected = _outcome(_compiled(line), self.real)
         said = _outcome(_compiled(line), self.kit)
         self._refused = expected is not None and expected == said
@@ -116,6 +119,15 @@ class Run:
             for name in dict.fromkeys(_words(line)):
                 if name in self.real and name not in _PACKAGES:
                     self._compare(name, self.real[name], self.kit.get(name))
+
+    def _refresh(self, line: str) -> None:
+        """Read grad_fn before hooks: PyTorch crashes at a view whose base was changed since."""
+        for name in _words(line):
+            value = self.real.get(name)
+            for tensor in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(tensor, torch.Tensor):
+                    with contextlib.suppress(RuntimeError):
+                        _ = tensor.grad_fn
 
     def finish(self) -> None:
         """Compare all variables, and what hooks have noted."""
