@@ -53,9 +53,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             raise error("functional.linear_weight")
         if bias.ndim == 1:
             raise error("linalg.addmm_matrix", name="mat2", ndim=1)
-        return ops.dot(input, ops.t(weight)).add_(bias)
+        return ops.dot(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
     if not input.is_contiguous():
-        return ops.matmul(input, ops.t(weight)).add_(bias)
+        return ops.matmul(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
     rows = input.reshape(int(np.prod(shape[:-1])), shape[-1])
     return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
 

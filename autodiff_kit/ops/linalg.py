@@ -60,7 +60,7 @@ def _product(
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
 
     saved_as = {"y": second}
-    options = {"dtypes": "any", "layout": "own", "saved_as": saved_as}
+    options: Any = {"dtypes": "any", "layout": "own", "saved_as": saved_as}
     return op("x @ y", tex=tex, on_error=misfit, whole=check, **options)
 
 
@@ -141,7 +141,7 @@ def _squeezed(product: Tensor, dim: int) -> Tensor:
     """Take away the dimension that a vector was given; PyTorch does so in place."""
     out = drop_dim(product, dim=dim)
     note_change(tensors.share(out))
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 def _batch(x: Tensor, y: Tensor) -> Any:
