@@ -19,9 +19,9 @@ from autodiff_kit import ops
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import move_retained
-from autodiff_kit.autograd.node import CopySlices
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.versions import memory_of, next_number, note_change
+from autodiff_kit.autograd.view_nodes import CopySlices
 from autodiff_kit.dtypes import category, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors

@@ -459,7 +459,8 @@ class Methods:
     def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Add up all elements, or those along ``dim`` (an int or several)."""
         if dtype is not None:
-            return _converted(_converted(self, dtype).sum(dim, keepdim), dtype)  # type: ignore[no-any-return]
+            total: Tensor = _converted(_converted(self, dtype).sum(dim, keepdim), dtype)
+            return total
         if dim is None and not keepdim:
             return ops.sum_all(self)
         return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
@@ -476,7 +477,8 @@ class Methods:
     def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Multiply all elements, or those along one dimension."""
         if dtype is not None:
-            return _converted(_converted(self, dtype).prod(dim, keepdim), dtype)  # type: ignore[no-any-return]
+            product: Tensor = _converted(_converted(self, dtype).prod(dim, keepdim), dtype)
+            return product
         if dim is None:
             return ops.prod_all(self)
         return ops.prod_dim(self, dim=self._dim(dim), keepdim=keepdim)

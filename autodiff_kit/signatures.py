@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 
-__all__ = ["checked", "full_name"]
+__all__ = ["checked", "full_name", "name_methods"]
 
 # What NumPy calls an argument, and PyTorch.
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
@@ -173,3 +173,11 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     text = ", ".join(given) + (", " if kwargs and len(given) == 1 else "")
     wrong = f"{name}() received an invalid combination of arguments - got ({text})"
     return f"{wrong}, but expected one of:"
+
+
+def name_methods(owner: str, *parts: type) -> None:
+    """Let errors name the methods of a class that is made of parts as its users know them."""
+    for part in parts:
+        for name, method in vars(part).items():
+            if getattr(method, "__qualname__", "") == f"{part.__name__}.{name}":
+                method.__qualname__ = f"{owner}.{name}"

@@ -13,8 +13,16 @@ import numpy as np
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.versions import Changes, changes_of, note_detached, note_moved
+from autodiff_kit.autograd.versions import (
+    Changes,
+    changes_of,
+    note_detached,
+    note_moved,
+    note_replaced,
+    on_own_counter,
+)
 from autodiff_kit.errors import error, warn_of_scalar
+from autodiff_kit.ops.apply import tensors
 from autodiff_kit.views import follow_base, node_of
 
 if TYPE_CHECKING:
@@ -43,6 +51,7 @@ class Storage:
 
     _array: Any
     _node: Any
+    _views: Any
 
     # -- what it is ----------------------------------------------------------------------------
 
@@ -142,6 +151,34 @@ class Storage:
     def data_ptr(self: Any) -> Any:
         """Return the address of the first element: equal for tensors that share memory."""
         return share(self).ctypes.data if self.numel() else 0
+
+    def detach(self: Any) -> Tensor:
+        """Return a tensor with the same memory and no history; changes in place are shared."""
+        out = tensors.wrap(share(self))
+        out._changes = self._changes
+        if self._views is None:
+            self._views = set()
+        out._views = self._views  # a change of either is one of the other's views
+        if local.mode.observer is not None:
+            local.mode.observer.detached(self, out)
+        return out  # type: ignore[no-any-return]
+
+    @property
+    def data(self: Any) -> Tensor:
+        """The same memory without history, counting changes for itself: nobody notices them."""
+        out = tensors.wrap(on_own_counter(share(self)))
+        if local.mode.observer is not None:
+            local.mode.observer.detached(self, out)
+        return out  # type: ignore[no-any-return]
+
+    @data.setter
+    def data(self: Any, value: Tensor) -> None:
+        if self.requires_grad and not value.is_floating_point():
+            raise error("autograd.data_of_whole")
+        old, self._array = share(self), on_own_counter(share(value))
+        note_replaced(old, self._array)
+        if self._node is not None and self.is_leaf:
+            self._node.shape = self._array.shape
 
     def detach_(self: Any) -> Tensor:
         """Cut the tensor itself out of the graph, in place."""

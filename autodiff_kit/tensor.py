@@ -17,24 +17,16 @@ import numpy as np
 from autodiff_kit import autograd, inplace, ops
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import Hookable
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Nowhere
+from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.shown import named
-from autodiff_kit.autograd.versions import note_replaced, on_own_counter
 from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.methods import Methods, comparison, number_first, operand_last
+from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import SEVERAL, follow_base, is_stale, look_again, node_of, note_view
+from autodiff_kit.views import SEVERAL, is_stale, look_again, node_of, note_view, require_grad
 
-__all__ = [
-    "INFERENCE",
-    "SEVERAL",
-    "Tensor",
-    "note_view",
-    "refuse_to_save",
-    "share",
-    "wrap",
-    "writable",
-]
+__all__ = ["INFERENCE", "SEVERAL", "Tensor", "note_view", "refuse_to_save", "share", "wrap"]
+__all__ += ["writable"]
 
 
 class Tensor(Methods, Hookable, Storage):
@@ -129,33 +121,15 @@ class Tensor(Methods, Hookable, Storage):
         if not self.is_leaf:
             key = "flag_of_non_leaf_set" if value else "flag_of_non_leaf"
             raise error(f"autograd.{key}", node=self._node and self._node.name())
-        self._require_grad(value, "floating point and complex")
+        require_grad(self, value, "floating point and complex")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
         if not requires_grad and not self.is_leaf:
             raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
         if self.is_leaf:
-            self._require_grad(requires_grad, "floating point")
+            require_grad(self, requires_grad, "floating point")
         return self
-
-    def _require_grad(self, value: bool, types: str) -> None:
-        """Begin to require grad, or cease to; only leaves can."""
-        base = self._base
-        if not value:
-            if isinstance(self._node, AccumulateGrad) and base is None:
-                self._old = self._node  # with its hooks, if it is to require grad again
-            is_of_recorded = base is not None and base._node is not None
-            self._node = Nowhere(self) if is_of_recorded else None
-        elif not self.is_floating_point():
-            raise error("dtypes.requires_grad_of_whole", types=types, dtype=self.dtype)
-        elif self._changes is INFERENCE and not local.mode.inference:
-            raise error("autograd.requires_grad_of_inference")
-        elif self._node is None or isinstance(self._node, Nowhere):
-            before = getattr(self, "_old", None) if base is None else None
-            self._node = AccumulateGrad(self) if before is None else before
-        if self._views is not None:
-            follow_base(self)
 
     @property
     def grad(self) -> Tensor | None:
@@ -188,36 +162,6 @@ class Tensor(Methods, Hookable, Storage):
         """
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
-    # -- out of the graph ----------------------------------------------------------------------
-
-    def detach(self) -> Tensor:
-        """Return a tensor with the same memory and no history; changes in place are shared."""
-        out = wrap(share(self))
-        out._changes = self._changes
-        if self._views is None:
-            self._views = set()
-        out._views = self._views  # a change of either is one of the other's views
-        if local.mode.observer is not None:
-            local.mode.observer.detached(self, out)
-        return out
-
-    @property
-    def data(self) -> Tensor:
-        """The same memory without history, counting changes for itself: nobody notices them."""
-        out = wrap(on_own_counter(share(self)))
-        if local.mode.observer is not None:
-            local.mode.observer.detached(self, out)
-        return out
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        if self.requires_grad and not value.is_floating_point():
-            raise error("autograd.data_of_whole")
-        old, self._array = share(self), on_own_counter(share(value))
-        note_replaced(old, self._array)
-        if self._node is not None and self.is_leaf:
-            self._node.shape = self._array.shape
-
     # -- operators: one line each --------------------------------------------------------------
 
     __add__, __sub__, __mul__, __truediv__ = ops.add, ops.sub, ops.mul, ops.div
@@ -249,10 +193,7 @@ class Tensor(Methods, Hookable, Storage):
         inplace.assign(self, key, value)
 
 
-for _part in (Methods, Hookable, Storage):  # errors name a method as the learner knows it
-    for _name, _method in vars(_part).items():
-        if getattr(_method, "__qualname__", "") == f"{_part.__name__}.{_name}":
-            _method.__qualname__ = f"Tensor.{_name}"
+name_methods("Tensor", Methods, Hookable, Storage)
 
 
 def wrap(array: Any, node: Node | None = None) -> Tensor:

@@ -20,8 +20,9 @@ from numpy.lib.stride_tricks import as_strided
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import enable_grad, local
 from autodiff_kit.autograd.hooks import move_retained
-from autodiff_kit.autograd.node import AccumulateGrad, Nowhere
+from autodiff_kit.autograd.node import AccumulateGrad
 from autodiff_kit.autograd.versions import changes_of, last_change, memory_of
+from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
 __all__ = ["DEFAULT", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base", "forget_views", "is_stale"]
-__all__ += ["look_again", "node_of", "note_view", "positions", "refusal_of_view", "seen_through"]
+__all__ += ["look_again", "node_of", "note_view", "positions", "refusal_of_view", "require_grad"]
+__all__ += ["seen_through"]
 
 
 # How a view was made: what it may be used for when it, or its base, is changed in place.
@@ -65,10 +67,30 @@ def forget_views(base: Tensor) -> None:
     for reference in tuple(base._views or ()):
         view = reference()
         if view is not None and not is_stale(view):
-            own, node = view._base, view._node
+            own: Any = view._base
+            node = view._node
             if own._node is not None or not (node is None or isinstance(node, AccumulateGrad)):
                 view._old = node
                 del view._node
+
+
+def require_grad(tensor: Tensor, value: bool, types: str) -> None:
+    """Begin to require grad, or cease to; only leaves can."""
+    base = tensor._base
+    if not value:
+        if isinstance(tensor._node, AccumulateGrad) and base is None:
+            tensor._old = tensor._node  # with its hooks, if it is to require grad again
+        is_of_recorded = base is not None and base._node is not None
+        tensor._node = Nowhere(tensor) if is_of_recorded else None
+    elif not tensor.is_floating_point():
+        raise error("dtypes.requires_grad_of_whole", types=types, dtype=tensor.dtype)
+    elif tensor._changes is tensors.INFERENCE and not local.mode.inference:
+        raise error("autograd.requires_grad_of_inference")
+    elif tensor._node is None or isinstance(tensor._node, Nowhere):
+        before = getattr(tensor, "_old", None) if base is None else None
+        tensor._node = AccumulateGrad(tensor) if before is None else before
+    if tensor._views is not None:
+        follow_base(tensor)
 
 
 def follow_base(base: Tensor) -> None:

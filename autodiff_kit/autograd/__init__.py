@@ -15,7 +15,8 @@ import numpy as np
 from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Nowhere
+from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.errors import absent, error
 from autodiff_kit.tensor import Tensor, wrap
 from autodiff_kit.views import node_of, note_view

@@ -144,7 +144,7 @@ def _run(
 
         rules = chain((op.rule0, op.rule1), op.rules_of_more)
         edges = zip((node.edge0, node.edge1, *node.more), rules, strict=False)
-        for index, (edge, rule) in enumerate(edges, op.first_of_more - 2):
+        for index, (edge, rule) in enumerate(edges, -2 if op.is_variadic else 0):
             if edge is None or (useful is not None and edge not in useful):
                 continue
             returned = contribution = rule(g, *saved)

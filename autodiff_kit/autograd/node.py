@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from autodiff_kit.autograd.hooks import Hooks, NodeHooks
 from autodiff_kit.autograd.messages import changed_message, released_message
 from autodiff_kit.autograd.shown import RELEASED, Shown
-from autodiff_kit.autograd.versions import Changes, changes_of, next_number
-from autodiff_kit.errors import error
+from autodiff_kit.autograd.versions import changes_of, check_input, next_number
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["AccumulateGrad", "CopySlices", "Node", "Nowhere"]
+__all__ = ["AccumulateGrad", "Node"]
 
 # A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
 Value = Any
@@ -90,20 +89,7 @@ class Node(NodeHooks, Shown):
             if changes and changes[-1] > self.number:
                 raise RuntimeError(changed_message(self, which, changes))
             if which:
-                self._check_input(which, value, changes)
-
-    def _check_input(self, which: int, value: Any, changes: Changes) -> None:
-        """Look for what was done to the tensor of which this is the array, besides changes."""
-        for array, number in changes.detached:
-            if array == id(value) and number > self.number:
-                raise error("autograd.saved_detached", node=self.name(), op=self.op.text)
-        for array, number, new in changes.replaced:
-            if array == id(value) and number > self.number:
-                value = new
-        if which < 3:
-            setattr(self, ("out", "x", "y")[which], value)
-        else:
-            self.rest = (*self.rest[: which - 3], value, *self.rest[which - 2 :])
+                check_input(self, which, value, changes)
 
 
 class WideNode(Node):
@@ -152,48 +138,6 @@ class AccumulateGrad(Node):
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (): nothing comes before a leaf."""
         return ()
-
-
-class Nowhere(AccumulateGrad):
-    """The end of an edge at a view without a history of its own, whose base requires grad.
-
-    PyTorch says of such a view, made in ``no_grad`` mode or before the base required grad, that it
-    requires grad; but no gradient flows through it.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, view: Tensor) -> None:
-        self._array, self._leaf = view._array, _nobody  # type: ignore[assignment]
-        self.op, self.number, self.shape = ACCUMULATE, next_number(), view._array.shape
-        self.edge0 = self.edge1 = self.out = self.x = self.y = self.hooks = None
-        self.rest = ()
-
-    @property
-    def shown(self) -> None:
-        """Nothing: PyTorch has no node here."""
-        return None
-
-
-def _nobody() -> None:
-    """Stand for a weak reference to a leaf that is gone."""
-
-
-class CopySlices(Node):
-    """What a base becomes when it is changed through a view: its elements, some overwritten.
-
-    The change itself is a node that nobody sees (``edge1``): what it shows of its inputs, but for
-    the first, the view, is shown here.
-    """
-
-    __slots__ = ()
-
-    @property
-    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes of the base and of the further inputs of what has changed the view."""
-        change = self.edge1
-        first, *_ = Node.next_functions.fget(self)  # type: ignore[attr-defined]
-        return (first, *(() if change is None else change.next_functions[1:]))
 
 
 ACCUMULATE: Any = None  # the Op of AccumulateGrad nodes; set by ops/table.py

@@ -16,16 +16,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Changes",
-    "changes_of",
-    "last_change",
-    "memory_of",
-    "note_change",
-    "note_detached",
-    "note_moved",
-]
-__all__ += ["note_replaced", "on_own_counter"]
+from autodiff_kit.errors import error
+
+__all__ = ["Changes", "changes_of", "check_input", "last_change", "memory_of", "note_change"]
+__all__ += ["note_detached", "note_moved", "note_replaced", "on_own_counter"]
 
 next_number = (
     itertools.count().__next__
@@ -184,3 +178,21 @@ def _enter(changes: Changes, memory: np.ndarray[Any, Any]) -> None:
 
     _changes[key] = changes
     changes.holds[key] = weakref.ref(memory, forget)
+
+
+def check_input(node: Any, which: int, value: Any, changes: Changes) -> None:
+    """Look for what was done, besides changes, to the input whose array a node has saved.
+
+    RuntimeError if the tensor was detached in place; where ``x.data = ...`` has replaced its array,
+    the node goes on with the new one.
+    """
+    for array, number in changes.detached:
+        if array == id(value) and number > node.number:
+            raise error("autograd.saved_detached", node=node.name(), op=node.op.text)
+    for array, number, new in changes.replaced:
+        if array == id(value) and number > node.number:
+            value = new
+    if which < 3:
+        setattr(node, ("out", "x", "y")[which], value)
+    else:
+        node.rest = (*node.rest[: which - 3], value, *node.rest[which - 2 :])

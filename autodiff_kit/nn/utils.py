@@ -41,7 +41,7 @@ def clip_grad_norm_(
         shrink = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
         for gradient in gradients:
             gradient.mul_(shrink)
-    return total
+    return total  # type: ignore[no-any-return]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import Node, Value, WideNode
 from autodiff_kit.autograd.versions import next_number
-from autodiff_kit.ops.layouts import arranged
+from autodiff_kit.ops.layouts import laid_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
 
@@ -63,10 +63,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     by_products: tuple[Any, ...] = ()
     if row.by_products:
         result, *by_products = result
-    if row.layout:
-        result = result if result.flags.c_contiguous else result.copy()
-    elif len(inputs) > 1 and not row.is_variadic:
-        result = arranged(result, as_they_lie)
+    result = laid_out(row, result, as_they_lie)
     out = tensors.wrap(result)
     edges = tuple(getattr(value, "_node", None) for value in inputs) if row.rules else ()
     if mode.grad_enabled and any(edge is not None for edge in edges):

@@ -11,13 +11,23 @@ Read next: ``elementwise.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
 
-__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order"]
+if TYPE_CHECKING:
+    from autodiff_kit.ops.table import Op
+
+__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out"]
+
+
+def laid_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
+    """Return the result of an op on these inputs, lying as the op's declaration says."""
+    if row.layout:
+        return result if result.flags.c_contiguous else result.copy()
+    return arranged(result, inputs) if len(inputs) > 1 and not row.is_variadic else result
 
 
 def arranged(result: Value, inputs: Sequence[Value]) -> Value:

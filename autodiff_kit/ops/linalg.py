@@ -59,8 +59,7 @@ def _product(
     def misfit(x: Value, y: Value) -> str:
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
 
-    saved_as = {"y": second}
-    options: Any = {"dtypes": "any", "layout": "own", "saved_as": saved_as}
+    options: Any = {"dtypes": "any", "layout": "own", "saved_as": {"y": second}}
     return op("x @ y", tex=tex, on_error=misfit, whole=check, **options)
 
 

@@ -116,11 +116,6 @@ class Op:
         self.rest: list[str] = []
         self.saves = self.saves_rest = frees
 
-    @property
-    def first_of_more(self) -> int:
-        """The number of the input that the first of ``rules_of_more`` is for."""
-        return 0 if self.is_variadic else 2
-
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
         """Bring a rule into positional form and work out what it makes nodes save.
 

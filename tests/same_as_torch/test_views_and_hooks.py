@@ -263,6 +263,11 @@ print(torch.autograd.grad(z[0].sum(), x, materialize_grads=True))""",
     "gradients that are what was given": """
 a = leaf(); g = torch.ones(2)
 print(torch.autograd.grad(a, a, g)[0] is g)""",
+    "gradients that share memory": """
+a, b = leaf(), leaf()
+for y in (a + b, a - b, (a + b) * 2, a.view(2, 1) + b.view(2, 1), torch.cat([a, b])):
+    p, q = torch.autograd.grad(y, [a, b], torch.ones_like(y))
+    print(p is q, p.data_ptr() == q.data_ptr())""",
 }
 
 

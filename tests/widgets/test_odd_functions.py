@@ -139,7 +139,7 @@ def test_a_plain_number_is_told_by_costs() -> None:
     assert lab.message.startswith("three did nothing with tensors, and returned the int 3")
 
 
-@pytest.mark.parametrize(("function", "words"), odd.RAISING.items(), ids=str)
+@pytest.mark.parametrize(("function", "words"), odd.RAISING.items(), ids=map(name_of, odd.RAISING))
 def test_an_error_of_the_function_is_shown_with_its_line(function: Any, words: str) -> None:
     for kind, make in LABS.items():
         lab = make(function)
