@@ -119,8 +119,8 @@ class Tensor(Methods, Hookable, Storage):
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not self.is_leaf:
-            key = "flag_of_non_leaf_set" if value else "flag_of_non_leaf"
-            raise error(f"autograd.{key}", node=self._node and self._node.name())
+            key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
+            raise error(key, node=self._node and self._node.name())
         require_grad(self, value, "floating point and complex")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:

@@ -158,7 +158,7 @@ def refusal_of_view(view: Tensor, node: Any, what: str) -> Exception:
         output = f"{of} was created in {mode} and {what} modified inplace {when}."
     else:
         output = f"{output} and {what} modified inplace."
-    return error(f"inplace.view_{kind}", output=output)
+    return error(f"inplace.kind_{kind}", output=output)
 
 
 def seen_through(base: Tensor, view: Tensor) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.engine import run_backward
-from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
+from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.view_nodes import Nowhere
@@ -144,6 +144,8 @@ def grad(
         elif not allow_unused:
             raise error("autograd.unused", index=index)
         gradients.append(g)
+    if local.mode.observer is not None:
+        local.mode.observer.gradients_returned(targets, gradients)
     return tuple(gradients)
 
 

@@ -303,7 +303,7 @@ nn.ReLU(); x
 nn.ReLU(True); x * 1
 nn.Tanh(); x
 nn.Sigmoid(); x
-nn.GELU(); x
+nn.GELU(); x * 0.7
 nn.GELU('tanh'); x
 nn.Softmax(1); x
 nn.Softmax(dim=-1); x
