@@ -73,9 +73,7 @@ def _(g: Value, x: Value, negative_slope: float) -> Value:
 @op("where(x > 0, g, negative_slope * g)", tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])")
 @vjp(
     "g",
-    lambda g_, x, negative_slope: leaky_relu_backward(  # type: ignore[has-type]
-        g_, x, negative_slope=negative_slope
-    ),
+    lambda g_, x, negative_slope: leaky_relu_backward(g_, x, negative_slope=negative_slope),
     tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])",
 )
 @vjp("x", lambda g_: zeros_like(g_), tex=r"0")
