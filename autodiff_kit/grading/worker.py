@@ -297,9 +297,11 @@ def supervise(
     """Put the calls to a child made by ``start``; where one ends it, go on in a new child.
 
     A driver that ended a child is not run again: its other calls get the same reply, so that an
-    endless loop costs its time once.
+    endless loop costs its time once. A child that ends while it reads the file has run none of the
+    learner's code: the file is read once more, and is unreadable if that ends the next child, too.
     """
     work = Work.of(code)
+    is_second_reading = False
     replies: dict[int, Reply] = {}
     ended: dict[str, Reply] = {}
     latest = time.monotonic() + limits.total
@@ -320,9 +322,21 @@ def supervise(
                 replies[waiting[number]] = reply
                 if is_end:
                     ended[asked[number].driver] = reply
+        except _Unread as unread:
+            if is_second_reading:
+                replies.update(dict.fromkeys(waiting, unread.reply))
+            is_second_reading = True
         except Fault as fault:
             waiting = [number for number in waiting if number not in replies]
             replies.update(dict.fromkeys(waiting, Reply("fault", error=str(fault))))
+
+
+class _Unread(Exception):
+    """A child ended, or took too long, while it read the file."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
 
 
 def _order(calls: Sequence[Call]) -> tuple[list[int], list[int]]:
@@ -394,8 +408,10 @@ def _answers(
                 reply, ended = Reply("refused", error=f"No answer of the right form: {error}"), True
             else:
                 ended = reply is None
+            if reply is None and place == child.READ:
+                raise _Unread(stopped(reading=True))
             if reply is None:
-                reply = stopped(reading=place == child.READ)
+                reply = stopped()
             if place == child.READ and reply.status == "ok":
                 cells = reply.value
             elif place == child.READ or (place == child.LOADED and ended):

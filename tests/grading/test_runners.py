@@ -157,7 +157,7 @@ def look(x):
 """
     calls = [call("look", ["hidden"], False), call("look", ["first"]), call("look", ["second"])]
 
-    hidden, *examples = runner.run_calls(code, calls, LIMITS)
+    hidden, *examples = apart.run_calls(code, calls, LIMITS)
 
     assert "hidden" in hidden.value  # it can be found, but only now
     assert [set(reply.value) & {"first", "hidden"} for reply in examples] == [{"first"}] * 2

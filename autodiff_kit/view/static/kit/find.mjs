@@ -4,12 +4,14 @@
 /** Is it a condition, for Python to work out, and not a name to look for? */
 export const isCondition = (text) => /[<>=!()]|\b(and|or|not|in|is)\b/.test(text);
 
-/** The ids of the nodes whose name or operation has `text` in it, in the order of the drawing. */
+/** The ids of the nodes of this name; without one, of those whose name or operation has `text` in it. */
 export function named(payload, text) {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return [];
   const operation = (facts) => facts.find(([label]) => label === "operation")?.[1] ?? "";
   const of = ({ title, aria, facts }) => [title.split(" = ")[0], aria, operation(facts)];
+  const isNamed = (id) => payload.nodes[id].title.split(" = ")[0].toLowerCase() === wanted;
+  if (payload.order.some(isNamed)) return payload.order.filter(isNamed); // not all that use it
   const isIn = (words) => words.toLowerCase().includes(wanted);
   return payload.order.filter((id) => of(payload.nodes[id]).some(isIn));
 }
