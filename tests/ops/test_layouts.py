@@ -64,27 +64,30 @@ def _result(package: Any, expression: str, **layouts: str) -> Any:
     return eval(expression, names, inputs | {"zero": package.tensor([0])})
 
 
-def _assert_alike(expression: str, **layouts: str) -> None:
+def _assert_alike(expression: str, **layouts: str) -> bool:
+    """Compare, and return whether PyTorch takes these dimensions: whether it was compared."""
     try:
         expected = _result(torch, expression, **layouts)
     except (RuntimeError, IndexError, TypeError):
-        return  # not for this number of dimensions
+        return False  # not for this number of dimensions
     result = _result(autodiff_kit, expression, **layouts)
     # The step along a dimension of one element leads nowhere: any will do.
     steps = zip(expected.shape, expected.stride(), result.stride(), strict=True)
     assert all(n < 2 or s == t for n, s, t in steps), (layouts, expected.stride(), result.stride())
+    return True
 
 
 @pytest.mark.parametrize("expression", OF_ONE)
 def test_a_result_lies_in_memory_as_in_pytorch(expression: str) -> None:
-    for layout in LAYOUTS.values():
-        _assert_alike(expression, x=layout)
+    compared = [_assert_alike(expression, x=layout) for layout in LAYOUTS.values()]
+    assert any(compared)
 
 
 @pytest.mark.parametrize("expression", OF_TWO)
 def test_the_first_input_that_can_tell_decides_how_a_result_lies(expression: str) -> None:
-    for x, y in product(list(LAYOUTS.values())[::2], repeat=2):
-        _assert_alike(expression, x=x, y=y)
+    pairs = product(list(LAYOUTS.values())[::2], repeat=2)
+    compared = [_assert_alike(expression, x=x, y=y) for x, y in pairs]
+    assert any(compared)
 
 
 @pytest.mark.parametrize("expression", ["F.dropout(x, 0.5)", "rand_like(x)"])
