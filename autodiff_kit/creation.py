@@ -8,6 +8,7 @@ factories take ``dtype``, by default one that fits, ``device``, which can only b
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -27,8 +28,8 @@ from autodiff_kit.signatures import checked
 from autodiff_kit.tensor import INFERENCE, Tensor, wrap
 
 __all__ = ["Generator", "arange", "empty", "eye", "from_numpy", "full", "linspace", "manual_seed"]
-__all__ += ["ones", "ones_like", "rand", "rand_like", "randint", "randn", "tensor", "zeros"]
-__all__ += ["zeros_like"]
+__all__ += ["ones", "ones_like", "rand", "rand_like", "randint", "randn", "randperm", "tensor"]
+__all__ += ["zeros", "zeros_like"]
 
 
 SEQUENCES = (list, tuple, range, deque)
@@ -384,3 +385,20 @@ def randint(
     shape = _shape("randint", (size,))
     numbers = (generator or default_generator).integers(low, high, math.prod(shape))
     return numbers.reshape(shape).astype(_numpy_type("randint", dtype, np.dtype("int64")))
+
+
+@_factory
+def randperm(n: Any, *, generator: Any = None, dtype: Any) -> Any:
+    """Put the integers from 0 to ``n - 1`` in a random order; int64 unless a dtype is given."""
+    if isinstance(n, bool | float | tuple | list):
+        raise TypeError  # in PyTorch's words: see signatures.py
+    if (n := operator.index(n)) < 0:
+        raise error("shapes.negative_size", size=n, shape=[n])
+    wanted = _numpy_type("randperm", dtype, np.dtype("int64"))
+    kind = dtypes.tensor_type(wanted)
+    if wanted.kind == "b":
+        raise error("creation.random_whole", kernel="randperm", kind=kind)
+    if wanted.kind == "f" and n > 2 ** (np.finfo(wanted).nmant + 1) + 1:
+        raise error("creation.randperm", most=2 ** (np.finfo(wanted).nmant + 1) + 1, kind=kind)
+    dtypes.number_in(n, wanted)
+    return (generator or default_generator).permutation(n).astype(wanted)

@@ -77,11 +77,22 @@ class Generator:
     def integers(self, low: int, high: int, count: int) -> Array:
         """Draw whole numbers from ``low`` to ``high - 1``."""
         span = high - low
-        if span < 2**32:
+        if span < 2**28:  # beyond, one draw of 32 bits would favour small ones
             return (self._integers(count) % np.uint32(span)).astype(np.int64) + low
         pairs = self._integers(2 * count).astype(np.uint64)
         wide = (pairs[0::2] << np.uint64(32) | pairs[1::2]) % np.uint64(span)
         return wide.astype(np.int64) + low
+
+    def permutation(self, count: int) -> Array:
+        """Put the integers below ``count`` in a random order.
+
+        Source: Fisher and Yates, Statistical tables (1938): each place takes one of those left.
+        """
+        order = list(range(count))
+        left = np.arange(count, 1, -1, dtype=np.uint32)
+        for i, ahead in enumerate((self._integers(len(left)) % left).tolist()):
+            order[i], order[i + ahead] = order[i + ahead], order[i]
+        return np.array(order, np.int64)
 
 
 def _pairs(block: Array) -> Array:

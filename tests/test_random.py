@@ -24,6 +24,10 @@ def _draws(lib, seed):
         lib.randn(5, 7, dtype=lib.float64),
         lib.randint(10, (6,)),
         lib.randint(-3, 4, (2, 2)),
+        lib.randint(2**30, (3,)),
+        lib.randperm(9),
+        lib.randperm(1),
+        lib.randperm(300, dtype=lib.float32),
         lib.rand_like(lib.zeros(3)),
         lib.randn(1000),
     ]
