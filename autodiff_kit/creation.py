@@ -40,13 +40,13 @@ def _made(array: Any, requires_grad: bool = False) -> Tensor:
     if isinstance(array, np.ndarray) and array.ndim == 0:
         array = array[()]
     out = wrap(array)
+    mode = local.mode
+    if mode.inference:
+        out._changes = INFERENCE
     if requires_grad:
         if array.dtype.kind != "f":
             raise error("dtypes.whole_requires_grad")
         out.requires_grad = True
-    mode = local.mode
-    if mode.inference:
-        out._changes = INFERENCE
     if mode.observer is not None:
         mode.observer.created(out)
     return out

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["assign", "change", "operator", "rebase", "tell_of_views"]
+__all__ = ["assign", "change", "operator", "rebase", "refuse_change", "tell_of_views"]
 
 # What may write to one place of memory several times: it writes the same each time.
 _REPEATING = (ops.fill, ops.zero)
@@ -350,6 +350,12 @@ def _refuse(tensor: Tensor, how: str, recorded: bool) -> None:
             raise error("inplace.view_of_leaf", how=how)
     if tensor.requires_grad and tensor.is_leaf:
         raise error("inplace.leaf", how=how)
+
+
+def refuse_change(tensor: Tensor, how: str) -> None:
+    """Raise if not even backward may change ``tensor`` in place: it does so unrecorded."""
+    _refuse(tensor, how, False)
+    _refuse_repeated(tensor._array)
 
 
 def _any_recorded(*values: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_kit import dtypes, ops
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.versions import (
-    Changes,
+    INFERENCE,
     changes_of,
     note_detached,
     note_moved,
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
 __all__ = ["INFERENCE", "Storage", "check_grad", "refuse_to_save", "share", "writable"]
-
-# Stands in ``_changes`` of tensors made under inference_mode, which have no version counter.
-INFERENCE = Changes()
 
 
 def _converter(name: str) -> Any:

@@ -88,6 +88,10 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
         raise error("autograd.requires_grad_of_inference")
     elif tensor._node is None or isinstance(tensor._node, Nowhere):
         before = getattr(tensor, "_old", None) if base is None else None
+        if tensor._changes is tensors.INFERENCE:
+            # Ops ask whether such a tensor is to be recorded where it is made of an odd dtype.
+            array = tensors.share(tensor)
+            tensor._array = array.view(np.dtype(array.dtype, metadata={"inference": True}))
         tensor._node = AccumulateGrad(tensor) if before is None else before
     if tensor._views is not None:
         follow_base(tensor)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.autograd.accumulate import gradient_of
 from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
@@ -68,6 +69,7 @@ def backward(
     targets = None if inputs is None else _as_tuple(inputs)
     if targets == ():
         raise error("autograd.backward_inputs")
+    create_graph = create_graph and not local.mode.inference  # where nothing is recorded
     roots = _roots(outputs, _gradients(outputs, grad_tensors), create_graph)
     if targets is None:
         run_backward(roots, retain_graph=retain, create_graph=create_graph)
@@ -124,6 +126,7 @@ def grad(
         raise error("autograd.grad_inputs")
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
+    create_graph = create_graph and not local.mode.inference  # where nothing is recorded
     roots = _roots(sources, seeds, create_graph)
     ends = _nodes(targets)
     found = run_backward(
@@ -139,7 +142,7 @@ def grad(
                     made[id(g)] = _as_gradient(g)
                 g = made[id(g)]
         elif materialize_grads:
-            g = wrap(np.zeros(tensor.shape, tensor._array.dtype)[()])
+            g = gradient_of(np.zeros(tensor.shape, tensor._array.dtype)[()])
             g.requires_grad_(create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)
@@ -154,7 +157,7 @@ def _as_gradient(array: Any) -> Tensor:
 
     So nobody changes in place, for example, what the rule of a sum has repeated without copying.
     """
-    gradient = wrap(array)
+    gradient = gradient_of(array)
     if isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
         with no_grad():
             note_view(gradient, wrap(array.base))

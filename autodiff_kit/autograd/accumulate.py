@@ -6,7 +6,9 @@ Read next: ``hooks.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+import weakref
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -15,13 +17,83 @@ import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import check_replacement, refuse_result
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
-from autodiff_kit.autograd.versions import note_change
+from autodiff_kit.autograd.shown import RELEASED
+from autodiff_kit.autograd.versions import next_number, note_change
 from autodiff_kit.errors import error
+from autodiff_kit.inplace import refuse_change
 from autodiff_kit.ops.apply import ARRAYS
-from autodiff_kit.tensor import Tensor, share, wrap
+from autodiff_kit.tensor import INFERENCE, Tensor, share, wrap
 
-__all__ = ["accumulate", "accumulate_complete", "add_to_grad", "count_uses", "leading_to", "own"]
-__all__ += ["run_hooks"]
+__all__ = ["Task", "accumulate", "accumulate_complete", "add_to_grad", "current_task"]
+__all__ += ["gradient_of", "leading_to", "own", "release", "run_hooks"]
+
+
+class Task:
+    """A backward pass that is on, for hooks that ask where it goes.
+
+    Attributes
+    ----------
+    number : int
+    roots : sequence of (Node, Value)
+        Where it starts.
+    useful : set of Node, or None
+        What leads to its inputs; None: all nodes are visited.
+    returned : set of Node, or None
+        What ``grad`` returns the cotangents of.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[tuple[Node, Value]],
+        useful: set[Node] | None,
+        returned: set[Node] | None,
+    ) -> None:
+        self.number = next_number()
+        self.roots, self.useful, self.returned = roots, useful, returned
+
+    def calls_hooks(self) -> None:
+        """Say that this is the pass whose hooks are called next."""
+        _local.task = weakref.ref(self)
+
+    def count_uses(self) -> dict[Node, int]:
+        """Return how many contributions will arrive at each node that is visited.
+
+        The cotangent of a root is a contribution, too.
+        """
+        uses: dict[Node, int] = {}
+        stack = [node for node, _ in self.roots]
+        useful = self.useful
+        while stack:
+            node = stack.pop()
+            uses[node] = uses.get(node, 0) + 1
+            if uses[node] == 1:
+                for edge in (node.edge0, node.edge1, *node.more):
+                    if edge is not None and (useful is None or edge in useful):
+                        stack.append(edge)
+        return uses
+
+    def count_visited(self, nodes: Sequence[Node]) -> int:
+        """Return how many of these nodes the pass comes, or came, to."""
+        uses = self.count_uses()
+        if len(self.roots) == 1:  # PyTorch does not count the node it starts from, if it is alone
+            uses[self.roots[0][0]] -= 1
+        visited = [node for node in nodes if uses.get(node)]
+        for node in visited:
+            if node in (self.returned or ()) and isinstance(node, AccumulateGrad):
+                raise error("graph.leaf_of_grad")
+        return len(visited)
+
+
+class _Local(threading.local):
+    task: Callable[[], Task | None] = staticmethod(lambda: None)
+
+
+_local = _Local()
+
+
+def current_task() -> Task | None:
+    """Return the backward pass of this thread that has called a hook."""
+    return _local.task()
 
 
 def own(contribution: Value, g: Value) -> Value:
@@ -54,7 +126,7 @@ def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
         observer.accumulated(node, leaf, g, None if leaf is None else leaf._grad)
     if node.hooks is not None:
         for posthook in tuple(node.hooks.after_rules.values()):
-            posthook((), (wrap(g) if isinstance(g, ARRAYS) else g,))
+            posthook((), (gradient_of(g) if isinstance(g, ARRAYS) else g,))
 
 
 def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
@@ -72,14 +144,23 @@ def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
     if create_graph:
         tensor._grad = wrap(np.empty_like(g._array)[()]).copy_(g) if old is None else old + g
     elif old is None:
-        tensor._grad = wrap(g)
+        tensor._grad = gradient_of(g)
     else:
+        refuse_change(old, "add_")
         memory = share(old)
         memory += g
         note_change(memory)
 
 
-def run_hooks(node: Node, g: Value, is_needed: bool = True) -> Value:
+def gradient_of(array: Value) -> Tensor:
+    """Return an array that a rule has made as a tensor."""
+    gradient = wrap(array)
+    if local.mode.inference:
+        gradient._changes = INFERENCE
+    return gradient
+
+
+def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     """Let the learner's hooks see, and perhaps replace, a node's complete cotangent.
 
     ``g`` is None where nothing has arrived. If the node is not needed, ``grad`` was asked for its
@@ -87,8 +168,9 @@ def run_hooks(node: Node, g: Value, is_needed: bool = True) -> Value:
     """
     hooks = node.hooks
     assert hooks is not None
+    task.calls_hooks()
     as_array = isinstance(g, ARRAYS)
-    gradient: Tensor = wrap(g) if as_array else g
+    gradient: Tensor = gradient_of(g) if as_array else g
     for hook in tuple(hooks.on_gradient.values()):
         replaced = hook(gradient)
         if replaced is not None:
@@ -99,35 +181,20 @@ def run_hooks(node: Node, g: Value, is_needed: bool = True) -> Value:
     if kept is not None and result is not None:
         old = kept._grad
         if as_array:
-            kept._grad = wrap(result.copy() if old is None else old._array + result)
+            kept._grad = gradient_of(result.copy() if old is None else old._array + result)
         else:
             kept._grad = result if old is None else old + result
     if is_needed:
         for prehook in tuple(hooks.before_rules.values()):
             result = prehook(result)
+    task.calls_hooks()  # once more: a hook may have begun a pass of its own
     return result.copy() if as_array and result is not g else result  # it is the learner's own
 
 
-def count_uses(roots: Sequence[tuple[Node, Value]], useful: set[Node] | None) -> dict[Node, int]:
-    """Return how many contributions will arrive at each node that a backward pass visits.
-
-    Parameters
-    ----------
-    roots : sequence of (Node, Value)
-        The cotangent of each is a contribution, too.
-    useful : set of Node, optional
-        No others are visited.
-    """
-    uses: dict[Node, int] = {}
-    stack = [node for node, _ in roots]
-    while stack:
-        node = stack.pop()
-        uses[node] = uses.get(node, 0) + 1
-        if uses[node] == 1:
-            for edge in (node.edge0, node.edge1, *node.more):
-                if edge is not None and (useful is None or edge in useful):
-                    stack.append(edge)
-    return uses
+def release(node: Node) -> None:
+    """Drop what a node has saved. If that is nothing, ``(x + 1).sum()`` may go back twice."""
+    if node.op.saves_rest or not (node.out is node.x is node.y is None):
+        node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
 
 
 def accumulate_complete(waiting: dict[Node, Value], unfinished: Sequence[Node]) -> None:

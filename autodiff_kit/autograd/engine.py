@@ -15,7 +15,7 @@ import numpy as np
 
 import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.accumulate import accumulate, count_uses, leading_to, own, run_hooks
+from autodiff_kit.autograd.accumulate import Task, accumulate, leading_to, own, release, run_hooks
 from autodiff_kit.autograd.fast import run_unwatched
 from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
 from autodiff_kit.autograd.hooks import Hooks
@@ -71,7 +71,8 @@ def run_backward(
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     silence = NUMPY_WARNINGS.set(NO_WARNINGS)
     try:
-        if inputs is None and not create_graph and mode.observer is None and not Hooks.count:
+        is_watched = mode.observer is not None or Hooks.count
+        if inputs is None and not (create_graph or is_watched or mode.inference):
             run_unwatched(roots, retain_graph)
             return {}
         return _run(roots, retain_graph, create_graph, inputs, accumulates)
@@ -95,7 +96,8 @@ def _run(
     targets = None if inputs is None else set(inputs)
     passing = set() if targets is None else leading_to(targets, [node for node, _ in roots])
     useful = None if targets is None else targets | passing
-    uses = count_uses(roots, useful)
+    task = Task(roots, useful, None if accumulates else targets)
+    uses = task.count_uses()
     observer = local.mode.observer
 
     def arrive(node: Node, contribution: Value) -> None:
@@ -122,7 +124,7 @@ def _run(
         if targets is not None and is_needed and node in targets:
             captured[node] = g  # hooks are for what lies behind it
         if node.hooks is not None:
-            g = run_hooks(node, g, is_needed)
+            g = run_hooks(task, node, g, is_needed)
             changed = last_change.number
         if observer is not None and g is not None:
             observer.visited(node, g)
@@ -133,11 +135,6 @@ def _run(
             accumulate(node, g, create_graph)
             changed = last_change.number  # a hook may have changed the leaf
             continue
-        if g is None and not op.takes_nothing:  # nor does anything go on from here
-            for edge in (node.edge0, node.edge1, *node.more):
-                if edge is not None and (useful is None or edge in useful):
-                    arrive(edge, None)
-            continue
         if node.number < changed or node.out is RELEASED:
             node.check_saved()
         saved = rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
@@ -145,11 +142,14 @@ def _run(
         rules = chain((op.rule0, op.rule1), op.rules_of_more)
         edges = zip((node.edge0, node.edge1, *node.more), rules, strict=False)
         for index, (edge, rule) in enumerate(edges, -2 if op.is_variadic else 0):
-            if edge is None or (useful is not None and edge not in useful):
+            is_asked = useful is None or edge in useful
+            if edge is None or not (is_asked or op.is_whole):
                 continue
-            returned = contribution = rule(g, *saved)
-            if returned is None:  # a Function of the learner's own may send nothing
-                arrive(edge, None)
+            # A Function of the learner's own may send nothing: then nothing goes on from here.
+            returned = contribution = rule(g, *saved) if g is not None or op.is_whole else None
+            if returned is None or not is_asked:
+                if is_asked:
+                    arrive(edge, None)
                 continue
             if returned.shape != edge.shape:
                 contribution = unbroadcast(returned, edge.shape)
@@ -160,10 +160,7 @@ def _run(
                 observer.contributed(node, index, edge, returned, contribution, waiting[edge])
 
         if not retain_graph:
-            # A node that saved nothing may be visited again: (x + 1).sum() goes back twice.
-            saves = any(value is not None for value in (node.out, node.x, node.y))
-            if saves or op.saves_rest:
-                node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
+            release(node)
             if observer is not None:
                 observer.released(node)
     if observer is not None:

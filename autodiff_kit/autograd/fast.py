@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.accumulate import accumulate, accumulate_complete, own
+from autodiff_kit.autograd.accumulate import accumulate, accumulate_complete, own, release
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
@@ -73,10 +73,14 @@ def run_unwatched(roots: Sequence[tuple[Node, Value]], retain_graph: bool) -> No
             op = node.op
             if g is nothing:
                 g = None
-                if not op.takes_nothing and op is not accumulate_grad:
+                if not op.is_whole and op is not accumulate_grad:
+                    if node.number < changed or node.out is released:
+                        node.check_saved()
                     for edge in (node.edge0, node.edge1, *node.more):
                         if edge is not None:
                             arrives(edge, None, g)
+                    if not retain_graph:
+                        release(node)
                     continue
             if op is accumulate_grad:
                 leaf = node._leaf()  # type: ignore[attr-defined]

@@ -277,7 +277,9 @@ class Saved:
         changes = changes_of(self.array)
         if changes and changes[-1] > node.number:
             origin = changes.node_name if self.output is None else node.name()
-            raise saved_changed(node, self.array, changes, origin, "a tensor by save_for_backward")
+            keeper = f"{node.name()} ({node.op.text})"
+            saved = "a tensor by save_for_backward"
+            raise saved_changed(self.array, changes, node.number, origin, keeper, saved)
         if self.tensor is not None and self.tensor._node is edge:
             return self.tensor
         return wrap(self.array, edge)
@@ -291,7 +293,7 @@ class _FunctionOp(Op):
         formula = rf"\mathrm{{{name}}}(x)".replace("_", r"\_")
         super().__init__(_forward, f"{name}.apply(inputs)", formula, node=f"{name}Backward")
         self.name, self.doc, self.saves = name, cls.__doc__ or "", True
-        self.takes_nothing = True  # backward is called with zeros
+        self.is_whole = True  # backward is called once, and with zeros where nothing arrived
         self.node_class = type(self.node_name, (FunctionNode,), {"__slots__": ()})
         rule = Rule(_backward, r"\mathrm{backward}(\bar z)")
         rule.reads = tuple(f"saved_tensors[{i}]" for i in range(9))
@@ -502,15 +504,13 @@ def _call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> 
     if len(returned) != wanted:
         name, got = node.name(), len(returned)
         raise error("function.gradient_count", name=name, expected=wanted, got=got)
-    contributions: list[Any] = []
     for i, (x, dtype) in enumerate(zip(returned, node.types, strict=True)):
         if x is not None and dtype is None:
             raise error("function.gradient_of_constant", name=node.name(), position=i + 1)
         if x is not None and not isinstance(x, Tensor):
             raise error("function.gradient_type", kind=type(x).__name__)
-        if dtype is not None:
-            contributions.append(_contribution(node, len(contributions), x, dtype))
-    return contributions
+    of_tensors = [pair for pair in zip(returned, node.types, strict=True) if pair[1] is not None]
+    return [_contribution(node, i, x, dtype) for i, (x, dtype) in enumerate(of_tensors)]
 
 
 def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -17,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_kit.autograd.accumulate import Task, current_task, gradient_of
 from autodiff_kit.autograd.grad_mode import local, no_grad
-from autodiff_kit.autograd.hooks import Gradients
+from autodiff_kit.autograd.hooks import Gradients, RemovableHandle
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.observer import Both, Observer, installed
 from autodiff_kit.autograd.shown import named
@@ -156,7 +156,7 @@ class _Visit:
 
     def once(self, g: Value, find: Callable[[], Any]) -> Any:
         """Return what ``find()`` returns; call it for the first rule only."""
-        if self.g is not g:
+        if not self.left or self.g is not g:
             self.g, self.found, self.left = g, find(), self.readers
         found = self.found
         self.left -= 1
@@ -171,8 +171,13 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
     visit = _Visit(edges)
 
     def unpacking(rule: Callable[..., Value]) -> Callable[..., Value]:
-        return lambda g, *values: rule(g, *visit.once(g, lambda: _unpacked(values)))
+        def unpack_first(g: Value, *values: Any) -> Value:
+            found = visit.once(g, lambda: _unpacked(values))
+            return None if g is None else rule(g, *found)
 
+        return unpack_first
+
+    made.is_whole = True  # PyTorch unpacks also where it then computes nothing
     made.rule0, made.rule1 = unpacking(op.rule0), unpacking(op.rule1)
     made.rules_of_more = [unpacking(rule) for rule in op.rules_of_more]
     made.unpack = lambda node: _unpacked((node.out, node.x, node.y, node.rest))  # for ``rebuilt``
@@ -193,6 +198,7 @@ def hooked(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
     made.rule0, made.rule1 = rule_of(0), rule_of(1)
     made.rules_of_more = [rule_of(i) for i in range(2, len(edges))]
+    made.is_whole = True  # hooks are called wherever backward comes by
     made.after = after
     return made
 
@@ -200,9 +206,12 @@ def hooked(op: Op, edges: tuple[Node | None, ...]) -> Any:
 def contributions(op: Op, edges: tuple[Node | None, ...], g: Value, values: Any) -> list[Any]:
     """Call the rules for all inputs; return what they send, un-broadcast, None without an edge."""
     rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
+    task = current_task()
+    useful = None if task is None else task.useful
     sent: list[Any] = []
     for edge, rule in zip(edges, rules, strict=False):
-        part = None if edge is None else rule(g, *values)
+        is_asked = g is not None and (useful is None or edge in useful)
+        part = rule(g, *values) if edge is not None and (is_asked or op.is_whole) else None
         if edge is not None and part is not None and part.shape != edge.shape:
             part = sum_to(part, shape=edge.shape)
         sent.append(part)
@@ -223,8 +232,7 @@ def _hooked(
     shown = inputs_shown(op, len(edges))
     given = as_tensors(g)
     for hook in tuple(after.values()):
-        parts = tuple(wrap(p) if isinstance(p, ARRAYS) else p for p in (sent[i] for i in shown))
-        result = hook(parts, given)
+        result = hook(tuple(map(_as_tensor, (sent[i] for i in shown))), given)
         if result is None:
             continue
         if not isinstance(result, tuple):
@@ -241,7 +249,11 @@ def _hooked(
 def as_tensors(g: Any) -> tuple[Tensor | None, ...]:
     """Return a node's cotangent, or its cotangents if it has several outputs, as Tensors."""
     parts = g.parts if isinstance(g, Gradients) else (g,)
-    return tuple(wrap(part) if isinstance(part, ARRAYS) else part for part in parts)
+    return tuple(map(_as_tensor, parts))
+
+
+def _as_tensor(g: Value) -> Any:
+    return gradient_of(g) if isinstance(g, ARRAYS) else g
 
 
 class _Packer(Observer):
@@ -303,58 +315,75 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[[list[Tensor | None]], None]
-) -> MultiGradHook:
-    """Call ``fn`` once in every backward of this thread that reaches any of ``tensors``.
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> MultiHandle:
+    """Call ``fn`` once in every backward that reaches some of ``tensors``.
 
-    It gets the list of their gradients, with None where backward does not come by. The handle
-    that is returned has ``remove()``.
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+    fn : callable
+        With ``mode="all"`` it gets the list of their gradients, with None where backward does not
+        come by; with ``"any"`` the first gradient that is there.
+
+    Returns
+    -------
+    MultiHandle - its ``remove()`` takes the hook back.
     """
-    return MultiGradHook([t._node for t in tensors if t._node is not None], fn)
+    if mode not in ("all", "any"):
+        raise error("graph.multi_grad_mode", mode=mode)
+    if mode == "any":
+        seen: set[int] = set()
+
+        def first(gradient: Tensor | None) -> None:
+            number = _task().number
+            if number not in seen:
+                seen.add(number)
+                fn(gradient)
+
+        return MultiHandle([t.register_hook(first) for t in tensors if t.requires_grad])
+    nodes = [_node_to_wait_for(t) for t in tensors]
+    passes: dict[int, tuple[Iterator[int], list[Tensor | None]]] = {}  # how many are missing; which
+
+    def hook_of(place: int) -> Callable[[Tensor | None], None]:
+        def hook(gradient: Tensor | None) -> None:
+            task = _task()
+            if task.number not in passes:
+                missing = reversed(range(task.count_visited(nodes)))
+                passes[task.number] = missing, [None] * len(nodes)
+            missing, gradients = passes[task.number]
+            gradients[place] = gradient
+            if next(missing, None) == 0:
+                fn(gradients)
+                del passes[task.number]
+
+        return hook
+
+    return MultiHandle([t.register_hook(hook_of(i)) for i, t in enumerate(tensors)])
 
 
-class MultiGradHook(Observer):
-    """Watches backward passes for a few nodes."""
+def _task() -> Task:
+    task = current_task()
+    assert task is not None  # a hook is called by a backward pass
+    return task
 
-    def __init__(self, nodes: list[Node], fn: Callable[[list[Tensor | None]], None]) -> None:
-        self._nodes, self._fn = nodes, fn
-        self._gradients: dict[Node, Tensor] = {}
-        self._awaited: set[Node] = set()
-        self._before = local.mode.observer
-        local.mode.observer = Both(self._before or Observer(), self)
-        self._installed = weakref.ref(local.mode.observer)
+
+def _node_to_wait_for(tensor: Tensor) -> Node:
+    node = tensor._node
+    if local.mode.inference and tensor.is_leaf and node is not None:
+        raise error("graph.leaf_in_inference_mode")
+    if node is None:
+        raise error("graph.multi_grad_without_grad")
+    return node
+
+
+class MultiHandle:
+    """What registering one hook on several tensors returns."""
+
+    def __init__(self, handles: list[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Do not call ``fn`` any more."""
-        self._nodes = []
-        if local.mode.observer is self._installed():
-            local.mode.observer = self._before
-
-    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
-        """Find out which of the nodes this backward leads to."""
-        reached, stack = set(), [node for node, _ in roots]
-        oldest = min((node.number for node in self._nodes), default=0)
-        while stack:
-            node = stack.pop()
-            if node not in reached and node.number >= oldest:
-                reached.add(node)
-                stack.extend(edge for _, edge in node.edges() if edge is not None)
-        self._gradients, self._awaited = {}, reached.intersection(self._nodes)
-
-    def visited(self, node: Node, g: Any) -> None:
-        """Note a gradient; call ``fn`` with the last."""
-        if node in self._awaited:
-            self._awaited.remove(node)
-            self._gradients[node] = wrap(g) if isinstance(g, ARRAYS) else g
-            if not self._awaited:
-                self._tell()
-
-    def backward_finished(self) -> None:
-        """Call ``fn`` if it still waits: ``grad`` visits only what leads to its inputs."""
-        self._awaited = set()
-        if self._gradients:
-            self._tell()
-
-    def _tell(self) -> None:
-        gradients, self._gradients = self._gradients, {}
-        self._fn([gradients.get(node) for node in self._nodes])
+        """Take the hook back, from all of them."""
+        for handle in self.handles:
+            handle.remove()

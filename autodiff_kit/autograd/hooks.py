@@ -122,9 +122,9 @@ class Hookable:
 
 
 def _of(node: Any) -> Hooks:
-    if node.hooks is None:
-        node.hooks = Hooks()
-    hooks: Hooks = node.hooks
+    hooks: Hooks | None = node.hooks
+    if hooks is None:
+        hooks = node.hooks = Hooks()
     return hooks
 
 
@@ -208,6 +208,7 @@ class NodeHooks:
         if self.op.name == "accumulate_grad":
             return RemovableHandle(_of(self).after_rules, hook)
         if not hasattr(self.op, "after"):
+            _of(self)  # which counts, so that hooks are told of the pass that calls them
             self.op = hooked(self.op, self._all_edges())
         return RemovableHandle(self.op.after, hook)
 

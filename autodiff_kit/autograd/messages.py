@@ -27,35 +27,41 @@ def released_message(node: Node) -> str:
 def changed_message(node: Node, which: int, changes: Changes) -> str:
     """Return the text for a saved tensor that was modified in place: out, x, y or one of rest."""
     op = node.op
-    name = ("out", *(*op.inputs, "", "")[:2], *op.rest)[which]
+    names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
+    name = names[which] if which < len(names) else ""  # what was converted for the op
     value = (node.out, node.x, node.y, *node.rest)[which]
     maker = node if which == 0 else dict(node.edges()).get(name)
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     if which:  # PyTorch names what an input has become by the change
         is_view = maker is not None and maker.op.is_view
         origin = "AsStrided" if is_view else changes.node_name or origin
-    return str(saved_changed(node, value, changes, origin, _saved(op.inputs, name)))
+    keeper = f"{node.name()} ({op.text})"
+    return str(saved_changed(value, changes, node.number, origin, keeper, _saved(op.inputs, name)))
 
 
 def _saved(inputs: Sequence[str], name: str) -> str:
     """Say which value it is: its name in the rule is not one that the learner has."""
-    if name == "out":
-        return "its own result"
+    if name in ("", "out"):
+        return "its own result" if name else "an input"
     which = ("first", "second", "third")[: len(inputs)]
     place = dict(zip(inputs, which, strict=False)).get(name, "last")
     return "its input" if len(inputs) == 1 else f"its {place} input"
 
 
-def saved_changed(node: Node, value: Any, changes: Changes, origin: str, saved: str) -> Exception:
-    """Return the error for a saved array; ``origin`` names the node that made it, if any."""
+def saved_changed(
+    value: Any, changes: Changes, number: int, origin: str, keeper: str, saved: str
+) -> Exception:
+    """Return the error for an array that ``keeper`` had saved before these changes.
+
+    ``number`` says when, ``origin`` names the node that made the array, if any.
+    """
     return error(
         "autograd.saved_changed",
         kind=tensor_type(value.dtype),
         shape=list(value.shape),
         origin=f", which is output 0 of {origin.split('Backward')[0]}," if origin else "",
         version=changes.version(),
-        expected=changes.version(node.number),
-        node=node.name(),
-        op=node.op.text,
+        expected=changes.version(number),
+        keeper=keeper,
         saved=saved,
     )

@@ -18,7 +18,15 @@ import numpy as np
 
 from autodiff_kit.errors import error
 
-__all__ = ["Changes", "changes_of", "check_input", "last_change", "memory_of", "note_change"]
+__all__ = [
+    "INFERENCE",
+    "Changes",
+    "changes_of",
+    "check_input",
+    "last_change",
+    "memory_of",
+    "note_change",
+]
 __all__ += ["note_detached", "note_moved", "note_replaced", "on_own_counter"]
 
 next_number = (
@@ -81,6 +89,9 @@ class Changes(list[int]):
         """Return how many changes there were before the node of this number."""
         return self.dropped + sum(change < number for change in self)
 
+
+# Stands in ``_changes`` of tensors made under inference_mode, which have no version counter.
+INFERENCE = Changes()
 
 _changes: dict[int, Changes] = {}  # by the id of the memory; goes with it
 

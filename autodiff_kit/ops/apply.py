@@ -19,6 +19,7 @@ from autodiff_kit.autograd.versions import next_number
 from autodiff_kit.ops.layouts import laid_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
+from autodiff_kit.ops.saving import check_saved, may_record
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
@@ -66,10 +67,10 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     result = laid_out(row, result, as_they_lie)
     out = tensors.wrap(result)
     edges = tuple(getattr(value, "_node", None) for value in inputs) if row.rules else ()
-    if mode.grad_enabled and any(edge is not None for edge in edges):
+    if mode.grad_enabled and any(edge is not None for edge in edges) and may_record(inputs):
         values = dict(zip(row.inputs, arrays, strict=False)) if not row.is_variadic else {}
         values |= {"out": result, **params, **dict(zip(row.by_products, by_products, strict=True))}
-        out._node = _record(row, inputs, edges, values, result.shape)
+        out._node = _record(row, inputs, as_they_lie, edges, values, result.shape)
     elif mode.inference:
         out._changes = tensors.INFERENCE
     if row.is_view:
@@ -84,6 +85,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
 def _record(
     row: Op,
     inputs: tuple[Any, ...],
+    as_they_lie: list[Any],
     edges: tuple[Node | None, ...],
     values: dict[str, Any],
     shape: tuple[int, ...],
@@ -96,13 +98,11 @@ def _record(
     else:
         wanted = [name for name, edge in zip(row.inputs, edges, strict=True) if edge is not None]
         called = [row.rules[name] for name in wanted if name in row.rules]
+        for name, array in zip(row.inputs, as_they_lie, strict=True):
+            if isinstance(array, ARRAYS):
+                values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
     reads = {name for rule in called for name in rule.reads}
-    for name, value in zip(row.inputs, inputs, strict=False):
-        array = values.get(name)
-        if isinstance(array, ARRAYS):
-            values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
-        if name in reads and getattr(value, "_changes", None) is tensors.INFERENCE:
-            tensors.refuse_to_save()
+    originals = check_saved(inputs, as_they_lie, [name in reads for name in row.inputs])
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
     node.op, node.number, node.shape, node.hooks = row, next_number(), shape, None
     node.edge0, node.edge1 = (*edges, None)[:2]
@@ -111,7 +111,8 @@ def _record(
     x, y = (*row.inputs, "", "")[:2]
     node.out, node.x, node.y = (values.get(n) if n in reads else None for n in ("out", x, y))
     tensors_not_read = set(row.inputs) - reads
-    node.rest = tuple(None if n in tensors_not_read else values.get(n) for n in row.rest)
+    rest = (None if n in tensors_not_read else values.get(n) for n in row.rest)
+    node.rest = (*rest, *originals)
     return node
 
 
@@ -134,6 +135,6 @@ def rebuilt(node: Node) -> tuple[Value, Value, Value, tuple[Any, ...]]:
         y = wrap(y, node.edge1)
     if node.op.saves_rest:
         made_by = dict(zip(node.op.inputs[2:], node.more, strict=False))
-        named = zip(node.op.rest, rest, strict=True)
+        named = zip(node.op.rest, rest, strict=False)
         rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in named)
     return out, x, y, rest

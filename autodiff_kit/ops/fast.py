@@ -108,12 +108,13 @@ NODE = """
 MORE_EDGES = """
         node.more = ({more})
 """
-VIEW_KINDS = {True: "", "several": ", SEVERAL"}
-# Tensors made in inference mode have no node: so only the partner of one that has can be one.
-REFUSAL = """
+# Whether an inference tensor may be saved, the general way knows; those with a node of their own
+# never come here (``views.require_grad``).
+SAVED = """
         if {edge} is None and isinstance({tensor}, Tensor) and {tensor}._changes is INFERENCE:
-            refuse_to_save()
+            return {general}
 """
+VIEW_KINDS = {True: "", "several": ", SEVERAL"}
 END = """
     if mode.inference: out._changes = INFERENCE
     {view}
@@ -172,7 +173,7 @@ def function_of(row: Op) -> Callable[..., Any]:
 
         text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        of_tensors = ("INFERENCE", "SEVERAL", "Tensor", "note_view", "refuse_to_save", "share")
+        of_tensors = ("INFERENCE", "SEVERAL", "Tensor", "note_view", "share")
         names.update({name: getattr(tensors, name) for name in of_tensors})
         made: dict[str, Any] = {}
         exec(compile(text, file, "exec"), made)
@@ -250,7 +251,7 @@ def text_of(row: Op) -> str:
         text += NODE + (MORE_EDGES if count > 2 else "")
         for name, edge, value in zip(names, edges, saved, strict=True):
             if count > 1 and value != "None":
-                text += REFUSAL.format(edge=edge, tensor=name)
+                text += SAVED.format(edge=edge, tensor=name, general=holes["general"])
     made = (text + END).format(**holes)
     lines = made.replace("dict(, ", "dict(").split("\n")
     return "\n".join(line for line in lines if line.strip()) + "\n"

@@ -64,6 +64,7 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     for i, array in enumerate(arrays):
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
             values[i] = promote(values[i], dtype=dtype)
+            values[i]._changes = inputs[i]._changes  # one made in inference mode stays one
     return tuple(values)
 
 

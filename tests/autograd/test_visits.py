@@ -1,0 +1,163 @@
+"""Which nodes a backward pass visits, what it checks there, and which hooks it calls."""
+
+import pytest
+
+from tests.autograd.programs import check
+
+pytestmark = pytest.mark.parity
+
+GIVEN = """
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        print("backward", g)
+        return 2 * g * ctx.saved_tensors[0]
+
+class Nothing(Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+    @staticmethod
+    def backward(ctx, g): return None
+
+class Wrong(Function):
+    @staticmethod
+    def forward(ctx, x, factor): return x * factor
+    @staticmethod
+    def backward(ctx, g): return g.sum(), g
+
+def show(name): return lambda *gradients: print(name, gradients)
+"""
+
+PROGRAMS = {
+    "backward(inputs=) goes through the node of an input": """
+        y = a.exp()
+        y.sum().backward(inputs=[y])
+        attempt(lambda: y.sum().backward(inputs=[y]))
+        y = Square.apply(a)
+        y.sum().backward(inputs=[y])
+        print(a.grad, y.grad)
+        attempt(lambda: y.sum().backward())
+    """,
+    "grad() does not": """
+        y = Square.apply(a)
+        print(torch.autograd.grad(y.sum(), y))
+        y.sum().backward()
+    """,
+    "a Function that nobody asks is checked all the same": """
+        y = Wrong.apply(a, 2.0)
+        attempt(lambda: y.sum().backward(inputs=[y]))
+        y = a // 2
+        attempt(lambda: y.sum().backward(inputs=[y]))
+        attempt(lambda: (y * b).sum().backward(inputs=[b]))
+    """,
+    "where nothing arrives, saved values are checked": """
+        y = a * b
+        z = Nothing.apply(y)
+        with torch.no_grad(): b.add_(1)
+        attempt(lambda: z.sum().backward())
+    """,
+    "and freed": """
+        y = a * b
+        z = Nothing.apply(y)
+        z.sum().backward()
+        print(a.grad, b.grad)
+        attempt(lambda: y.sum().backward())
+        y = a * b
+        Nothing.apply(y).sum().backward(retain_graph=True)
+        y.sum().backward()
+        print(a.grad)
+    """,
+    "with a hook that watches, too": """
+        y = a * b
+        y.register_hook(show("tensor"))
+        y.grad_fn.register_hook(show("node"))
+        Nothing.apply(y).sum().backward()
+        attempt(lambda: y.sum().backward())
+    """,
+    "packed values are unpacked where nothing arrives": """
+        def unpack(x):
+            print("unpack", x)
+            return x
+        with torch.autograd.graph.saved_tensors_hooks(lambda x: x.detach(), unpack):
+            y = a * b
+        Nothing.apply(y).sum().backward()
+    """,
+    "an operation without a derivative is refused where nothing arrives": """
+        y = Nothing.apply(a // b)
+        attempt(lambda: y.sum().backward())
+    """,
+    "hooks of nodes see None for what nobody asks for": """
+        y = a * b
+        y.grad_fn.register_hook(show("node"))
+        y.sum().backward(inputs=[a], retain_graph=True)
+        y.sum().backward(inputs=[y], retain_graph=True)
+        print(torch.autograd.grad(y.sum(), b))
+    """,
+    "a hook on several tensors waits for those that this backward visits": """
+        x, y, z = a * 1, b * 1, a * b
+        torch.autograd.graph.register_multi_grad_hook((x, a, y, x), show("all"))
+        (x * y).sum().backward(retain_graph=True)
+        (x * y).sum().backward(retain_graph=True, inputs=[a])
+        (y * 1).sum().backward(retain_graph=True)
+        z.sum().backward()
+        x.backward(torch.ones(2), retain_graph=True)
+        print(torch.autograd.grad((x * y).sum(), [x, y]))
+        attempt(lambda: torch.autograd.grad((x * y).sum(), a))
+    """,
+    "or for the first": """
+        x, y = a * 1, b * 1
+        h = torch.autograd.graph.register_multi_grad_hook((x, a, y), show("any"), mode="any")
+        (x * y).sum().backward(retain_graph=True)
+        (y * 1).sum().backward()
+        h.remove()
+        x.sum().backward()
+    """,
+    "what a hook on several tensors refuses": """
+        register = torch.autograd.graph.register_multi_grad_hook
+        attempt(lambda: register((a.detach(), a), print))
+        attempt(lambda: register((a,), print, mode="some"))
+        with torch.inference_mode(): attempt(lambda: register((a,), print))
+        print(register((a.detach(),), print, mode="any").handles)
+    """,
+    "a pass inside of a hook is another pass": """
+        x, y = a * 1, b * 1
+        def inner(g): print("inner", torch.autograd.grad((b * 2).sum(), b))
+        torch.autograd.graph.register_multi_grad_hook((x, y), show("all"))
+        x.register_hook(inner)
+        (x * y).sum().backward()
+    """,
+    "hooks on a view without a history are not called": """
+        with torch.no_grad(): v = a.view(1, 2)
+        v.register_hook(show("view"))
+        (v * a).sum().backward()
+        print(a.grad)
+    """,
+    "what was converted for an operation is saved as it was given": """
+        y = d * a.detach().clone()
+        y.sum().backward()
+        x, n = a.detach().clone(), torch.tensor(3)
+        y, z = d * x, n.clamp(min=a)
+        x.add_(1)
+        n.add_(1)
+        attempt(lambda: y.sum().backward())
+        attempt(lambda: z.sum().backward())
+        x = torch.tensor(2.0)
+        y = d * x
+        x.add_(1)
+        attempt(lambda: y.sum().backward())
+    """,
+    "a gradient whose elements share a place is not added to": """
+        g, = torch.autograd.grad(a.sum(), a)
+        a.grad = g
+        attempt(lambda: a.sum().backward())
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_print_the_same(name: str) -> None:
+    check(PROGRAMS[name], GIVEN)
