@@ -24,12 +24,11 @@ def released_message(node: Node) -> str:
     return str(error("autograd.second_backward", node=node.name(), op=node.op.text))
 
 
-def changed_message(node: Node, which: int, changes: Changes) -> str:
+def changed_message(node: Node, which: int, value: Any, changes: Changes) -> str:
     """Return the text for a saved tensor that was modified in place: out, x, y or one of rest."""
     op = node.op
     names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
     name = names[which] if which < len(names) else ""  # what was converted for the op
-    value = (node.out, node.x, node.y, *node.rest)[which]
     maker = node if which == 0 else dict(node.edges()).get(name)
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     if which:  # PyTorch names what an input has become by the change
@@ -57,7 +56,7 @@ def saved_changed(
     """
     return error(
         "autograd.saved_changed",
-        kind=tensor_type(value.dtype),
+        kind="CPUBoolType" if value.dtype == bool else f"torch.{tensor_type(value.dtype)}Tensor",
         shape=list(value.shape),
         origin=f", which is output 0 of {origin.split('Backward')[0]}," if origin else "",
         version=changes.version(),

@@ -83,13 +83,12 @@ class Node(NodeHooks, Shown):
         if self.out is RELEASED:
             raise RuntimeError(released_message(self))
         for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
-            changes = changes_of(value)
-            if changes is None:
-                continue
-            if changes and changes[-1] > self.number:
-                raise RuntimeError(changed_message(self, which, changes))
-            if which:
-                check_input(self, which, value, changes)
+            for array in getattr(value, "given", (value,)):  # of indices, what they were made of
+                changes = changes_of(array)
+                if changes and changes[-1] > self.number:
+                    raise RuntimeError(changed_message(self, which, array, changes))
+                if changes is not None and which and array is value:
+                    check_input(self, which, value, changes)
 
 
 class WideNode(Node):

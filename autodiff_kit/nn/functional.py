@@ -23,6 +23,7 @@ from autodiff_kit.nn.functional_images import *
 from autodiff_kit.nn.functional_images import __all__ as _images
 from autodiff_kit.nn.functional_losses import *
 from autodiff_kit.nn.functional_losses import __all__ as _losses
+from autodiff_kit.nn.functional_losses import constant
 from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor, wrap
@@ -186,6 +187,8 @@ def batch_norm(
     """
     if training and input.numel() == input.size(1) > 0:
         raise error("functional.one_value", shape=input.shape)
+    for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
+        constant("native_batch_norm", name, tensor)
     _one_type("functional.batch_norm_type", input, running_mean, running_var, weight, bias)
     mean, var = (0, 1) if training else (running_mean, running_var)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias

@@ -20,7 +20,8 @@ from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.table import op, vjp
+from autodiff_kit.ops.elementwise import flat_in
+from autodiff_kit.ops.table import op
 from autodiff_kit.ops.windows import Grid
 
 __all__ = ["convolution", "convolution_input", "convolution_weight"]
@@ -85,7 +86,6 @@ def _multiply(
 
 
 @op("convolution(x, weight) + bias", tex=r"w * x + b", dtypes="any", saved_as={"x": "input"})
-@vjp("bias", lambda g: g.sum((0, *range(2, len(g.shape)))), tex=r"\textstyle\sum \bar z")
 def convolution(x: Value, weight: Value, bias: Value, *, grid: Grid, groups: int) -> Value:
     """Multiply every window of an image with the kernels: (n, c, *size) to (n, out, *count)."""
     matrix = weight.reshape(groups, len(weight) // groups, math.prod(weight.shape[1:]))
@@ -93,14 +93,23 @@ def convolution(x: Value, weight: Value, bias: Value, *, grid: Grid, groups: int
     return _multiply(x, matrix, shift, *_inside(x.shape[2:], grid.padding), grid)
 
 
+# PyTorch computes all three gradients in one function, which reads x and weight for each.
+
+
 @convolution.vjp("x", tex=r"w^\top * \bar z")
-def _(g: Value, weight: Value, x_shape: Ints, grid: Grid, groups: int) -> Value:
-    return convolution_input(g, weight, shape=x_shape, grid=grid, groups=groups)
+def _(g: Value, x: Value, weight: Value, grid: Grid, groups: int) -> Value:
+    return flat_in(convolution_input(g, weight, shape=x.shape, grid=grid, groups=groups), x)
 
 
 @convolution.vjp("weight", tex=r"\bar z * x")
-def _(g: Value, x: Value, weight_shape: Ints, grid: Grid, groups: int) -> Value:
-    return convolution_weight(g, x, shape=weight_shape, grid=grid, groups=groups)
+def _(g: Value, x: Value, weight: Value, grid: Grid, groups: int) -> Value:
+    gradient = convolution_weight(g, x, shape=weight.shape, grid=grid, groups=groups)
+    return flat_in(gradient, weight)
+
+
+@convolution.vjp("bias", tex=r"\textstyle\sum \bar z")
+def _(g: Value, x: Value, weight: Value) -> Value:
+    return flat_in(flat_in(g.sum((0, *range(2, len(g.shape)))), x), weight)
 
 
 @op("convolution_input(x, weight)", tex=r"w^\top * x", dtypes="any")

@@ -22,9 +22,33 @@ from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["abs", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clamp", "clamp_max"]
 __all__ += ["clamp_max_tensor", "clamp_min", "clamp_min_tensor", "clamp_to_tensors", "clone"]
-__all__ += ["contiguous", "cos", "eq", "exp", "expm1", "ge", "gt", "isnan", "le", "log", "log1p"]
-__all__ += ["lt", "masked", "maximum", "minimum", "ne", "promote", "relu", "rsqrt", "sigmoid"]
-__all__ += ["sign", "sin", "sqrt", "tan", "tanh", "to_copy", "to_whole", "where", "zeros_like"]
+__all__ += [
+    "contiguous",
+    "cos",
+    "eq",
+    "exp",
+    "expm1",
+    "flat_in",
+    "ge",
+    "gt",
+    "isnan",
+    "le",
+    "log",
+    "log1p",
+]
+__all__ += ["lt", "masked", "maximum", "minimum", "ne", "promote", "relu", "relu_backward", "rsqrt"]
+__all__ += [
+    "sigmoid",
+    "sign",
+    "sin",
+    "sqrt",
+    "tan",
+    "tanh",
+    "to_copy",
+    "to_whole",
+    "where",
+    "zeros_like",
+]
 
 
 @op("exp(x)", tex=r"e^{x}", dtypes="float")
@@ -105,10 +129,18 @@ def sigmoid(x: Value) -> Value:
 
 
 @op("relu(x)", tex=r"\max(x, 0)", whole=checks.refuse_bool("dtypes.bool_relu"))
-@vjp("x", lambda g, out: masked(g, out != 0), tex=r"\bar z \odot [z > 0]")
+@vjp("x", lambda g, out: relu_backward(g, out), tex=r"\bar z \odot [z > 0]")
 def relu(x: Value) -> Value:
     """Return x where it is positive, else 0; the slope at 0 is 0."""
     return np.maximum(x, 0)
+
+
+@op("where(y > 0, x, 0)", tex=r"x \odot [y > 0]", node="ThresholdBackwardBackward0", dtypes="any")
+@vjp("x", lambda g, y: relu_backward(g, y), tex=r"\bar z \odot [y > 0]")
+@vjp("y", lambda g: zeros_like(g), tex=r"0")
+def relu_backward(x: Value, y: Value) -> Value:
+    """Return x where the result y of a relu is not 0, else 0."""
+    return _masked(x, y != 0)
 
 
 @op("abs(x)", tex=r"|x|", whole=checks.refuse_bool("dtypes.bool_kernel", kernel="abs_cpu"))
@@ -240,11 +272,23 @@ _BITS = {2: np.dtype("int16"), 4: np.dtype("int32"), 8: np.dtype("int64")}
 @vjp("x", lambda g, condition: masked(g, condition), tex=r"[c]\,\bar z")
 def masked(x: Value, condition: Value) -> Value:
     """Return x where the condition holds, else an exact 0: rules use it to cut gradients off."""
+    return _masked(x, condition)
+
+
+def _masked(x: Value, condition: Value) -> Value:
     if isinstance(condition, np.bool_) and isinstance(x, np.generic):
         return x if condition else type(x)(0)
     # x * condition would make nan of inf * 0. The bits of a float, read as a whole number, can be
     # multiplied: that is as exact as np.where, and ten times as fast.
     return (x.view(_BITS[x.itemsize]) * condition).view(x.dtype)
+
+
+@op("x + 0 * y", tex=r"x", dtypes="any")
+@vjp("x", lambda g: g, tex=r"\bar z")
+@vjp("y", lambda g, y: zeros_like(y), tex=r"0")
+def flat_in(x: Value, y: Value) -> Value:
+    """Return x. Where PyTorch computes a gradient from y, too, it is a function of both."""
+    return x
 
 
 @op("zeros_like(x)", tex=r"0")

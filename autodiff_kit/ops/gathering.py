@@ -80,8 +80,8 @@ def gather(x: Value, index: Value, *, dim: int) -> Value:
 
 
 @gather.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, index: Value, x_shape: Ints, dim: int) -> Value:
-    return scatter_add(zeros(g, x_shape), index, g, dim=dim)
+def _(g: Value, index: Value, x: Value, dim: int) -> Value:
+    return scatter_add(zeros(g, x.shape), index, g, dim=dim)
 
 
 def _check_source(x: Value, index: Value, source: Value, *, dim: int) -> None:
@@ -210,7 +210,7 @@ def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float =
 
 
 @index_add.vjp("source", tex=r"\alpha \bar z_I")
-def _(g: Value, index: Value, dim: int, alpha: float) -> Value:
+def _(g: Value, index: Value, source: Value, dim: int, alpha: float) -> Value:
     part = index_select(g, index, dim=dim)
     return part if alpha == 1 else part * alpha
 
@@ -276,8 +276,8 @@ def masked_select(x: Value, mask: Value) -> Value:
 
 
 @masked_select.vjp("x", tex=r"\bar z \text{ put back}")
-def _(g: Value, x_shape: Ints, mask: Value) -> Value:
-    return masked_scatter(g, mask, shape=np.broadcast_shapes(x_shape, mask.shape))
+def _(g: Value, x: Value, mask: Value) -> Value:
+    return masked_scatter(g, mask, shape=np.broadcast_shapes(x.shape, mask.shape))
 
 
 @op("zeros with x at [mask]", tex=r"x \text{ put back}", dtypes="any", layout="rows")

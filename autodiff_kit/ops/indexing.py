@@ -7,6 +7,7 @@ backward - and adding them up where an element was taken more than once. Read ne
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,21 @@ def select_backward(x: Value, *, shape: Ints, dim: int, index: int) -> Value:
     out = np.zeros(shape, x.dtype)
     out[(slice(None),) * dim + (index,)] = x
     return out
+
+
+class Indices(tuple[Any, ...]):
+    """Index arrays and slices for NumPy; ``given`` are the arrays of the tensors in the key.
+
+    A mask becomes numbers; but when it is the mask that changes, backward must not go on.
+    """
+
+    given: tuple[Any, ...]
+
+    def __new__(cls, indices: Iterable[Any], given: Iterable[Any]) -> Indices:
+        """Make them a tuple."""
+        made = super().__new__(cls, indices)
+        made.given = tuple(given)
+        return made
 
 
 @op("x[indices]", tex=r"x_I", node="IndexBackward0", frees=True)
@@ -214,7 +230,8 @@ def getitem(x: Value, key: Any) -> Value:
                 gather[dim] = array
                 dim += 1
     if gather:
-        return index(x, indices=_together(gather, dim))
+        given = (k._array for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k))
+        return index(x, indices=Indices(_together(gather, dim), given))
     return alias(x) if x is before else x
 
 
@@ -249,6 +266,10 @@ def _known(k: Any) -> Any:
     if array.dtype == np.uint8:
         array = array.astype(bool)  # PyTorch's old masks
     return array.item() if array.ndim == 0 else array
+
+
+def _is_tensor(k: Any) -> bool:
+    return isinstance(k, tensors.Tensor) and k.ndim > 0
 
 
 def _consumed(keys: list[Any]) -> int:

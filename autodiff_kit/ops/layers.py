@@ -15,7 +15,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import rsqrt
+from autodiff_kit.ops.elementwise import flat_in, rsqrt
 from autodiff_kit.ops.indexing import put
 from autodiff_kit.ops.linalg import mm
 from autodiff_kit.ops.reduction import mean_dim
@@ -100,7 +100,7 @@ def _last(x: Value, count: int) -> Ints:
     saved_as={"x": "input"},
     layout="rows",
 )
-@vjp("bias", lambda g: g, tex=r"\bar z")
+@vjp("bias", lambda g, x, weight, bias: flat_in(g, bias), tex=r"\bar z")
 def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) -> Value:
     """Standardise along the last ``count`` dimensions.
 
@@ -112,13 +112,13 @@ def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) 
 @layer_norm.vjp(
     "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
 )
-def _(g: Value, x: Value, weight: Value, count: int, eps: float) -> Value:
+def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) -> Value:
     return _through(g * weight, x, _last(x, count), eps)
 
 
 @layer_norm.vjp("weight", tex=r"\bar z \odot \hat x")
-def _(g: Value, x: Value, count: int, eps: float) -> Value:
-    return g * _standardised(x, _last(x, count), eps)[0]
+def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) -> Value:
+    return flat_in(g * _standardised(x, _last(x, count), eps)[0], weight)
 
 
 def _others(x: Value) -> Ints:
@@ -147,7 +147,6 @@ def _normalised(x: Value, mean: Value, var: Value, training: bool, eps: float) -
     saved_as={"x": "input", "mean": "running_mean", "var": "running_var"},
     layout="rows",
 )
-@vjp("bias", lambda g: _add_up(g), tex=r"\textstyle\sum \bar z")
 def batch_norm(
     x: Value, weight: Value, bias: Value, mean: Value, var: Value, *, training: bool, eps: float
 ) -> Value:
@@ -162,14 +161,25 @@ def batch_norm(
 @batch_norm.vjp(
     "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
 )
-def _(g: Value, x: Value, weight: Value, var: Value, training: bool, eps: float) -> Value:
+def _(
+    g: Value, x: Value, weight: Value, mean: Value, var: Value, training: bool, eps: float
+) -> Value:
     g = g * _by_channel(weight, x)
-    return _through(g, x, _others(x), eps) if training else g * rsqrt(_by_channel(var, x) + eps)
+    if training:
+        return _through(g, x, _others(x), eps)
+    return flat_in(g * rsqrt(_by_channel(var, x) + eps), x)
 
 
 @batch_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
-def _(g: Value, x: Value, mean: Value, var: Value, training: bool, eps: float) -> Value:
-    return _add_up(g * _normalised(x, mean, var, training, eps))
+def _(
+    g: Value, x: Value, weight: Value, mean: Value, var: Value, training: bool, eps: float
+) -> Value:
+    return flat_in(_add_up(g * _normalised(x, mean, var, training, eps)), weight)
+
+
+@batch_norm.vjp("bias", tex=r"\textstyle\sum \bar z")
+def _(g: Value, x: Value, weight: Value, mean: Value, var: Value) -> Value:
+    return flat_in(flat_in(_add_up(g), x), weight)
 
 
 def _add_up(g: Value) -> Value:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.checks import Check
-from autodiff_kit.ops.elementwise import abs, clamp_min, log, log1p, sigmoid, sign, where
+from autodiff_kit.ops.elementwise import abs, clamp_min, flat_in, log, log1p, sigmoid, sign, where
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_backward", "div_by_count"]
@@ -114,17 +115,16 @@ def nll_loss_backward(
 for _loss in (nll_loss, nll_loss2d):
 
     @_loss.vjp("x", tex=r"-\bar z\,w_t / \textstyle\sum w_t \text{ at the targets}")
-    def _(
-        g: Value, target: Any, weight: Any, x_shape: Ints, ignore_index: int, reduction: str
-    ) -> Value:
-        return nll_loss_backward(
+    def _(g: Value, x: Value, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
+        gradient = nll_loss_backward(
             g,
-            shape=x_shape,
+            shape=x.shape,
             target=target,
             weight=weight,
             ignore_index=ignore_index,
             reduction=reduction,
         )
+        return flat_in(gradient, x)
 
 
 @nll_loss_backward.vjp("x", tex=r"-\textstyle\sum_n w_{t_n} \bar z_{n, t_n} / \sum_n w_{t_n}")
@@ -192,13 +192,25 @@ def huber_loss(x: Value, y: Value, *, delta: float, reduction: str) -> Value:
 
 
 @huber_loss.vjp("x", tex=r"\tfrac1n \bar z\,h'_\delta(x - y)")
-def _(g: Value, x: Value, y: Value, delta: float, reduction: str) -> Value:
+def _(
+    g: Value, x: Value, y: Value, x_dtype: Any, y_dtype: Any, delta: float, reduction: str
+) -> Value:
+    _refuse_two_types(x_dtype, y_dtype)
     return _each(g, x, reduction) * _clipped(x - y, delta)
 
 
 @huber_loss.vjp("y", tex=r"\tfrac1n \bar z\,h'_\delta(y - x)")
-def _(g: Value, x: Value, y: Value, delta: float, reduction: str) -> Value:
+def _(
+    g: Value, x: Value, y: Value, x_dtype: Any, y_dtype: Any, delta: float, reduction: str
+) -> Value:
+    _refuse_two_types(y_dtype, x_dtype)
     return _each(g, x, reduction) * _clipped(y - x, delta)
+
+
+def _refuse_two_types(own: Any, other: Any) -> None:
+    if own != other:
+        kinds = tensor_type(other), tensor_type(own)
+        raise error("functional.huber_types", other=kinds[0], own=kinds[1])
 
 
 def _clipped(x: Value, delta: float) -> Value:
@@ -226,7 +238,7 @@ def _(g: Value, x: Value, y: Value, weight: Value, reduction: str) -> Value:
 
 
 @binary_cross_entropy.vjp("y", tex=r"\bar z\,w\,(\ln(1 - x) - \ln x)")
-def _(g: Value, x: Value, weight: Value, reduction: str) -> Value:
+def _(g: Value, x: Value, y: Value, weight: Value, reduction: str) -> Value:
     return _each(g, x, reduction) * weight * (log1p(-x) - log(x))
 
 
@@ -273,7 +285,7 @@ def _(g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, reduction:
 
 
 @binary_cross_entropy_with_logits.vjp("y", tex=r"\bar z\,w\,(\ln \sigma(-x) - p \ln \sigma(x))")
-def _(g: Value, x: Value, weight: Value, pos_weight: Value, reduction: str) -> Value:
+def _(g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, reduction: str) -> Value:
     # softplus(x) - softplus(-x) is x: without pos_weight, the gradient is -x.
     yes = softplus(-x, beta=1, threshold=40.0)
     return _each(g, x, reduction) * weight * (yes * (pos_weight - 1) - x)

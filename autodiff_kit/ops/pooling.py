@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.indexing import index_backward
 from autodiff_kit.ops.shape import reshape
 from autodiff_kit.ops.table import op
@@ -57,10 +58,10 @@ def max_pool2d(x: Value, *, grid: Grid) -> Any:
 
 
 @max_pool2d.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, positions: Value, x_shape: Ints) -> Value:
+def _(g: Value, positions: Value, x: Value) -> Value:
     places = getattr(positions, "_array", positions)
-    flat = index_backward(g, shape=(math.prod(x_shape),), indices=(places,))
-    return reshape(flat, shape=x_shape)
+    flat = index_backward(g, shape=(math.prod(x.shape),), indices=(places,))
+    return flat_in(reshape(flat, shape=x.shape), x)
 
 
 @op("avg_pool2d(x)", tex=r"\tfrac1k \textstyle\sum_{\text{window}} x", node="AvgPool2DBackward0")
@@ -75,8 +76,8 @@ def avg_pool2d(x: Value, *, grid: Grid) -> Value:
 
 
 @avg_pool2d.vjp("x", tex=r"\tfrac1k \textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: Ints, grid: Grid) -> Value:
-    return avg_pool2d_backward(g, shape=x_shape, grid=grid)
+def _(g: Value, x: Value, grid: Grid) -> Value:
+    return flat_in(avg_pool2d_backward(g, shape=x.shape, grid=grid), x)
 
 
 @op("zeros with x / k added at the windows", tex=r"\tfrac1k \textstyle\sum x \text{ put back}")

@@ -7,13 +7,15 @@ formula of school would divide by 0 or take the logarithm of 0. Read next: ``rou
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import log, masked, zeros_like
-from autodiff_kit.ops.table import op, vjp
+from autodiff_kit.ops.table import op
 
 __all__ = ["pow_from_number", "pow_tensor", "pow_to_number"]
 
@@ -52,7 +54,9 @@ def pow_to_number(x: Value, *, exponent: float) -> Value:
 @pow_to_number.vjp("x", tex=r"\bar z \odot n\,x^{n-1}")
 def _(g: Value, x: Value, exponent: float) -> Value:
     # PyTorch defines the gradient of x ** 0 as 0, at x = 0 too, where 0 * 0 ** -1 would be nan.
-    return zeros_like(g) if exponent == 0 else g * (exponent * x ** (exponent - 1))
+    if exponent == 0:
+        return zeros_like(g)
+    return g * (exponent * pow_to_number(x, exponent=exponent - 1))
 
 
 @op(
@@ -81,12 +85,16 @@ def _(g: Value, out: Value, x: Value, base: float) -> Value:
     saved_as={"y": "exponent"},
     whole=checks.refuse_bool("dtypes.bool_kernel", kernel="pow"),
 )
-@vjp(
-    "x", lambda g, x, y: masked(g * (y * x ** (y - 1)), y != 0), tex=r"\bar z \odot y \odot x^{y-1}"
-)
 def pow_tensor(x: Value, y: Value) -> Value:
     """Raise elementwise to elementwise powers; shapes broadcast."""
     return _power(x, y)
+
+
+@pow_tensor.vjp("x", tex=r"\bar z \odot y \odot x^{y-1}")
+def _(g: Value, out: Value, x: Value, y: Value, y_dtype: Any) -> Value:
+    if y_dtype.kind == "b":
+        raise error("dtypes.bool_subtracted")  # of y - 1
+    return masked(g * (y * x ** (y - 1)), y != 0)
 
 
 @pow_tensor.vjp("y", tex=r"\bar z \odot z \odot \ln x")

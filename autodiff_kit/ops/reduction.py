@@ -128,7 +128,9 @@ def prod_all(x: Value) -> Value:
 
 
 @prod_all.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
-def _(g: Value, x: Value) -> Value:
+def _(g: Value, out: Value, x: Value) -> Value:
+    if x.ndim == 0:
+        return g
     return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x.shape)
 
 
@@ -141,7 +143,7 @@ def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
 
 
 @prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
-def _(g: Value, x: Value, dim: int, keepdim: bool) -> Value:
+def _(g: Value, out: Value, x: Value, dim: int, keepdim: bool) -> Value:
     if x.ndim == 0:
         return g
     last = x.ndim - 1

@@ -255,6 +255,58 @@ def samples(op: Any, dtype: Any) -> Iterator[Any]:
                 yield sample  # PyTorch's own batch_norm also takes a vector without elements
 
 
+# What is saved is compared for so many samples of each operator.
+PER_OP_SAVED = 12
+SAVED_DIFFERENTLY = {
+    ("matmul", 1): "PyTorch copies the transposed matrices that it multiplies with a vector",
+    ("nn.functional.batch_norm", 1): "in training, the kit does not save the running mean,",
+    ("nn.functional.batch_norm", 2): "nor the running variance: they are not read",
+}
+
+
+def fresh(value: Any, wanted: tuple[int, ...], made: list[Any]) -> Any:
+    """Return a value of a sample with new tensors, those of these places as leaves."""
+    if isinstance(value, torch.Tensor | autodiff_kit.Tensor):
+        tensor = value.detach().clone()
+        if len(made) in wanted:
+            tensor.requires_grad_()
+        made.append(tensor)
+        return tensor
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
+        return type(value)(fresh(v, wanted, made) for v in value)
+    if isinstance(value, dict):
+        return {name: fresh(v, wanted, made) for name, v in value.items()}
+    return value
+
+
+def outcome(package: Any, function: Any, call: Any, wanted: tuple[int, ...], changed: Any) -> Any:
+    """Tell whether backward notices that a tensor of a call was changed since.
+
+    If none was, tell which gradients require grad under ``create_graph``.
+    """
+    made: list[Any] = []
+    given = fresh(call, wanted, made)
+    try:
+        results = flat(function(given[0], *given[1], **given[2]))
+    except Exception as error:
+        return type(error).__name__
+    outputs = [out for out in results if isinstance(out, package.Tensor) and out.requires_grad]
+    if not outputs:
+        return "not recorded"
+    if changed is not None:
+        tensor = outputs[0] if changed == "output" else made[changed]
+        with package.no_grad():
+            tensor.zero_() if 0 in tensor.stride() else tensor.copy_(tensor.clone())
+    leaves, seed = [made[i] for i in wanted], package.ones_like(outputs[0])
+    try:
+        found = package.autograd.grad(
+            outputs[0], leaves, seed, create_graph=changed is None, allow_unused=True
+        )
+    except RuntimeError as error:
+        return str(error).partition(":")[0].partition("\n")[0]
+    return [g is not None and g.requires_grad for g in found] if changed is None else "unnoticed"
+
+
 DTYPES = [torch.float64, torch.float32, torch.int64, torch.bool]
 OPERATORS = operators()
 compared: Counter[str] = Counter()
@@ -279,6 +331,35 @@ def test_the_kit_gives_what_pytorch_gives_for_its_own_samples(op: Any) -> None:
                 if difference:
                     where = f"{dtype}, {list(getattr(sample.input, 'shape', []))}, {sample.args}"
                     failures.append(f"{where}, {sample.kwargs}: {difference}")
+
+    assert failures == []
+
+
+@pytest.mark.parametrize(
+    "op", OPERATORS, ids=lambda op: f"{op.name} {op.variant_test_name}".strip()
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
+    failures = []
+    for sample in islice(samples(op, torch.float64), PER_OP_SAVED):
+        try:
+            call = in_the_kit(op.name, sample)
+            own = translated(call, [])
+        except NotInTheKit:
+            continue
+        made: list[Any] = []
+        fresh(call, (), made)
+        places = [i for i, tensor in enumerate(made) if tensor.is_floating_point()]
+        wanted = [*((i,) for i in places), tuple(places)] if len(places) > 1 else [tuple(places)]
+        for which in filter(None, wanted):
+            for changed in (None, "output", *range(len(made))):
+                if (op.name, changed) in SAVED_DIFFERENTLY:
+                    continue
+                expected = outcome(torch, op.op, call, which, changed)
+                found = outcome(autodiff_kit, function_of(op.name), own, which, changed)
+                if found != expected:
+                    shapes = [list(tensor.shape) for tensor in made]
+                    failures.append(f"{which} of {shapes}, {changed}: {found}, not {expected}")
 
     assert failures == []
 
