@@ -58,8 +58,6 @@ _INSTEAD = {
     "torch.export": _STATIC,
     "torch.cond": "It has Python's own if, and torch.where: lesson 04.",
     "torch.nested": _LENGTHS,
-    "torch.nn.RNN": _LENGTHS,
-    "torch.nn.utils.rnn": _LENGTHS,
 }
 
 

@@ -22,10 +22,10 @@ ABSENT = """
     torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.amp torch.linalg
     torch.fft torch.special torch.func torch.vmap torch.compile torch.jit torch.export torch.fx
     torch.distributed torch.multiprocessing torch.hub torch.utils.data torch.autograd.forward_ad
-    torch.autograd.profiler torch.nn.Conv1d torch.nn.Conv3d torch.nn.ConvTranspose2d
-    torch.nn.AvgPool2d torch.nn.BatchNorm2d torch.nn.GroupNorm torch.nn.RNN torch.nn.LSTM
-    torch.nn.Transformer torch.nn.MultiheadAttention torch.nn.functional.interpolate
-    torch.nn.functional.scaled_dot_product_attention torch.optim.LBFGS torch.optim.Adamax
+    torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d torch.nn.EmbeddingBag
+    torch.nn.Bilinear torch.nn.CTCLoss torch.nn.MaxUnpool2d torch.nn.PixelShuffle
+    torch.nn.DataParallel torch.nn.functional.grid_sample torch.nn.functional.unfold
+    torch.nn.utils.parametrize torch.optim.LBFGS torch.optim.Adamax
     torch.optim.lr_scheduler.CosineAnnealingLR
 """
 
@@ -47,7 +47,9 @@ def groups() -> dict[str, list[str]]:
         "torch.nn": nn.__all__,
         "torch.nn.functional": nn.functional.__all__,
         "torch.nn.init": nn.init.__all__,
+        "torch.nn.parameter": nn.parameter.__all__,
         "torch.nn.utils": nn.utils.__all__,
+        "torch.nn.utils.rnn": import_module("autodiff_kit.nn.utils.rnn").__all__,
         "torch.nn.Module": {n for n in dir(nn.Module) if not n.startswith("_")},
         "torch.optim": optim.__all__,
         "torch.optim.lr_scheduler": optim.lr_scheduler.__all__,

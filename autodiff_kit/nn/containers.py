@@ -55,7 +55,7 @@ class _Row(Module):
         return self.extend(values)
 
     def _part(self, items: list[tuple[str, Any]]) -> Any:
-        return type(self)(value for _, value in items)  # type: ignore[call-arg]
+        return type(self)(value for _, value in items)
 
     def _name(self, index: int) -> str:
         return list(self._row)[_place(index, len(self))]

@@ -8,7 +8,7 @@ or two, which stand in ``ops/``. Read next: ``functional_losses.py``.
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,18 +19,26 @@ from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import absent, error
 from autodiff_kit.methods import check_operand
+from autodiff_kit.nn.functional_activations import *
+from autodiff_kit.nn.functional_activations import __all__ as _activations
+from autodiff_kit.nn.functional_attention import *
+from autodiff_kit.nn.functional_attention import __all__ as _attention
+from autodiff_kit.nn.functional_distances import *
+from autodiff_kit.nn.functional_distances import __all__ as _distances
+from autodiff_kit.nn.functional_dropout import *
+from autodiff_kit.nn.functional_dropout import __all__ as _dropouts
 from autodiff_kit.nn.functional_images import *
 from autodiff_kit.nn.functional_images import __all__ as _images
 from autodiff_kit.nn.functional_losses import *
 from autodiff_kit.nn.functional_losses import __all__ as _losses
 from autodiff_kit.nn.functional_losses import constant
-from autodiff_kit.ops.layouts import fill_in_order
-from autodiff_kit.random import default_generator
+from autodiff_kit.nn.functional_pooling import *
+from autodiff_kit.nn.functional_pooling import __all__ as _pooling
 from autodiff_kit.tensor import Tensor, wrap
 
-__all__ = [*_losses, *_images, "batch_norm", "dropout", "embedding", "gelu", "layer_norm"]
-__all__ += ["leaky_relu", "linear", "log_softmax", "one_hot", "relu", "sigmoid", "softmax"]
-__all__ += ["softplus", "tanh"]
+__all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses, *_pooling]
+__all__ += ["batch_norm", "embedding", "group_norm", "instance_norm", "layer_norm", "linear"]
+__all__ += ["one_hot", "rms_norm"]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -59,82 +67,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return ops.matmul(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
     rows = input.reshape(int(np.prod(shape[:-1])), shape[-1])
     return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
-
-
-# -- activations ----------------------------------------------------------------------------------
-
-
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return input where it is positive, else 0."""
-    check_operand("relu", "input", 1, input, numbers=False)
-    return input.relu_() if inplace else ops.relu(input)
-
-
-def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Return input where it is positive, else ``negative_slope * input``."""
-    return ops.leaky_relu(input, negative_slope=negative_slope)
-
-
-def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
-    """Return input times the share of a normal distribution below it; or approximately, by tanh."""
-    if approximate not in ("none", "tanh"):
-        raise error("functional.gelu_approximate")
-    return ops.gelu(input, approximate=approximate)
-
-
-def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
-    """Return ``log(1 + exp(beta * input)) / beta``; input itself above ``threshold / beta``."""
-    return ops.softplus(input, beta=beta, threshold=threshold)
-
-
-def sigmoid(input: Tensor) -> Tensor:
-    """Return ``1 / (1 + exp(-input))``."""
-    return ops.sigmoid(input)
-
-
-def tanh(input: Tensor) -> Tensor:
-    """Return the hyperbolic tangent."""
-    return ops.tanh(input)
-
-
-def softmax(input: Tensor, dim: int | None = None) -> Tensor:
-    """Return shares along a dimension that are positive and add up to 1."""
-    return ops.softmax(input, dim=_dim("softmax", input, dim))
-
-
-def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
-    """Return the logarithm of ``softmax(input, dim)``, without losing small shares."""
-    return ops.log_softmax(input, dim=_dim("log_softmax", input, dim))
-
-
-def _dim(name: str, x: Tensor, dim: int | None) -> int:
-    check_operand(name, "input", 1, x, numbers=False)
-    if dim is None:
-        words = f"Implicit dimension choice for {name} has been deprecated. Change the call to "
-        warnings.warn(f"{words}include dim=X as an argument.", UserWarning, stacklevel=3)
-        dim = 0 if x.ndim in (0, 1, 3) else 1
-    return x._dim(dim)  # type: ignore[no-any-return]
-
-
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set elements to 0 with probability p and divide the others by ``1 - p``.
-
-    For one seed, the elements that PyTorch chooses. Not in training, return the input itself.
-    """
-    check_operand("dropout", "input", 1, input, numbers=False)
-    if not 0 <= p <= 1:
-        raise error("functional.dropout_probability", p=p)
-    if not training or p == 0 or not input.numel():
-        return input
-    kind = input._array.dtype
-    if kind.kind != "f":
-        raise error("functional.dropout_type", kind=tensor_type(kind))
-    kept = np.zeros(input.numel(), kind)
-    if p < 1:
-        kept[...] = default_generator.uniform(kept.size, np.float64) < 1 - p
-        kept /= 1 - p
-    kept = fill_in_order(kept, input._array)
-    return input.mul_(wrap(kept[()])) if inplace else ops.mul(input, wrap(kept[()]))
 
 
 # -- normalisation, embedding ---------------------------------------------------------------------
@@ -167,6 +99,91 @@ def _one_type(key: str, input: Tensor, *others: Tensor | None) -> None:
     for other in others:
         if other is not None and other.dtype is not input.dtype and input.is_floating_point():
             raise error(key, kind=tensor_type(input._array.dtype))
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Divide by the root of the mean of the squares along the last dimensions; then by weight.
+
+    ``eps`` is added to that mean; default: the smallest step of the dtype at 1.
+    """
+    wanted, shape = list(normalized_shape), list(input.shape)
+    if not wanted:
+        raise error("functional.no_normalized_shape")
+    if shape[-len(wanted) :] != wanted:
+        stars = "*" + ", ".join(map(str, wanted))
+        raise error("functional.normalized_shape", wanted=wanted, stars=stars, shape=shape)
+    if eps is None:
+        eps = float(np.finfo(input._array.dtype).eps)
+    dims = tuple(range(-len(wanted), 0))
+    out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
+    return out if weight is None else out * weight
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Shift and scale each sample to mean 0 and variance 1 within groups of its channels.
+
+    Input has shape (n, channels, *), weight and bias (channels,). RuntimeError if the channels
+    cannot be divided, ValueError if a group has one value only.
+    """
+    shape = list(input.shape)
+    if len(shape) < 2:
+        raise error("functional.group_norm_rank", rank=len(shape))
+    rows = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
+    if rows[0] * math.prod(rows[2:]) == 1:
+        raise error("functional.one_value", shape=rows)
+    if shape[1] % num_groups:
+        raise error("functional.group_count", shape=shape, groups=num_groups)
+    for name, own in (("weight", weight), ("bias", bias)):
+        if own is not None and list(own.shape) != shape[1:2]:
+            raise error("functional.group_weight", name=name, own=list(own.shape), shape=shape)
+    _one_type("functional.batch_norm_type", input, weight, bias)
+    scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
+    return ops.group_norm(input, scale, shift, groups=num_groups, eps=eps)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``batch_norm`` of each sample for itself: input of shape (n, channels, *).
+
+    The running mean and variance are moved to the averages over the samples.
+    """
+    shape = input.shape
+    if use_input_stats and math.prod(shape[2:]) == 1:
+        raise error("functional.one_place", shape=shape)
+    count = shape[0]
+
+    def repeated(value: Tensor | None) -> Tensor | None:
+        return None if value is None else value.repeat(count)
+
+    mean, var = repeated(running_mean), repeated(running_var)
+    out = batch_norm(
+        input.contiguous().view(1, count * shape[1], *shape[2:]),
+        mean, var, repeated(weight), repeated(bias), use_input_stats, momentum, eps,
+    )  # fmt: skip
+    with no_grad():
+        for own, moved in ((running_mean, mean), (running_var, var)):
+            if own is not None and moved is not None and use_input_stats:
+                own.copy_(moved.view(count, -1).mean(0))
+    return out.view(*shape)
 
 
 def batch_norm(

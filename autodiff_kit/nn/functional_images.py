@@ -1,4 +1,4 @@
-"""The functions of ``nn.functional`` that slide windows over images: convolution and pooling.
+"""The functions of ``nn.functional`` that slide kernels over images, and that widen borders.
 
 After reading this file you know which strides, paddings and groups fit together. Read next:
 ``../ops/windows.py``, then ``../ops/convolution.py``, where they are computed.
@@ -16,7 +16,7 @@ from autodiff_kit.methods import check_operand
 from autodiff_kit.ops.windows import Grid
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["avg_pool2d", "conv1d", "conv2d", "max_pool2d", "pad"]
+__all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "pad"]
 
 Numbers = int | Sequence[int]
 
@@ -122,6 +122,10 @@ def _check_convolution(input: Tensor, weight: Tensor, grid: Grid, groups: int) -
     if any(n < r for n, r in zip(padded, reach, strict=True)):
         a, b = (" x ".join(map(str, sizes)) for sizes in (padded, reach))
         raise error("functional.conv_kernel", padded=a, kernel=b)
+    _check_types(input, weight)
+
+
+def _check_types(input: Tensor, weight: Tensor) -> None:
     kinds = [tensor_type(tensor._array.dtype) for tensor in (input, weight)]
     if kinds[0] != kinds[1]:
         if not input.is_floating_point():
@@ -129,46 +133,74 @@ def _check_convolution(input: Tensor, weight: Tensor, grid: Grid, groups: int) -
         raise error("functional.conv_type", input=kinds[0], weight=kinds[1])
 
 
-def max_pool2d(
+def conv_transpose1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *args: Any, **options: Any
+) -> Tensor:
+    """Spread sequences out: ``conv_transpose2d``, and its options, with one dimension less."""
+    return _transposed("conv_transpose1d", 1, input, weight, bias, *args, **options)
+
+
+def conv_transpose2d(
     input: Tensor,
-    kernel_size: Numbers,
-    stride: Numbers | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Numbers = 1,
     padding: Numbers = 0,
+    output_padding: Numbers = 0,
+    groups: int = 1,
     dilation: Numbers = 1,
 ) -> Tensor:
-    """Return the largest element of every window; the first one gets the gradient.
+    """Spread every element out over a window: what the gradient of ``conv2d`` does.
 
-    Input has shape (n, c, height, width) or (c, height, width); the numbers are ints or pairs, as
-    for ``conv2d``. The stride is the kernel's size if left out; padding never wins. RuntimeError if
-    no window fits into the image.
+    Parameters
+    ----------
+    input : Tensor, shape (n, c, height, width) or (c, height, width)
+    weight : Tensor, shape (c, out / groups, kernel height, kernel width)
+    output_padding : int or pair
+        So many rows and columns more: with a stride, several sizes have the same convolution.
+
+    For the others, the result and the errors see ``conv2d``.
     """
-    return ops.max_pool2d(input, grid=_pooling(input, kernel_size, stride, padding, dilation))[0]
+    options = stride, padding, output_padding, groups, dilation
+    return _transposed("conv_transpose2d", 2, input, weight, bias, *options)
 
 
-def avg_pool2d(
-    input: Tensor, kernel_size: Numbers, stride: Numbers | None = None, padding: Numbers = 0
+def _transposed(
+    name: str,
+    rank: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Numbers = 1,
+    padding: Numbers = 0,
+    output_padding: Numbers = 0,
+    groups: int = 1,
+    dilation: Numbers = 1,
 ) -> Tensor:
-    """Average every window; see ``max_pool2d``. The zeros of the padding count as elements."""
-    return ops.avg_pool2d(input, grid=_pooling(input, kernel_size, stride, padding, 1))
-
-
-def _pooling(
-    input: Tensor, kernel_size: Numbers, stride: Numbers | None, *numbers: Numbers
-) -> Grid:
-    check_operand("max_pool2d", "input", 1, input, numbers=False)
-    given = (kernel_size, kernel_size if stride is None else stride, *numbers)
-    grid = Grid._make(_per_dim(value, 2) for value in given)
-    for k, p, d in zip(grid.kernel, grid.padding, grid.dilation, strict=True):
-        if not 0 <= p <= (d * (k - 1) + 1) // 2:
-            raise error("functional.pool_padding", pad=p, kernel=k, dilation=d)
-    shape = input._array.shape
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise error("functional.pool_rank", shape=list(shape))
-    count = grid.counts(shape[-2:])
-    if min(count) < 1:
-        before, after = ("x".join(map(str, (shape[-3], *size))) for size in (shape[-2:], count))
-        raise error("functional.pool_size", before=before, after=after)
-    return grid
+    check_operand(name, "input", 1, input, numbers=False)
+    check_operand(name, "weight", 2, weight, numbers=False)
+    if input.ndim == rank + 1:
+        one = ops.unsqueeze(input, dim=0)
+        options = stride, padding, output_padding, groups, dilation
+        return ops.squeeze_dim(_transposed(name, rank, one, weight, bias, *options), dim=0)
+    if input.ndim != rank + 2:
+        shape = list(input.shape)
+        raise error("functional.conv_rank", name=name, a=rank + 1, b=rank + 2, shape=shape)
+    s, p, d = (_per_dim(value, rank) for value in (stride, padding, dilation))
+    grid = Grid(weight._array.shape[2:], s, p, d)
+    kernels, channels = list(weight._array.shape), input.shape[1]
+    if channels != kernels[0]:
+        raise error(
+            "functional.conv_transposed_channels",
+            groups=groups, weight=kernels, shape=list(input.shape), wanted=kernels[0], got=channels,
+        )  # fmt: skip
+    _check_types(input, weight)
+    extra = _per_dim(output_padding, rank)
+    each = zip(*grid[:4], extra, input.shape[2:], strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for k, s, p, d, e, n in each)
+    whole = (len(input), kernels[1] * groups, *size)
+    shift = 0 if bias is None else bias
+    return ops.conv_transpose(input, weight, shift, shape=whole, grid=grid, groups=groups)
 
 
 def pad(

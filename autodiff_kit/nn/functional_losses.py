@@ -6,25 +6,28 @@ the wrong shape or type. Read next: ``../ops/losses.py``, where they are compute
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy"]
-__all__ += ["huber_loss", "l1_loss", "mse_loss", "nll_loss"]
+__all__ += ["gaussian_nll_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss"]
+__all__ += ["poisson_nll_loss", "smooth_l1_loss"]
 
 _CLASS_TYPES = (np.dtype("int64"), np.dtype("uint8"))
 
 
-def _check_reduction(reduction: str) -> None:
+def check_reduction(reduction: str) -> None:
+    """Refuse what is neither "mean", "sum" nor "none"."""
     if reduction not in ("mean", "sum", "none"):
         raise error("functional.reduction", reduction=reduction)
 
@@ -67,7 +70,7 @@ def cross_entropy(
 
     IndexError if a target is no class, RuntimeError or ValueError if shapes or dtypes do not fit.
     """
-    _check_reduction(reduction)
+    check_reduction(reduction)
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         check_operand("cross_entropy_loss", "input", 1, input, numbers=False)
         check_operand("cross_entropy_loss", "target", 2, target, numbers=False)
@@ -134,7 +137,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Pick the log-probability of each target, change its sign and average; see cross_entropy."""
-    _check_reduction(reduction)
+    check_reduction(reduction)
     check_operand("nll_loss_nd", "input", 1, input, numbers=False)
     check_operand("nll_loss_nd", "target", 2, target, numbers=False)
     return _nll_loss(input, target, weight, ignore_index, reduction)
@@ -198,13 +201,13 @@ def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the squares of the differences, reduced."""
-    _check_reduction(reduction)
+    check_reduction(reduction)
     return ops.mse_loss(*_same_size(input, target), reduction=reduction)
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the sizes of the differences, reduced; the slope at a difference of 0 is 0."""
-    _check_reduction(reduction)
+    check_reduction(reduction)
     input, target = _same_size(input, target)
     sizes = (input - target).abs()
     result: Tensor = sizes if reduction == "none" else getattr(sizes, reduction)()
@@ -215,13 +218,114 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
     """Return half the squares of differences up to delta, and a straight line beyond, reduced."""
-    _check_reduction(reduction)
+    check_reduction(reduction)
     if delta <= 0:
         raise error("functional.huber_delta")
     input, target = _same_size(input, target)
     if input.is_floating_point():
         target = target.to(input.dtype)
     return ops.huber_loss(input, target, delta=delta, reduction=reduction)
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """Return ``huber_loss`` divided by its delta, ``beta``; ``l1_loss`` if that is 0."""
+    check_reduction(reduction)
+    if beta < 0:
+        raise error("functional.smooth_beta")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return ops.smooth_l1_loss(*_same_size(input, target), beta=beta, reduction=reduction)
+
+
+def kl_div(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
+    """Return how far a distribution is from another one, ``target``: the divergence of Kullback.
+
+    Input holds logarithms of probabilities, target probabilities, or, with ``log_target``, their
+    logarithms. ``"batchmean"``, the sum divided by the number of samples, is the definition.
+    """
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if reduction != "batchmean":
+        check_reduction(reduction)
+    if log_target:
+        losses = target.exp() * (target - input)
+    else:
+        certain = wrap(np.asarray(target._array > 0)[()])
+        losses = ops.where(certain, target * target.log(), target * 0) - target * input
+    if reduction == "none":
+        return losses
+    if reduction == "mean":
+        return losses.mean()
+    total: Tensor = losses.sum()
+    return total / input.size(0) if reduction == "batchmean" and input.ndim else total
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return how surprised a Poisson distribution is by counts; input is the (log of the) mean.
+
+    ``full`` adds Stirling's approximation of the logarithm of the factorial, which does not depend
+    on input.
+    """
+    check_reduction(reduction)
+    mean = input.exp() if log_input else input
+    losses = mean - target * (input if log_input else (input + eps).log())
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        losses = losses + stirling.masked_fill(target <= 1, 0)
+    return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return how surprised normal distributions with mean ``input`` and variance ``var`` are.
+
+    Variances count as ``eps`` at least; ``full`` adds the constant. ValueError for a negative
+    variance, or one of a shape that does not fit.
+    """
+    if isinstance(var, float):
+        var = var * (input.detach() * 0 + 1)
+    if (var._array < 0).any():
+        raise error("functional.negative_variance")
+    if var.size() != input.size():
+        pairs = list(zip(input.shape, var.shape, strict=False))
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif input.ndim != var.ndim or sum(m for n, m in pairs if n != m) != 1:
+            raise error("functional.variance_size")
+    if reduction not in ("mean", "sum", "none"):
+        raise error("functional.gaussian_reduction", reduction=reduction)
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
+    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        losses += 0.5 * math.log(2 * math.pi)
+    return losses if reduction == "none" else getattr(losses, reduction)()  # type: ignore[no-any-return]
 
 
 def binary_cross_entropy(
@@ -232,7 +336,7 @@ def binary_cross_entropy(
     ValueError if the shapes differ, RuntimeError if the dtypes do, or if an element is not between
     0 and 1.
     """
-    _check_reduction(reduction)
+    check_reduction(reduction)
     if target.size() != input.size():
         raise error("functional.bce_size", target=target.size(), input=input.size())
     counts = constant("binary_cross_entropy", "weight", weight)
@@ -260,7 +364,7 @@ def binary_cross_entropy_with_logits(
     Input and target have one shape, to which ``weight`` and ``pos_weight`` are broadcast: how much
     each element, and each yes, counts.
     """
-    _check_reduction(reduction)
+    check_reduction(reduction)
     if target.size() != input.size():
         raise error("functional.logits_size", target=target.size(), input=input.size())
     name = "binary_cross_entropy_with_logits"

@@ -8,17 +8,16 @@ Read next: ``layers.py``.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn, Self
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn, Self
 
-from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.autograd.hooks import RemovableHandle
 from autodiff_kit.creation import zeros
-from autodiff_kit.dtypes import float32, float64
+from autodiff_kit.dtypes import float16, float32, float64
 from autodiff_kit.errors import error
 from autodiff_kit.nn.hooks import BackwardWatch
-from autodiff_kit.nn.parameter import Parameter, clear_grad, type_name
+from autodiff_kit.nn.parameter import Parameter, clear_grad, is_lazy, type_name
+from autodiff_kit.nn.state import State
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Module"]
@@ -26,20 +25,7 @@ __all__ = ["Module"]
 _KINDS = ("_parameters", "_buffers", "_modules")  # the dictionaries of what a module owns
 
 
-class IncompatibleKeys(NamedTuple):
-    """What ``load_state_dict`` returns: names that only one of the two sides has."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        missing, unexpected = self
-        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
-
-
-class Module:
+class Module(State):
     """A part of a model: a function with parameters, made of smaller modules or of none.
 
     A subclass calls ``super().__init__()``, assigns its parts to attributes, and defines
@@ -68,7 +54,15 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
 
-    def __init__(self) -> None:
+    _shown: tuple[str, ...] = ()  # the attributes that ``extra_repr`` prints
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        for name in kwargs:
+            kind = type(self).__name__
+            raise TypeError(f"{kind}.__init__() got an unexpected keyword argument '{name}'")
+        if args:
+            words = f"takes 1 positional argument but {len(args) + 1} were given"
+            raise TypeError(f"{type(self).__name__}.__init__() {words}")
         self.training = True
         for kind in (*_KINDS, "_forward_pre_hooks", "_forward_hooks", "_backward_hooks"):
             object.__setattr__(self, kind, {})
@@ -130,15 +124,21 @@ class Module:
         """Add a parameter under a name; None: the name is there, but nothing to train."""
         self._register("parameter", name, param, Parameter, "torch.nn.Parameter or None")
 
-    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-        """Add a tensor that is not trained, but part of ``state_dict``."""
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is not trained; if ``persistent``, it is part of ``state_dict``."""
         self._register("buffer", name, tensor, Tensor, "torch Tensor or None")
+        if not persistent:
+            self.__dict__.setdefault("_non_persistent", set()).add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under a name."""
         if not isinstance(module, Module | None):
             raise error("nn.not_a_module", kind=type_name(module))
         self._register("module", name, module, Module, "")
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Do what ``add_module`` does."""
+        self.add_module(name, module)
 
     def _register(self, what: str, name: str, value: Any, kind: type, wanted: str) -> None:
         """Add what belongs to the module; refuse names that cannot be one, and other things."""
@@ -170,6 +170,28 @@ class Module:
     def named_modules(self, *, prefix: str = "") -> Iterator[tuple[str, Module]]:
         """Yield (path, module) for the module itself, its children, theirs, and so on."""
         return _once(self._walk(prefix))
+
+    def get_submodule(self, target: str) -> Module:
+        """Return the module with this path, such as ``"layers.0"``; AttributeError if none."""
+        module = self
+        for name in filter(None, target.split(".")):
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter with this path, such as ``"layers.0.weight"``; AttributeError."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        parameter = getattr(module, name)
+        if not isinstance(parameter, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return parameter
 
     def modules(self) -> Iterator[Module]:
         """Yield the module itself, its children, theirs, and so on."""
@@ -245,6 +267,10 @@ class Module:
         """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
         raise error("dtypes.cuda")
 
+    def cpu(self) -> Self:
+        """Return the module itself: there is nothing but the CPU."""
+        return self
+
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert all that is floats, in place; arguments are those of ``Tensor.to``."""
         dtype = zeros(0).to(*args, **kwargs).dtype
@@ -255,12 +281,10 @@ class Module:
             return tensor.to(*args, **kwargs) if tensor.is_floating_point() else tensor
 
         for module in self.modules():
-            for param in module._parameters.values():
-                if param is not None:
-                    param.data = convert(param.data)
-                    param._grad = None if param._grad is None else convert(param._grad)
-            for name, buffer in module._buffers.items():
-                module._buffers[name] = None if buffer is None else convert(buffer)
+            for owned in (module._parameters, module._buffers):
+                for name, tensor in owned.items():
+                    if tensor is not None:
+                        owned[name] = _converted(tensor, convert)
         return self
 
     def float(self) -> Self:
@@ -271,52 +295,9 @@ class Module:
         """Convert to float64."""
         return self.to(float64)
 
-    # -- its state -----------------------------------------------------------------------------
-
-    def _state(self) -> dict[str, Tensor]:
-        """Return the own parameters and buffers."""
-        own: dict[str, Tensor | None] = {**self._parameters, **self._buffers}
-        return {name: value for name, value in own.items() if value is not None}
-
-    def state_dict(self) -> OrderedDict[str, Tensor]:
-        """Return path -> tensor for all parameters and buffers; memory is shared."""
-        state: OrderedDict[str, Tensor] = OrderedDict()
-        for path, module in self._walk():
-            for name, value in module._state().items():
-                state[f"{path}.{name}" if path else name] = value.detach()
-        return state
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True
-    ) -> IncompatibleKeys:
-        """Copy the values of a ``state_dict`` into the parameters and buffers.
-
-        Returns the names that only one side has: none may be there when ``strict``. RuntimeError
-        tells all names and shapes that differ.
-        """
-        if not isinstance(state_dict, Mapping):
-            raise error("nn.state_type", kind=type(state_dict))
-        keys, wrong = IncompatibleKeys([], []), []
-        for path, module in self._walk():
-            prefix = f"{path}." if path else ""
-            own = module._state()
-            for name, target in own.items():
-                if prefix + name in state_dict:
-                    wrong += _load(prefix + name, target, state_dict[prefix + name])
-                else:
-                    keys.missing_keys.append(prefix + name)
-            for key in state_dict:
-                first, *further = key.removeprefix(prefix).split(".", 1)
-                if key.startswith(prefix) and first not in (module._modules if further else own):
-                    keys.unexpected_keys.append(key)
-        if strict:
-            for what, names in (("Unexpected", keys[1]), ("Missing", keys[0])):
-                if names:
-                    listed = ", ".join(f'"{name}"' for name in names)
-                    wrong.insert(0, f"{what} key(s) in state_dict: {listed}. ")
-        if wrong:
-            raise error("nn.state", kind=type(self).__name__, wrong="\n\t".join(wrong))
-        return keys
+    def half(self) -> Self:
+        """Convert to float16."""
+        return self.to(float16)
 
     # -- calling it ----------------------------------------------------------------------------
 
@@ -362,7 +343,7 @@ class Module:
 
     def extra_repr(self) -> str:
         """Return what to print between the brackets; subclasses have more to say."""
-        return ""
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._shown)
 
     def _child_lines(self) -> list[str]:
         return [f"({name}): {child!r}" for name, child in self._modules.items()]
@@ -376,6 +357,18 @@ class Module:
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
 
 
+def _converted(tensor: Any, convert: Callable[[Tensor], Tensor]) -> Any:
+    """Return a converted buffer; a parameter stays the one that it is."""
+    if is_lazy(tensor):
+        tensor.convert(convert)
+        return tensor
+    if not isinstance(tensor, Parameter):
+        return convert(tensor)
+    tensor.data = convert(tensor.data)
+    tensor._grad = None if tensor._grad is None else convert(tensor._grad)
+    return tensor
+
+
 def _once(named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Leave out None, and what is there under a second name."""
     seen = set()
@@ -383,20 +376,3 @@ def _once(named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         if value is not None and value not in seen:
             seen.add(value)
             yield name, value
-
-
-def _load(name: str, target: Tensor, value: Any) -> list[str]:
-    """Copy a value into a parameter or buffer; return what is wrong with it."""
-    if not isinstance(value, Tensor):
-        return [
-            f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like '
-            f"object from checkpoint but received {type(value)}"
-        ]
-    if value.shape != target.shape:
-        return [
-            f"size mismatch for {name}: copying a param with shape {value.shape} from checkpoint, "
-            f"the shape in current model is {target.shape}."
-        ]
-    with no_grad():
-        target.copy_(value)
-    return []

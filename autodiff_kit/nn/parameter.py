@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.autograd.grad_mode import local, no_grad
+from autodiff_kit.creation import empty
+from autodiff_kit.dtypes import Size, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.tensor import Tensor, share, wrap
 
-__all__ = ["Parameter", "clear_grad", "type_name"]
+__all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
 class Parameter(Tensor):
@@ -55,6 +59,87 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         twin = memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
         return twin
+
+
+class _Uninitialized(Tensor):
+    """A tensor without a shape, until ``materialize`` gives it one: what lazy layers hold."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "_array" or (name[0] != "_" and name not in _WITHOUT_SHAPE):
+            method = f"<method {name!r} of 'torch._C.TensorBase' objects>"
+            function = method if name[0] != "_" else "an operation"
+            raise error("nn.uninitialized", function=function)
+        return object.__getattribute__(self, name)
+
+    @property
+    def shape(self) -> Size:
+        """Refuse: there is none."""
+        raise error("nn.uninitialized_shape")
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype that the elements will have."""
+        return from_numpy_dtype(object.__getattribute__(self, "_array").dtype)
+
+    def convert(self, function: Any) -> None:
+        """Change the dtype as ``function`` changes that of a tensor."""
+        self._array = function(wrap(object.__getattribute__(self, "_array")))._array
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become a tensor of this shape."""
+        requires_grad = self.requires_grad
+        self._array = empty(shape, device=device, dtype=dtype or self.dtype)._array
+        self.__class__, self._node = self._becomes(), None
+        self.requires_grad_(requires_grad)  # by a new node, which knows the shape
+
+    def _becomes(self) -> Any:
+        return Tensor
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        twin = memo[id(self)] = type(self)(self.requires_grad, None, self.dtype)
+        return twin
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, None, self.dtype)
+
+
+# What may be asked of a tensor without a shape.
+_WITHOUT_SHAPE = {"convert", "dtype", "grad", "is_leaf", "materialize", "requires_grad"}
+_WITHOUT_SHAPE |= {"requires_grad_", "retains_grad", "shape"}
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape is not known yet."""
+
+    __slots__ = ()
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        self.__class__ = Parameter  # type: ignore[assignment]
+        self.__init__(empty(0, device=device, dtype=dtype), requires_grad)  # type: ignore[misc]
+        self.__class__ = UninitializedParameter
+
+    def _becomes(self) -> Any:
+        return Parameter
+
+
+class UninitializedBuffer(_Uninitialized):
+    """A buffer whose shape is not known yet."""
+
+    __slots__ = ()
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
+        self._array = np.empty(0, empty(0, device=device, dtype=dtype)._array.dtype)
+        self._node = self._grad = self._changes = self._base = self._views = None
+
+
+def is_lazy(value: Any) -> bool:
+    """Return whether a parameter or buffer has no shape yet."""
+    return isinstance(value, _Uninitialized)
 
 
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:

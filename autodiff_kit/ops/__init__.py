@@ -28,20 +28,23 @@ from autodiff_kit.ops.table import vjp as vjp
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.activations import *
+    from autodiff_kit.ops.attention import *
     from autodiff_kit.ops.convolution import *
+    from autodiff_kit.ops.curves import *
     from autodiff_kit.ops.einsum import *
     from autodiff_kit.ops.gathering import *
     from autodiff_kit.ops.layers import *
     from autodiff_kit.ops.losses import *
     from autodiff_kit.ops.pooling import *
+    from autodiff_kit.ops.resampling import *
     from autodiff_kit.ops.scaled import *
     from autodiff_kit.ops.sorting import *
     from autodiff_kit.ops.statistics import *
 
 # Loaded when one of them is first asked for, so that importing the kit takes a fifth less.
 _LATER = (
-    *("activations", "convolution", "einsum", "gathering", "layers", "losses", "pooling"),
-    *("scaled", "sorting", "statistics"),
+    *("activations", "attention", "convolution", "curves", "einsum", "gathering", "layers"),
+    *("losses", "pooling", "resampling", "scaled", "sorting", "statistics"),
 )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "gelu",
     "leaky_relu",
     "leaky_relu_backward",
+    "leaky_relu_in_place",
     "log_softmax",
     "logsumexp",
     "softmax",
@@ -80,6 +81,22 @@ def _(g: Value, x: Value, negative_slope: float) -> Value:
 def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
     """Return the slope of the leaky relu times g; it does not change with x."""
     return np.where(x > 0, g, g * negative_slope)[()]
+
+
+@op(
+    "where(x > 0, x, negative_slope * x)",
+    tex=r"[x > 0]\,x + [x \le 0]\,a x",
+    node="LeakyReluBackward1",
+    whole=floats_only("leaky_relu_cpu"),
+)
+@vjp(
+    "x",
+    lambda g, out, negative_slope: leaky_relu_backward(g, out, negative_slope=negative_slope),
+    tex=r"\bar z \odot ([z > 0] + a\,[z \le 0])",
+)
+def leaky_relu_in_place(x: Value, *, negative_slope: float) -> Value:
+    """Return the same; its rule reads the output, which has the sign of the input."""
+    return np.where(x > 0, x, x * negative_slope)[()]
 
 
 @op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")

@@ -24,7 +24,7 @@ from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.table import op
 from autodiff_kit.ops.windows import Grid
 
-__all__ = ["convolution", "convolution_input", "convolution_weight"]
+__all__ = ["conv_transpose", "convolution", "convolution_input", "convolution_weight"]
 
 
 def _columns(
@@ -161,3 +161,33 @@ def _(g: Value, image: Value, grid: Grid, groups: int) -> Value:
 @convolution_weight.vjp("image", tex=r"\bar z^\top * x")
 def _(g: Value, x: Value, image_shape: Ints, grid: Grid, groups: int) -> Value:
     return convolution_input(x, g, shape=image_shape, grid=grid, groups=groups)
+
+
+# -- transposed -----------------------------------------------------------------------------------
+
+
+@op(
+    "convolution_input(x, weight) + bias",
+    tex=r"w^\top * x + b",
+    node="ConvolutionBackward0",
+    dtypes="any",
+    saved_as={"x": "input"},
+)
+@vjp("bias", lambda g: g.sum((0, *range(2, len(g.shape)))), tex=r"\textstyle\sum \bar z")
+def conv_transpose(
+    x: Value, weight: Value, bias: Value, *, shape: Ints, grid: Grid, groups: int
+) -> Value:
+    """Spread every element out over a window: (n, c, *count) to ``shape``, (n, out, *size)."""
+    shift = bias if isinstance(bias, int) else bias.reshape(-1, *[1] * len(grid.kernel))
+    out = convolution_input(x, weight, shape=shape, grid=grid, groups=groups) + shift
+    return np.ascontiguousarray(out)
+
+
+@conv_transpose.vjp("x", tex=r"w * \bar z")
+def _(g: Value, weight: Value, grid: Grid, groups: int) -> Value:
+    return convolution(g, weight, 0, grid=grid, groups=groups)
+
+
+@conv_transpose.vjp("weight", tex=r"x * \bar z")
+def _(g: Value, x: Value, weight_shape: Ints, grid: Grid, groups: int) -> Value:
+    return convolution_weight(x, g, shape=weight_shape, grid=grid, groups=groups)

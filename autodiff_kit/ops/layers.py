@@ -22,7 +22,7 @@ from autodiff_kit.ops.reduction import mean_dim
 from autodiff_kit.ops.shape import reshape
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["addmm", "batch_norm", "embedding", "embedding_backward", "layer_norm"]
+__all__ = ["addmm", "batch_norm", "embedding", "embedding_backward", "group_norm", "layer_norm"]
 
 # -- affine ---------------------------------------------------------------------------------------
 
@@ -119,6 +119,43 @@ def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) ->
 @layer_norm.vjp("weight", tex=r"\bar z \odot \hat x")
 def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) -> Value:
     return flat_in(g * _standardised(x, _last(x, count), eps)[0], weight)
+
+
+def _in_groups(x: Value, groups: int) -> Value:
+    return reshape(x, shape=(x.shape[0], groups, -1))
+
+
+@op(
+    "weight * (x - mean) / std + bias",
+    tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
+    node="NativeGroupNormBackward0",
+    dtypes="any",
+    whole=floats_only("group_norm"),
+    saved_as={"x": "input"},
+    layout="rows",
+)
+@vjp("bias", lambda g: _add_up(g), tex=r"\textstyle\sum \bar z")
+def group_norm(x: Value, weight: Value, bias: Value, *, groups: int, eps: float) -> Value:
+    """Standardise each sample within groups of its channels (dimension 1).
+
+    Source: Wu and He, Group normalization (2018).
+    """
+    out = _standardised(_in_groups(x, groups), (2,), eps)[0].reshape(x.shape)
+    return out * _by_channel(weight, x) + _by_channel(bias, x)
+
+
+@group_norm.vjp(
+    "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
+)
+def _(g: Value, x: Value, weight: Value, groups: int, eps: float) -> Value:
+    g = _in_groups(g * _by_channel(weight, x), groups)
+    return reshape(_through(g, _in_groups(x, groups), (2,), eps), shape=tuple(x.shape))
+
+
+@group_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
+def _(g: Value, x: Value, groups: int, eps: float) -> Value:
+    out = _standardised(_in_groups(x, groups), (2,), eps)[0]
+    return _add_up(g * reshape(out, shape=tuple(x.shape)))
 
 
 def _others(x: Value) -> Ints:

@@ -24,6 +24,7 @@ from autodiff_kit.ops.table import op, vjp
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_backward", "div_by_count"]
 __all__ += ["binary_cross_entropy_with_logits"]
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
+__all__ += ["smooth_l1_loss"]
 
 _add: Callable[..., Value] = np.add.reduce
 
@@ -215,6 +216,33 @@ def _refuse_two_types(own: Any, other: Any) -> None:
 
 def _clipped(x: Value, delta: float) -> Value:
     return where(abs(x) < delta, x, sign(x) * delta)  # flat at delta itself, as in PyTorch
+
+
+@op(
+    "where(abs(x - y) < beta, (x - y) ** 2 / (2 * beta), abs(x - y) - beta / 2)",
+    tex=r"\tfrac1n \textstyle\sum_i h_\beta(x_i - y_i) / \beta",
+    node="SmoothL1LossBackward0",
+    whole=floats_only("smooth_l1_cpu"),
+    saved_as={"y": "target"},
+)
+def smooth_l1_loss(x: Value, y: Value, *, beta: float, reduction: str) -> Value:
+    """Return ``huber_loss`` divided by beta: the slope of large differences is 1.
+
+    Source: Girshick, Fast R-CNN (2015).
+    """
+    size = np.abs(x - y)
+    losses = np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)[()]
+    return _reduced(losses, reduction)
+
+
+@smooth_l1_loss.vjp("x", tex=r"\tfrac1n \bar z\,h'_\beta(x - y) / \beta")
+def _(g: Value, x: Value, y: Value, beta: float, reduction: str) -> Value:
+    return _each(g, x, reduction) * (_clipped(x - y, beta) / beta)
+
+
+@smooth_l1_loss.vjp("y", tex=r"\tfrac1n \bar z\,h'_\beta(y - x) / \beta")
+def _(g: Value, x: Value, y: Value, beta: float, reduction: str) -> Value:
+    return _each(g, x, reduction) * (_clipped(y - x, beta) / beta)
 
 
 # -- probabilities of yes -------------------------------------------------------------------------

@@ -20,7 +20,8 @@ from autodiff_kit.ops.shape import reshape
 from autodiff_kit.ops.table import op
 from autodiff_kit.ops.windows import Grid, pad_array
 
-__all__ = ["avg_pool2d", "avg_pool2d_backward", "constant_pad_nd", "max_pool2d"]
+__all__ = ["adaptive_max_pool2d", "avg_pool2d", "avg_pool2d_backward", "constant_pad_nd"]
+__all__ += ["max_pool2d"]
 
 _maximum: Callable[..., Value] = np.maximum.reduce
 
@@ -37,7 +38,7 @@ def max_pool2d(x: Value, *, grid: Grid) -> Any:
     height, width = size = x.shape[-2:]
     count = grid.counts(size)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    image = pad_array(x, grid.border(), lowest)
+    image = pad_array(x, grid.border(size), lowest)
     up, left = (
         np.arange(n) * s - p for n, s, p in zip(count, grid.stride, grid.padding, strict=True)
     )
@@ -57,42 +58,68 @@ def max_pool2d(x: Value, *, grid: Grid) -> Any:
     return out, positions + firsts  # in the whole tensor, counted row by row
 
 
-@max_pool2d.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, positions: Value, x: Value) -> Value:
-    places = getattr(positions, "_array", positions)
-    flat = index_backward(g, shape=(math.prod(x.shape),), indices=(places,))
-    return flat_in(reshape(flat, shape=x.shape), x)
+@op(
+    "adaptive_max_pool2d(x)",
+    tex=r"\max_{\text{window}} x",
+    node="AdaptiveMaxPool2DBackward0",
+    by_products=("positions",),
+    saved_as={"positions": "result1"},
+)
+def adaptive_max_pool2d(x: Value, *, bounds: tuple[list[tuple[int, int]], ...]) -> Any:
+    """Return the largest element of windows with these bounds, and where it stands."""
+    height, width = x.shape[-2:]
+    count = tuple(map(len, bounds))
+    positions = np.empty((*x.shape[:-2], *count), np.int64)
+    for i, (top, bottom) in enumerate(bounds[0]):
+        for j, (left, right) in enumerate(bounds[1]):
+            window = x[..., top:bottom, left:right].reshape(*x.shape[:-2], -1)
+            row, column = np.divmod(np.argmax(window, -1), right - left)
+            positions[..., i, j] = (top + row) * width + left + column
+    firsts = np.arange(0, x.size, max(1, height * width)).reshape(*x.shape[:-2], 1, 1)
+    positions += firsts
+    return np.ravel(x)[positions], positions
+
+
+for _pool in (max_pool2d, adaptive_max_pool2d):
+
+    @_pool.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
+    def _(g: Value, positions: Value, x: Value) -> Value:
+        places = getattr(positions, "_array", positions)
+        flat = index_backward(g, shape=(math.prod(x.shape),), indices=(places,))
+        return flat_in(reshape(flat, shape=x.shape), x)
 
 
 @op("avg_pool2d(x)", tex=r"\tfrac1k \textstyle\sum_{\text{window}} x", node="AvgPool2DBackward0")
-def avg_pool2d(x: Value, *, grid: Grid) -> Value:
-    """Add every window up and divide by the number of its elements."""
-    count = grid.counts(x.shape[-2:])
-    image = pad_array(x, grid.border())
+def avg_pool2d(x: Value, *, grid: Grid, divisor: Any) -> Value:
+    """Add every window up and divide: by a number, or by one for each window, as an array."""
+    size = x.shape[-2:]
+    count = grid.counts(size)
+    image = pad_array(x, grid.border(size))
     out = np.zeros((*x.shape[:-2], *count), x.dtype)
     for _, where in grid.places(count):
         out += image[where]
-    return (out / math.prod(grid.kernel)).astype(x.dtype, copy=False)
+    return (out / divisor).astype(x.dtype, copy=False)
 
 
 @avg_pool2d.vjp("x", tex=r"\tfrac1k \textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x: Value, grid: Grid) -> Value:
-    return flat_in(avg_pool2d_backward(g, shape=x.shape, grid=grid), x)
+def _(g: Value, x: Value, grid: Grid, divisor: Any) -> Value:
+    return flat_in(avg_pool2d_backward(g, shape=x.shape, grid=grid, divisor=divisor), x)
 
 
 @op("zeros with x / k added at the windows", tex=r"\tfrac1k \textstyle\sum x \text{ put back}")
-def avg_pool2d_backward(x: Value, *, shape: Ints, grid: Grid) -> Value:
+def avg_pool2d_backward(x: Value, *, shape: Ints, grid: Grid, divisor: Any) -> Value:
     """Give every element its part of the windows that it was in."""
-    image = pad_array(np.zeros(shape, x.dtype), grid.border())
-    part = (x / math.prod(grid.kernel)).astype(x.dtype, copy=False)
+    border = grid.border(shape[-2:])
+    image = pad_array(np.zeros(shape, x.dtype), border)
+    part = (x / divisor).astype(x.dtype, copy=False)
     for _, where in grid.places(x.shape[-2:]):
         image[where] += part
-    return pad_array(image, tuple(-n for n in grid.border()))
+    return pad_array(image, tuple(-n for n in border))
 
 
 @avg_pool2d_backward.vjp("x", tex=r"\tfrac1k \textstyle\sum_{\text{window}} \bar z")
-def _(g: Value, grid: Grid) -> Value:
-    return avg_pool2d(g, grid=grid)
+def _(g: Value, grid: Grid, divisor: Any) -> Value:
+    return avg_pool2d(g, grid=grid, divisor=divisor)
 
 
 @op("pad(x, pad, value)", tex=r"[a, x, a]")

@@ -26,21 +26,35 @@ class Grid(NamedTuple):
     kernel, stride, padding, dilation : tuple of int
         The window's size, the step to the next window, the border around the image, and the step
         between the elements of a window.
+    reaches_over : bool
+        Whether a last window that begins inside may reach over the border: PyTorch's ``ceil_mode``.
     """
 
     kernel: Ints
     stride: Ints
     padding: Ints
     dilation: Ints
+    reaches_over: bool = False
 
     def counts(self, size: Ints) -> Ints:
         """Return how many windows fit on an image of this size."""
-        each = zip(*self, size, strict=True)
-        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for k, s, p, d, n in each)
+        counts = []
+        for k, s, p, d, n in zip(*self[:4], size, strict=True):
+            beyond = n + 2 * p - d * (k - 1) - 1  # where the first window would end, 0 at the end
+            count = beyond // s + 1
+            if self.reaches_over and beyond % s and count * s < n + p:
+                count += 1
+            counts.append(count)
+        return tuple(counts)
 
-    def border(self) -> Ints:
+    def border(self, size: Ints) -> Ints:
         """Return the padding of all sides, as ``pad_array`` takes it."""
-        return tuple(p for n in reversed(self.padding) for p in (n, n))
+        sides: list[int] = []
+        each = zip(*self[:4], size, self.counts(size), strict=True)
+        for k, s, p, d, n, count in each:
+            end = (count - 1) * s + d * (k - 1) + 1 - p  # of the last window
+            sides = [p, max(p, end - n), *sides]
+        return tuple(sides)
 
     def places(self, counts: Ints) -> Iterator[tuple[Ints, Any]]:
         """Yield each place in a window, and the part of the image that all windows have there."""

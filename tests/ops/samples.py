@@ -193,15 +193,54 @@ IMAGE, KERNEL = signed(2, 4, 5, 4), signed(6, 2, 3, 2, seed=1)
 GRID = Grid((3, 2), (2, 1), (1, 0), (1, 2))
 CONVOLVED = {"grid": GRID, "groups": 2}
 WINDOWS = Grid((2, 3), (1, 2), (1, 0), (1, 1))
+OVER = Grid((2, 2), (2, 2), (0, 1), (1, 1), reaches_over=True)
+QUERIES = numbers(2, 1, 3, 4), numbers(2, 1, 4, 4, seed=1)
+ADDED_MASK = np.array([[0, -np.inf, 0.5, 0], [-np.inf] * 4, [0, 0, 0, -1]], "float32")
 
 INSTEAD |= {
     "addmm": [
         Sample((numbers(4), MATRIX, numbers(3, 4, seed=1))),
         Sample((numbers(2, 1), MATRIX, numbers(3, 4, seed=1)), {"beta": 0.5, "alpha": 3.0}),
     ],
-    "avg_pool2d": [Sample((IMAGE,), {"grid": WINDOWS})],
+    "adaptive_max_pool2d": [
+        Sample((IMAGE,), {"bounds": ([(0, 3), (2, 5)], [(0, 2), (1, 3), (2, 4)])})
+    ],
+    "attention": [
+        Sample((*QUERIES, numbers(2, 1, 4, 2, seed=2)), {"mask": mask, "scale": 0.5})
+        for mask in (None, ADDED_MASK)
+    ],
+    "avg_pool2d": [
+        Sample((IMAGE,), {"grid": WINDOWS, "divisor": 6}),
+        Sample((IMAGE,), {"grid": OVER, "divisor": np.arange(1.0, 10).reshape(3, 3)}),
+    ],
     "avg_pool2d_backward": [
-        Sample((signed(2, 4, 6, 1),), {"grid": WINDOWS, "shape": (2, 4, 5, 4)})
+        Sample((signed(2, 4, 6, 1),), {"grid": WINDOWS, "shape": (2, 4, 5, 4), "divisor": 6}),
+        Sample((signed(2, 4, 3, 3),), {"grid": OVER, "shape": (2, 4, 5, 4), "divisor": 4}),
+    ],
+    "celu": [Sample((signed(2, 3),), {"alpha": 0.7})],
+    "conv_transpose": [
+        Sample((signed(1, 6, 3, 2), KERNEL, numbers(4)), {**CONVOLVED, "shape": (1, 4, 5, 4)}),
+    ],
+    "elu": [Sample((signed(2, 3),), {"alpha": 0.7, "scale": 1.5})],
+    "elu_in_place": [Sample((signed(2, 3),), {"alpha": 0.7, "scale": 1.5})],
+    "glu": [Sample((signed(2, 4),), {"dim": 1}), Sample((signed(4, 3, 2),), {"dim": 0})],
+    "group_norm": [
+        Sample((signed(2, 4, 3), numbers(4), numbers(4, seed=1)), {"groups": 2, "eps": 0.1})
+    ],
+    "hardsigmoid": [Sample((5 * signed(2, 3),))],
+    "hardswish": [Sample((5 * signed(2, 3),))],
+    "hardtanh": [Sample((signed(2, 3),), {"low": -0.75, "high": 0.8})],
+    **{name: [Sample((signed(2, 3),))] for name in ("log_sigmoid", "mish", "silu")},
+    "prelu_kernel": [Sample((signed(2, 3), numbers(3))), Sample((signed(2, 3), numbers(1)))],
+    **{
+        name: [Sample((IMAGE,), {"rows": numbers(3, 5), "columns": numbers(6, 4)})]
+        for name in (
+            *("adaptive_avg_pool2d", "resample", "upsample_bilinear2d", "upsample_nearest2d"),
+        )
+    },
+    "smooth_l1_loss": [
+        Sample((signed(2, 3), signed(2, 3, seed=1)), {"beta": 0.4, "reduction": kind})
+        for kind in ("mean", "sum", "none")
     ],
     "batch_norm": [
         Sample((BATCH, *(numbers(3, seed=i) for i in range(4))), {"training": t, "eps": 0.1})
@@ -255,6 +294,7 @@ INSTEAD |= {
         Sample((BATCH, numbers(2), numbers(2, seed=1)), {"count": 1, "eps": 0.1}),
     ],
     "leaky_relu": [Sample((signed(2, 3),), {"negative_slope": 0.1})],
+    "leaky_relu_in_place": [Sample((signed(2, 3),), {"negative_slope": 0.1})],
     "logsumexp": [
         Sample((MATRIX,), {"dim": (1,)}),
         Sample((BATCH,), {"dim": (0, 2), "keepdim": True}),
@@ -263,6 +303,7 @@ INSTEAD |= {
     "max_pool2d": [
         Sample((IMAGE,), {"grid": WINDOWS}),
         Sample((IMAGE[0],), {"grid": WINDOWS._replace(dilation=(2, 1))}),
+        Sample((IMAGE,), {"grid": OVER}),
     ],
     "mse_loss": [
         Sample((MATRIX, numbers(2, 3, seed=1)), {"reduction": kind})

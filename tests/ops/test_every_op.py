@@ -154,9 +154,11 @@ WITH_NUMPY = {
 }
 
 WITH_NUMPY |= {
-    "avg_pool2d": "pooled(x, grid, np.nansum) / np.prod(grid.kernel)",
-    "avg_pool2d_backward": "adjoint("
-    "lambda e: pooled(e, grid, np.nansum) / np.prod(grid.kernel), x, shape)",
+    "adaptive_max_pool2d": "np.stack([np.stack([x[..., a:b, c:d].max((-1, -2)) "
+    "for c, d in bounds[1]], -1) for a, b in bounds[0]], -2)",
+    "attention": "attended(query, key, value, mask, scale)",
+    "avg_pool2d": "pooled(x, grid, np.nansum) / divisor",
+    "avg_pool2d_backward": "adjoint(lambda e: pooled(e, grid, np.nansum) / divisor, x, shape)",
     "batch_norm": "standard(x, (0, 2), eps, *(() if training else (column(mean), column(var))))"
     " * column(weight) + column(bias)",
     "leaky_relu_backward": "np.where(x > 0, g, negative_slope * g)",
@@ -166,6 +168,8 @@ WITH_NUMPY |= {
     "binary_cross_entropy_with_logits": "reduced(weight * (pos_weight * y * np.log1p(np.exp(-x)) "
     "+ (1 - y) * np.log1p(np.exp(x))), reduction)",
     "constant_pad_nd": "np.pad(x[:, :-1], [(0, 2), (1, 0)], constant_values=value)",
+    "conv_transpose": "adjoint(lambda e: correlated(e, weight, grid, groups), x, shape) "
+    "+ column(bias, 4)",
     "convolution": "correlated(x, weight, grid, groups) + column(bias, x.ndim)",
     "convolution_input": "adjoint(lambda e: correlated(e, weight, grid, groups), x, shape)",
     "convolution_weight": "adjoint(lambda e: correlated(image, e, grid, groups), x, shape)",
@@ -175,6 +179,11 @@ WITH_NUMPY |= {
     "erf": "error_function(x)",
     "gelu": "x / 2 * (1 + (error_function(x / 2**0.5) if approximate == 'none' "
     "else np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))))",
+    "glu": "np.split(x, 2, dim)[0] / (1 + np.exp(-np.split(x, 2, dim)[1]))",
+    "group_norm": "standard(x.reshape(2, groups, -1), 2, eps).reshape(x.shape) * column(weight) "
+    "+ column(bias)",
+    "smooth_l1_loss": "reduced(np.where(abs(x - y) < beta, (x - y) ** 2 / 2 / beta, "
+    "abs(x - y) - beta / 2), reduction)",
     "huber_loss": "reduced(np.where(abs(x - y) < delta, (x - y) ** 2 / 2, "
     "delta * (abs(x - y) - delta / 2)), reduction)",
     "layer_norm": "standard(x, tuple(range(-count, 0)), eps) * weight + bias",
@@ -209,6 +218,15 @@ def standard(x: Any, axes: Any, eps: float, mean: Any = None, var: Any = None) -
     return (x - mean) / (var + eps) ** 0.5
 
 
+def attended(query: Any, key: Any, value: Any, mask: Any, scale: float) -> Any:
+    out = np.zeros((*query.shape[:-1], value.shape[-1]))
+    for i in np.ndindex(query.shape[:-1]):
+        scores = scale * key[i[:2]] @ query[i] + (0 if mask is None else mask[i[2]])
+        weights = np.exp(scores)
+        out[i] = weights @ value[i[:2]] / (weights.sum() or 1)  # no key seen: 0
+    return out
+
+
 def picked(x: Any, target: Any, weight: Any, ignored: int, reduction: str) -> Any:
     scores, target = np.moveaxis(x, min(1, x.ndim - 1), -1), np.asarray(target)
     kept = [i for i in np.ndindex(target.shape) if target[i] != ignored]
@@ -222,7 +240,7 @@ def picked(x: Any, target: Any, weight: Any, ignored: int, reduction: str) -> An
 def view(x: Any, grid: Any) -> Any:
     """Return all windows, one by one: (..., *counts, *kernel), with nan on the border."""
     rank = len(grid.kernel)
-    far = [(p, p + s + k * d) for k, s, p, d in zip(*grid, strict=True)]
+    far = [(p, p + s + k * d) for k, s, p, d in zip(*grid[:4], strict=True)]
     padded = np.pad(x, [(0, 0)] * (x.ndim - rank) + far, constant_values=np.nan)
     out = np.empty((*x.shape[:-rank], *grid.counts(x.shape[-rank:]), *grid.kernel))
     for i in np.ndindex(*out.shape[-2 * rank :]):

@@ -86,8 +86,8 @@ def test_an_optimizer_without_a_step_says_what_is_missing() -> None:
 def test_a_name_that_is_missing_is_named() -> None:
     with pytest.raises(AttributeError, match=r"If PyTorch has torch\.optim\.LBFGS"):
         optim.LBFGS  # noqa: B018
-    with pytest.raises(AttributeError, match=r"If PyTorch has torch\.nn\.Transformer"):
-        nn.Transformer  # noqa: B018
+    with pytest.raises(AttributeError, match=r"If PyTorch has torch\.nn\.Conv3d"):
+        nn.Conv3d  # noqa: B018
 
 
 def test_modules_and_optimizers_go_without_the_garbage_collector() -> None:

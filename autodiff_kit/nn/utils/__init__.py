@@ -1,22 +1,24 @@
-"""Helpers for training: gradients that are too long.
+"""Helpers for training: gradients that are too long, and all parameters as one vector.
 
 After reading this file you know how to keep a step from going too far. Read next:
-``../optim/__init__.py``.
+``../../optim/__init__.py``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.creation import tensor
 from autodiff_kit.errors import absent, error
-from autodiff_kit.functions import stack
+from autodiff_kit.functions import cat, stack
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["clip_grad_norm_"]
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "rnn"]
+__all__ += ["vector_to_parameters"]
 
 
 def clip_grad_norm_(
@@ -44,5 +46,32 @@ def clip_grad_norm_(
     return total  # type: ignore[no-any-return]
 
 
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Clamp all elements of all gradients to the range from ``-clip_value`` to ``clip_value``."""
+    each = [parameters] if isinstance(parameters, Tensor) else parameters
+    with no_grad():
+        for parameter in each:
+            if parameter._grad is not None:
+                parameter._grad.clamp_(-float(clip_value), float(clip_value))
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return all elements, one parameter after the other."""
+    return cat([parameter.view(-1) for parameter in parameters])  # type: ignore[no-any-return]
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Let the parameters have the elements of a vector, which share its memory."""
+    if not isinstance(vec, Tensor):
+        raise error("nn.not_a_vector", kind=type(vec).__name__)
+    start = 0
+    for parameter in parameters:
+        end = start + parameter.numel()
+        parameter.data = vec[start:end].view(*parameter.shape).data
+        start = end
+
+
 def __getattr__(name: str) -> Any:
+    if name == "rnn":
+        return import_module("autodiff_kit.nn.utils.rnn")
     raise absent("autodiff_kit.nn.utils", name)

@@ -1,0 +1,303 @@
+"""Activations: the curves between the layers of a network.
+
+After reading this file you know that such a layer is a function with its options. Read next:
+``functional_activations.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit.creation import empty
+from autodiff_kit.errors import error
+from autodiff_kit.nn import functional as F
+from autodiff_kit.nn import init
+from autodiff_kit.nn.module import Module
+from autodiff_kit.nn.parameter import Parameter
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["ELU", "GELU", "GLU", "SELU", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU"]
+__all__ += ["LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid"]
+__all__ += ["Softmax", "Softmin", "Softplus", "Softsign", "Tanh", "Tanhshrink"]
+
+
+class _InPlace(Module):
+    """An activation that may overwrite its input; prints ``inplace`` where it does."""
+
+    inplace: bool
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        options = super().extra_repr()
+        return ", ".join([*filter(None, [options]), *["inplace=True"] * self.inplace])
+
+
+class ReLU(_InPlace):
+    """Keep what is positive; the rest becomes 0."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``relu``."""
+        return F.relu(input, self.inplace)
+
+
+class LeakyReLU(_InPlace):
+    """Keep what is positive; multiply the rest by a small number."""
+
+    _shown = ("negative_slope",)
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope, self.inplace = negative_slope, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``leaky_relu``."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+
+class PReLU(Module):
+    """``LeakyReLU`` whose slope is a parameter: one, or one per channel (dimension 1)."""
+
+    _shown = ("num_parameters",)
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Start with the slope ``init``."""
+        init.constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``prelu``."""
+        return F.prelu(input, self.weight)
+
+
+class ELU(_InPlace):
+    """Keep what is positive; the rest approaches ``-alpha`` exponentially."""
+
+    _shown = ("alpha",)
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha, self.inplace = alpha, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``elu``."""
+        return F.elu(input, self.alpha, self.inplace)
+
+
+class SELU(_InPlace):
+    """``ELU``, scaled so that mean 0 and variance 1 are kept from layer to layer."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``selu``."""
+        return F.selu(input, self.inplace)
+
+
+class SiLU(_InPlace):
+    """Multiply by the sigmoid; also called swish."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``silu``."""
+        return F.silu(input, self.inplace)
+
+
+class Mish(_InPlace):
+    """Multiply by the hyperbolic tangent of ``Softplus``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``mish``."""
+        return F.mish(input, self.inplace)
+
+
+class GELU(Module):
+    """Multiply by the standard normal CDF."""
+
+    _shown = ("approximate",)
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``gelu``."""
+        return F.gelu(input, approximate=self.approximate)
+
+
+class Hardtanh(_InPlace):
+    """Clamp to the range from ``min_val`` to ``max_val``."""
+
+    _shown: tuple[str, ...] = ("min_val", "max_val")
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
+        if max_val <= min_val:
+            raise error("nn.hardtanh_range", low=min_val, high=max_val)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``hardtanh``."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+
+class ReLU6(Hardtanh):
+    """Clamp to the range from 0 to 6."""
+
+    _shown = ()
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+
+class Hardsigmoid(Module):
+    """A sigmoid made of three straight lines."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``hardsigmoid``."""
+        return F.hardsigmoid(input, self.inplace)
+
+
+class Hardswish(Module):
+    """Multiply by ``Hardsigmoid``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``hardswish``."""
+        return F.hardswish(input, self.inplace)
+
+
+class Softplus(Module):
+    """A smooth ``ReLU``."""
+
+    _shown = ("beta", "threshold")
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``softplus``."""
+        return F.softplus(input, self.beta, self.threshold)
+
+
+class Sigmoid(Module):
+    """Squeeze into the range from 0 to 1."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``sigmoid``."""
+        return F.sigmoid(input)
+
+
+class LogSigmoid(Module):
+    """The logarithm of ``Sigmoid``, exact for any input."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``logsigmoid``."""
+        return F.logsigmoid(input)
+
+
+class Tanh(Module):
+    """Squeeze into the range from -1 to 1."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``tanh``."""
+        return F.tanh(input)
+
+
+class Tanhshrink(Module):
+    """Subtract the hyperbolic tangent."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``tanhshrink``."""
+        return F.tanhshrink(input)
+
+
+class Softsign(Module):
+    """Divide by 1 plus the absolute value."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``softsign``."""
+        return F.softsign(input)
+
+
+class GLU(Module):
+    """Multiply one half of the elements along a dimension by the sigmoid of the other half."""
+
+    _shown = ("dim",)
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``glu``."""
+        return F.glu(input, self.dim)
+
+
+class Softmax(Module):
+    """Turn numbers along a dimension into shares that add up to 1."""
+
+    _shown = ("dim",)
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``softmax``."""
+        return F.softmax(input, self.dim)
+
+
+class Softmin(Module):
+    """``Softmax`` of the negative numbers."""
+
+    _shown = ("dim",)
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``softmin``."""
+        return F.softmin(input, self.dim)
+
+
+class LogSoftmax(Module):
+    """The logarithm of ``Softmax``, exact where that is tiny."""
+
+    _shown = ("dim",)
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``log_softmax``."""
+        return F.log_softmax(input, self.dim)

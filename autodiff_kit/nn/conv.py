@@ -1,0 +1,208 @@
+"""Convolutions: layers that slide the same small kernels over images or sequences.
+
+After reading this file you know what the sizes and options of a convolution are, and that the
+transposed one undoes the change of size. Read next: ``functional_images.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit.errors import error
+from autodiff_kit.nn import functional as F
+from autodiff_kit.nn.weighted import Shape, Weighted
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
+
+
+class _ConvNd(Weighted):
+    """What the convolutions have in common: their numbers, one for each dimension of the input."""
+
+    in_channels: int
+    out_channels: int
+    kernel_size: Shape
+    groups: int
+    _rank: int
+    _is_transposed = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        output_padding: Any,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Any,
+        dtype: Any,
+    ) -> None:
+        super().__init__()
+        each = kernel_size, stride, dilation, output_padding
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.dilation, self.output_padding = map(self._each, each)
+        self.padding = padding if isinstance(padding, str) else self._each(padding)
+        self.padding_mode = padding_mode
+        if groups <= 0:
+            raise error("nn.conv_groups")
+        for name, channels in (("in", in_channels), ("out", out_channels)):
+            if channels % groups:
+                raise error("nn.conv_channels", name=name)
+        if padding == "same" and set(self.stride) != {1}:
+            raise error("nn.conv_same")
+        if padding_mode != "zeros":
+            raise error("nn.padding_mode", mode=padding_mode)
+        self._make_parameters(device, dtype, bias=bias)
+
+    def _each(self, value: Any) -> Shape:
+        return (value,) * self._rank if isinstance(value, int) else tuple(value)
+
+    def _shapes(self) -> dict[str, Shape]:
+        channels = self.out_channels, self.in_channels
+        first, second = channels[::-1] if self._is_transposed else channels
+        shape = first, second // self.groups, *self.kernel_size
+        return {"weight": shape, "bias": (self.out_channels,)}
+
+    def extra_repr(self) -> str:
+        """Return the sizes, and what differs from the default."""
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
+        text += f", stride={self.stride}"
+        usual = {"padding": 0, "dilation": 1, "output_padding": 0}
+        for name, number in usual.items():
+            value = getattr(self, name)
+            if value != (number,) * len(value):
+                text += f", {name}={value}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        return text if self.bias is not None else text + ", bias=False"
+
+
+class Conv1d(_ConvNd):
+    """Slide kernels along sequences: input of shape ((n,) in_channels, length); see ``Conv2d``."""
+
+    _rank = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        numbers = kernel_size, stride, padding, dilation, 0, groups
+        super().__init__(in_channels, out_channels, *numbers, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Slide the kernels along the input."""
+        options = self.stride, self.padding, self.dilation, self.groups
+        return F.conv1d(input, self.weight, self.bias, *options)
+
+
+class Conv2d(_ConvNd):
+    """Slide kernels over images: input of shape ((n,) in_channels, height, width).
+
+    ``kernel_size``, ``stride``, ``padding`` (pixels around the image, or "same" or "valid") and
+    ``dilation`` are ints or pairs; ``groups`` is the number of parts into which the channels are
+    split, so weight has shape (out_channels, in_channels / groups, *kernel_size). ValueError if
+    they cannot be. PyTorch can pad by other things than zeros.
+    """
+
+    _rank = 2
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        numbers = kernel_size, stride, padding, dilation, 0, groups
+        super().__init__(in_channels, out_channels, *numbers, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Slide the kernels over the input."""
+        options = self.stride, self.padding, self.dilation, self.groups
+        return F.conv2d(input, self.weight, self.bias, *options)
+
+
+class ConvTranspose1d(_ConvNd):
+    """Spread sequences out; see ``ConvTranspose2d``."""
+
+    _rank, _is_transposed = 1, True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        numbers = kernel_size, stride, padding, dilation, output_padding, groups
+        super().__init__(in_channels, out_channels, *numbers, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Spread the input out."""
+        padding: Any = self.padding
+        options = self.stride, padding, self.output_padding, self.groups, self.dilation
+        return F.conv_transpose1d(input, self.weight, self.bias, *options)
+
+
+class ConvTranspose2d(_ConvNd):
+    """Spread every element of an image out over a window; windows that overlap add up.
+
+    With the numbers of a ``Conv2d`` it gives images of the size that the ``Conv2d`` took;
+    ``output_padding`` adds rows and columns where a stride leaves the size open. Weight has shape
+    (in_channels, out_channels / groups, *kernel_size).
+    """
+
+    _rank, _is_transposed = 2, True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        numbers = kernel_size, stride, padding, dilation, output_padding, groups
+        super().__init__(in_channels, out_channels, *numbers, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Spread the input out."""
+        padding: Any = self.padding
+        options = self.stride, padding, self.output_padding, self.groups, self.dilation
+        return F.conv_transpose2d(input, self.weight, self.bias, *options)

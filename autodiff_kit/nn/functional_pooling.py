@@ -1,0 +1,322 @@
+"""The functions of ``nn.functional`` that make images smaller or larger: pooling, interpolation.
+
+After reading this file you know which windows a pooling looks at. Sequences are images of height 1.
+Read next: ``../ops/pooling.py`` and ``../ops/resampling.py``, where they are computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import ops
+from autodiff_kit.errors import error
+from autodiff_kit.methods import check_operand
+from autodiff_kit.ops.windows import Grid
+from autodiff_kit.tensor import Tensor, wrap
+
+__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d"]
+__all__ += ["avg_pool2d", "interpolate", "max_pool1d", "max_pool2d"]
+
+Numbers = int | Sequence[int]
+
+# -- windows of one size ---------------------------------------------------------------------------
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers = 0,
+    dilation: Numbers = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest element of every window; the first one gets the gradient.
+
+    Parameters
+    ----------
+    input : Tensor, shape (n, c, height, width) or (c, height, width)
+    kernel_size, stride, padding, dilation : int or pair
+        As for ``conv2d``; the stride is the kernel's size if left out. Padding never wins.
+    ceil_mode : bool
+        Whether windows at the end may reach over the border.
+    return_indices : bool
+        Return where the elements stand, too: counted row by row in each image.
+
+    RuntimeError if no window fits into the image.
+    """
+    k, s, p, d = _numbers("max_pool2d", 2, kernel_size, stride, padding=padding, dilation=dilation)
+    return _max_pool(input, Grid(k, s, p, d, ceil_mode), return_indices)
+
+
+def _max_pool(input: Tensor, grid: Grid, return_indices: bool) -> Any:
+    _check_windows("max_pool2d", input, grid)
+    out, positions = ops.max_pool2d(input, grid=grid)
+    if not return_indices:
+        return out
+    return out, wrap(positions % math.prod(input.shape[-2:]))
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers = 0,
+    dilation: Numbers = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """``max_pool2d`` for sequences: input of shape ((n,) c, length)."""
+    check_operand("max_pool1d", "input", 1, input, numbers=False)
+    if input.ndim not in (2, 3):
+        raise error("functional.max_pool1d_rank", shape=list(input.shape))
+    grid = _flat(_numbers("max_pool1d", 1, kernel_size, stride, padding=padding, dilation=dilation))
+    grid = grid._replace(reaches_over=ceil_mode)
+    if not 0 <= grid.padding[1] <= grid.kernel[1] // 2:
+        raise error("functional.max_pool1d_padding", pad=grid.padding[1], kernel=grid.kernel[1])
+    count = grid.counts((1, input.shape[-1]))[1]
+    if count < 1:
+        raise error("functional.max_pool1d_size", count=count)
+    out = _max_pool(input.unsqueeze(-2), grid, return_indices)
+    return tuple(part.squeeze(-2) for part in out) if return_indices else out.squeeze(-2)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Average every window; see ``max_pool2d``.
+
+    The zeros of the padding count as elements, unless ``count_include_pad`` is false;
+    ``divisor_override`` is what to divide by instead of the number of elements.
+    """
+    k, s, p = _numbers("avg_pool2d", 2, kernel_size, stride, padding=padding)
+    grid = Grid(k, s, p, (1, 1), ceil_mode)
+    _check_windows("avg_pool2d", input, grid)
+    if divisor_override is not None:
+        if divisor_override == 0:
+            raise error("functional.pool_divisor")
+        return ops.avg_pool2d(input, grid=grid, divisor=divisor_override)
+    return ops.avg_pool2d(input, grid=grid, divisor=_sizes(input, grid, count_include_pad))
+
+
+def _sizes(input: Tensor, grid: Grid, count_include_pad: bool) -> Any:
+    """Return how many elements windows have: a number, or an array if not all have as many."""
+    each = []
+    size = input._array.shape[-2:]
+    for k, s, p, n, m in zip(*grid[:3], size, grid.counts(size), strict=True):
+        start = np.arange(m) * s - p
+        end = np.minimum(start + k, n + p)
+        if not count_include_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, n)
+        each.append(end - start)
+    counts = each[0][:, None] * each[1]
+    whole = math.prod(grid.kernel)
+    return whole if np.all(counts == whole) else counts.astype(input._array.dtype)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """``avg_pool2d`` for sequences: input of shape ((n,) c, length)."""
+    _check_sequences("avg_pool1d", input)
+    grid = _flat(_numbers("avg_pool1d", 1, kernel_size, stride, padding=padding))
+    numbers = grid.kernel, grid.stride, grid.padding
+    image = avg_pool2d(input.unsqueeze(-2), *numbers, ceil_mode, count_include_pad)
+    return image.squeeze(-2)
+
+
+def _check_sequences(name: str, input: Tensor) -> None:
+    check_operand(name, "input", 1, input, numbers=False)
+    if input.ndim not in (2, 3):
+        raise error("functional.pool1d_rank", name=name, rank=input.ndim)
+
+
+def _numbers(
+    name: str, rank: int, kernel_size: Numbers, stride: Numbers | None, **more: Numbers
+) -> list[tuple[int, ...]]:
+    """Return the numbers of a grid, one per dimension each."""
+    if stride is None or (not isinstance(stride, int) and not len(stride)):
+        stride = kernel_size
+    result = []
+    for what, value in {"kernel_size": kernel_size, "stride": stride, **more}.items():
+        if not isinstance(value, int | tuple | list):
+            place = ["kernel_size", "stride", *more].index(what) + 2
+            kind = type(value).__name__
+            raise error("functional.pool_number", name=name, what=what, place=place, kind=kind)
+        each = (value,) * rank if isinstance(value, int) else tuple(value)
+        if len(each) == 1:
+            each *= rank
+        if len(each) != rank:
+            key = f"functional.pool{rank}d_numbers"
+            need = (
+                "either be omitted, a single int" if what == "stride" else "either be a single int"
+            )
+            raise error(key, name=name, what=what, need=need, count=len(each))
+        result.append(each)
+    return result
+
+
+def _flat(numbers: list[tuple[int, ...]]) -> Grid:
+    """Return the grid for images of height 1."""
+    neutral = ((1,), (1,), (0,), (1,))
+    both = [n + own for n, own in zip(neutral, [*numbers, (1,)][:4], strict=True)]
+    return Grid(both[0], both[1], both[2], both[3])
+
+
+def _check_windows(name: str, input: Tensor, grid: Grid) -> None:
+    check_operand(name, "input", 1, input, numbers=False)
+    if 0 in grid.stride:
+        raise error("functional.pool_stride")
+    for k, p, d in zip(grid.kernel, grid.padding, grid.dilation, strict=True):
+        if not 0 <= p <= (d * (k - 1) + 1) // 2:
+            raise error("functional.pool_padding", pad=p, kernel=k, dilation=d)
+    shape = input._array.shape
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise error("functional.pool_rank", shape=list(shape))
+    count = grid.counts(shape[-2:])
+    if min(count) < 1:
+        before, after = ("x".join(map(str, (shape[-3], *size))) for size in (shape[-2:], count))
+        raise error("functional.pool_size", before=before, after=after)
+
+
+# -- so many windows -------------------------------------------------------------------------------
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Average over as many windows as ``output_size`` says: an int, or a pair with None for all.
+
+    Input has shape ((n,) c, height, width).
+    """
+    if not hasattr(input, "size"):
+        check_operand("adaptive_avg_pool2d", "input", 1, input, numbers=False)
+    size = _output_size("adaptive_avg_pool2d", input, output_size)
+    if size == (1, 1):
+        return input.mean((-1, -2), keepdim=True)
+    rows, columns = (_averages(n, m, input) for n, m in zip(input.shape[-2:], size, strict=True))
+    return ops.adaptive_avg_pool2d(input, rows=rows, columns=columns)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """``adaptive_avg_pool2d`` for sequences: input of shape ((n,) c, length)."""
+    _check_sequences("adaptive_avg_pool1d", input)
+    count = output_size if isinstance(output_size, int) else output_size[0]
+    image = input.unsqueeze(-2)
+    columns = _averages(input.shape[-1], count, input)
+    rows = np.ones((1, 1), input._array.dtype)
+    return ops.adaptive_avg_pool2d(image, rows=rows, columns=columns).squeeze(-2)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Return the largest elements of as many windows; see ``adaptive_avg_pool2d``."""
+    size = _output_size("adaptive_max_pool2d", input, output_size)
+    bounds = tuple(_bounds(n, m) for n, m in zip(input.shape[-2:], size, strict=True))
+    out, positions = ops.adaptive_max_pool2d(input, bounds=bounds)
+    if not return_indices:
+        return out
+    return out, wrap(positions % math.prod(input.shape[-2:]))
+
+
+def _output_size(name: str, input: Tensor, output_size: Any) -> tuple[int, int]:
+    given = output_size if isinstance(output_size, tuple | list) else (output_size, output_size)
+    if input.ndim not in (3, 4):
+        colon = ":" if "max" in name else ""
+        raise error("functional.adaptive_rank", name=name, colon=colon, shape=list(input.shape))
+    if len(given) != 2:
+        raise error("functional.adaptive_size", name=name)
+    height, width = (n if m is None else m for n, m in zip(input.shape[-2:], given, strict=True))
+    if height < 0 or width < 0:
+        raise error("functional.adaptive_negative", name=name, height=height, width=width)
+    return height, width
+
+
+def _bounds(size: int, count: int) -> list[tuple[int, int]]:
+    """Return where windows begin and end that are as equal as can be, and overlap if need be."""
+    return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+
+
+def _averages(size: int, count: int, like: Tensor) -> Any:
+    """Return the matrix that averages ``size`` elements over ``count`` windows."""
+    matrix = np.zeros((count, size), like._array.dtype if like.is_floating_point() else "float32")
+    for i, (start, end) in enumerate(_bounds(size, count)):
+        matrix[i, start:end] = 1 / (end - start)
+    return matrix
+
+
+# -- other sizes -----------------------------------------------------------------------------------
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Change the size of images, shape (n, c, height, width).
+
+    Parameters
+    ----------
+    size, scale_factor : int or pair, number or pair
+        One of them: the new size, or by what to multiply the old one.
+    mode : {"nearest", "bilinear"}
+        Take the nearest element, or mix the four around each place. PyTorch has more modes.
+    align_corners : bool, optional
+        For "bilinear": whether the middles of the corner elements stay where they are, else their
+        outer corners do.
+
+    ValueError or NotImplementedError if arguments do not fit together, or are not part of the kit.
+    """
+    if mode == "nearest" and align_corners is not None:
+        raise error("functional.align_corners")
+    if input.ndim != 4 or mode not in ("nearest", "bilinear"):
+        raise error("functional.interpolate_mode", rank=input.ndim, mode=mode)
+    if (size is None) == (scale_factor is None):
+        raise error("functional.interpolate_one" if size else "functional.interpolate_none")
+    given = size if scale_factor is None else scale_factor
+    both = tuple(given) if isinstance(given, tuple | list) else (given, given)
+    matrices = []
+    for old, number in zip(input.shape[-2:], both, strict=True):
+        new = number if scale_factor is None else math.floor(old * number)
+        step = old / new if scale_factor is None else 1 / number
+        if mode == "nearest":
+            matrices.append(_nearest(old, new, step, input))
+        else:
+            matrices.append(_linear(old, new, step, bool(align_corners), input))
+    op = ops.upsample_nearest2d if mode == "nearest" else ops.upsample_bilinear2d
+    return op(input, rows=matrices[0], columns=matrices[1])
+
+
+def _nearest(old: int, new: int, step: float, like: Tensor) -> Any:
+    places = np.minimum((np.arange(new) * np.float32(step)).astype(int), old - 1)
+    return (places[:, None] == np.arange(old)).astype(like._array.dtype)
+
+
+def _linear(old: int, new: int, step: float, align_corners: bool, like: Tensor) -> Any:
+    kind = like._array.dtype
+    if align_corners:
+        places = np.arange(new) * kind.type((old - 1) / (new - 1) if new > 1 else 0)
+    else:
+        places = np.maximum((np.arange(new) + 0.5) * kind.type(step) - 0.5, 0)
+    places = np.minimum(places.astype(kind), old - 1)
+    first = places.astype(int)
+    second = np.minimum(first + 1, old - 1)
+    part = (places - first).astype(kind)
+    matrix = np.zeros((new, old), kind)
+    np.add.at(matrix, (np.arange(new), first), 1 - part)
+    np.add.at(matrix, (np.arange(new), second), part)
+    return matrix

@@ -1,0 +1,176 @@
+"""Pooling: layers that make images or sequences smaller, or larger.
+
+After reading this file you know that they have no parameters. Read next:
+``functional_pooling.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit.nn import functional as F
+from autodiff_kit.nn.module import Module
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d"]
+__all__ += ["MaxPool1d", "MaxPool2d", "Upsample"]
+
+
+class _MaxPoolNd(Module):
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
+        self.stride = kernel_size if stride is None else stride
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def _options(self) -> tuple[Any, ...]:
+        numbers = self.kernel_size, self.stride, self.padding, self.dilation
+        return *numbers, self.ceil_mode, self.return_indices
+
+
+class MaxPool1d(_MaxPoolNd):
+    """Take the largest element of every window of a sequence."""
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply ``max_pool1d``."""
+        return F.max_pool1d(input, *self._options())
+
+
+class MaxPool2d(_MaxPoolNd):
+    """Take the largest element of every window of an image."""
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply ``max_pool2d``."""
+        return F.max_pool2d(input, *self._options())
+
+
+class AvgPool1d(Module):
+    """Average every window of a sequence."""
+
+    _shown = ("kernel_size", "stride", "padding")
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = (
+            value if isinstance(value, tuple | list) else (value,)
+            for value in (kernel_size, kernel_size if stride is None else stride, padding)
+        )
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``avg_pool1d``."""
+        numbers = self.kernel_size, self.stride, self.padding
+        return F.avg_pool1d(input, *numbers, self.ceil_mode, self.count_include_pad)
+
+
+class AvgPool2d(Module):
+    """Average every window of an image."""
+
+    _shown = ("kernel_size", "stride", "padding")
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``avg_pool2d``."""
+        options = self.ceil_mode, self.count_include_pad, self.divisor_override
+        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, *options)
+
+
+class AdaptiveAvgPool1d(Module):
+    """Average a sequence over as many windows as wanted."""
+
+    _shown = ("output_size",)
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``adaptive_avg_pool1d``."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(Module):
+    """Average an image over as many windows as wanted, for images of any size."""
+
+    _shown = ("output_size",)
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``adaptive_avg_pool2d``."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveMaxPool2d(Module):
+    """Take the largest elements of as many windows as wanted."""
+
+    _shown = ("output_size",)
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply ``adaptive_max_pool2d``."""
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class Upsample(Module):
+    """Change the size of images: see ``interpolate``."""
+
+    def __init__(
+        self,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(scale_factor, tuple):
+            scale_factor = tuple(map(float, scale_factor))
+        elif scale_factor:
+            scale_factor = float(scale_factor)
+        self.size, self.scale_factor = size, scale_factor
+        self.mode, self.align_corners = mode, align_corners
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``interpolate``."""
+        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
+
+    def extra_repr(self) -> str:
+        """Return the new size, or the factor."""
+        name = "size" if self.scale_factor is None else "scale_factor"
+        return f"{name}={getattr(self, name)!r}, mode={self.mode!r}"

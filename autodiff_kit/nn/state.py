@@ -1,0 +1,113 @@
+"""The state of a module: all its parameters and buffers by name, to be saved and loaded.
+
+After reading this file you know what ``model.load_state_dict(torch.load("model.pt"))`` compares.
+Read next: ``module.py``.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.errors import error
+from autodiff_kit.nn.parameter import is_lazy
+from autodiff_kit.tensor import Tensor
+
+if TYPE_CHECKING:
+    from autodiff_kit.nn.module import Module
+
+__all__ = ["State"]
+
+
+class IncompatibleKeys(NamedTuple):
+    """What ``load_state_dict`` returns: names that only one of the two sides has."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
+
+class State:
+    """The part of ``Module`` that is about its state."""
+
+    def state_dict(
+        self: Any, *, prefix: str = "", keep_vars: bool = False
+    ) -> OrderedDict[str, Tensor]:
+        """Return path -> tensor for all parameters and persistent buffers; memory is shared.
+
+        ``prefix`` is put before all paths; with ``keep_vars``, the tensors are the parameters
+        themselves.
+        """
+        state: OrderedDict[str, Tensor] = OrderedDict()
+        for path, module in self._walk():
+            for name, value in _own(module).items():
+                key = f"{prefix}{path}.{name}" if path else prefix + name
+                state[key] = value if keep_vars or is_lazy(value) else value.detach()
+        return state
+
+    def load_state_dict(
+        self: Any, state_dict: Mapping[str, Any], strict: bool = True
+    ) -> IncompatibleKeys:
+        """Copy the values of a ``state_dict`` into the parameters and buffers.
+
+        Returns the names that only one side has: none may be there when ``strict``. RuntimeError
+        tells all names and shapes that differ.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise error("nn.state_type", kind=type(state_dict))
+        keys, wrong = IncompatibleKeys([], []), []
+        for path, module in self._walk():
+            prefix = f"{path}." if path else ""
+            own = _own(module)
+            for name, target in own.items():
+                if prefix + name in state_dict:
+                    wrong += _load(prefix + name, target, state_dict[prefix + name])
+                else:
+                    keys.missing_keys.append(prefix + name)
+            for key in state_dict:
+                first, *further = key.removeprefix(prefix).split(".", 1)
+                if key.startswith(prefix) and first not in (module._modules if further else own):
+                    keys.unexpected_keys.append(key)
+        if strict:
+            for what, names in (("Unexpected", keys[1]), ("Missing", keys[0])):
+                if names:
+                    listed = ", ".join(f'"{name}"' for name in names)
+                    wrong.insert(0, f"{what} key(s) in state_dict: {listed}. ")
+        if wrong:
+            raise error("nn.state", kind=type(self).__name__, wrong="\n\t".join(wrong))
+        return keys
+
+
+def _own(module: Module) -> dict[str, Tensor]:
+    """Return the parameters and buffers of the module itself that belong to its state."""
+    own: dict[str, Tensor | None] = {**module._parameters, **module._buffers}
+    left_out = module.__dict__.get("_non_persistent", ())
+    return {name: v for name, v in own.items() if v is not None and name not in left_out}
+
+
+def _load(name: str, target: Tensor, value: Any) -> list[str]:
+    """Copy a value into a parameter or buffer; return what is wrong with it."""
+    if not isinstance(value, Tensor):
+        return [
+            f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like '
+            f"object from checkpoint but received {type(value)}"
+        ]
+    if is_lazy(target):
+        if is_lazy(value):
+            return []
+        target.materialize(value.shape)
+    if value.shape != target.shape:
+        return [
+            f"size mismatch for {name}: copying a param with shape {value.shape} from checkpoint, "
+            f"the shape in current model is {target.shape}."
+        ]
+    with no_grad():
+        target.copy_(value)
+    return []

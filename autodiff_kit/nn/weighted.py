@@ -1,0 +1,59 @@
+"""What layers with parameters have in common: making them, and their first values.
+
+After reading this file you know how a layer says which parameters it has: as shapes, from which
+they are made at once, or, by lazy layers, when the first input is there. Read next: ``linear.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autodiff_kit.autograd.observer import installed
+from autodiff_kit.creation import empty
+from autodiff_kit.nn import init
+from autodiff_kit.nn.module import Module
+from autodiff_kit.nn.parameter import Parameter
+
+__all__ = ["Scaling", "Weighted"]
+
+Shape = tuple[int, ...]
+
+
+class Weighted(Module):
+    """A layer whose parameters are called ``weight`` and ``bias``; there may be none of either."""
+
+    weight: Any
+    bias: Any
+
+    def _shapes(self) -> dict[str, Shape]:
+        """Return the shape of each parameter that such a layer can have."""
+        raise NotImplementedError
+
+    def _make_parameters(self, device: Any, dtype: Any, **is_wanted: bool) -> None:
+        """Make the parameters and draw their first values; None stands for those not wanted."""
+        with installed(None):  # a recording shows the finished layer only
+            for name, shape in self._shapes().items():
+                made = None
+                if is_wanted.get(name, True):
+                    made = Parameter(empty(shape, device=device, dtype=dtype))
+                self.register_parameter(name, made)
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw first values that keep the variance of what passes through."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        inputs = init.fans(self.weight)[0]
+        if self.bias is not None and inputs:
+            init.uniform_(self.bias, -1 / math.sqrt(inputs), 1 / math.sqrt(inputs))
+
+
+class Scaling(Weighted):
+    """A layer that multiplies by its weight and adds its bias."""
+
+    def reset_parameters(self) -> None:
+        """Start with weight 1 and bias 0."""
+        for name, fill in (("weight", init.ones_), ("bias", init.zeros_)):
+            parameter = self._parameters.get(name)
+            if parameter is not None:
+                fill(parameter)
