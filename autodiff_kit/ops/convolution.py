@@ -21,7 +21,7 @@ from numpy.lib.stride_tricks import as_strided
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import op, vjp
 from autodiff_kit.ops.windows import Grid
 
 __all__ = ["conv_transpose", "convolution", "convolution_input", "convolution_weight"]
