@@ -615,18 +615,20 @@ class Methods:
 
     def unbind(self: Any, dim: int = 0) -> tuple[Tensor, ...]:
         """Return the entries along a dimension, which disappears."""
-        dim = self._dim(dim)
-        return tuple(ops.unbind_item(self, dim=dim, index=i) for i in range(self.size(dim)))
+        return ops.unbind(self, dim=self._dim(dim))  # type: ignore[return-value]
 
     def split(self: Any, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
         """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
         if not self.ndim:
             raise error("shapes.split_of_0d", name="split")
-        several, along = isinstance(split_size, tuple | list), self._dim(dim)
-        part = ops.split_with_sizes_item if several else ops.split_item
-        ends = ops.check_split(self.shape[along], split_size, dim)
-        pairs = zip([0, *ends], ends, strict=False)
-        return tuple(part(self, dim=along, start=start, end=end) for start, end in pairs)
+        along = self._dim(dim)
+        sizes = ops.check_split(self._array.shape[along], split_size, dim)
+        parts: Any
+        if isinstance(sizes, tuple):
+            parts = ops.split_with_sizes(self, split_sizes=sizes, dim=along)
+        else:
+            parts = ops.split(self, split_size=sizes, dim=along)
+        return parts  # type: ignore[no-any-return]
 
     def chunk(self: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """Cut into so many parts of one size; the last may be smaller, or there may be fewer."""
@@ -634,7 +636,7 @@ class Methods:
             raise error("shapes.split_of_0d", name="chunk")
         if chunks <= 0:
             raise error("shapes.chunk_count", chunks=chunks)
-        length = self.shape[self._dim(dim)]
+        length = self._array.shape[self._dim(dim)]
         size = -(-length // chunks)
         return self.split(size if size else [0] * chunks, dim)  # type: ignore[no-any-return]
 

@@ -47,8 +47,13 @@ class _Step(NamedTuple):
     op: Op
     inputs: tuple[Any, ...]  # numbers of values, or a plain number in a tuple
     params: dict[str, Any]
-    outs: list[int]  # the result, and the by-products
+    outs: list[int]  # the result, and the by-products; or all outputs
     recorded: bool  # whether gradients flow through it
+
+    @property
+    def differentiable(self) -> list[int]:
+        """Those of ``outs`` that may have a gradient."""
+        return self.outs if self.op.several else self.outs[:1]
 
 
 class StaticGraph:
@@ -203,9 +208,13 @@ class _Trace(Observer):
         """Write an operation down."""
         if OPS.get(op.name) is not op:
             raise error("static.custom_function", name=op.node_name, where=_where())
+        if params.get("index") and op.several:  # a further output of the same operation
+            self.steps[-1].outs.append(self._new(out))
+            return
         numbers = tuple(
             self.number_of(value) if isinstance(value, Tensor) else (value,) for value in inputs
         )
+        params = {name: value for name, value in params.items() if name in op.params}
         self.steps.append(_Step(op, numbers, params, [self._new(out)], node is not None))
 
     def returned(self, out: Tensor, array: Any) -> None:
@@ -310,7 +319,8 @@ class _Compiler:
             arguments += [f"{name}={self._literal(value)}" for name, value in given.items()]
             outs = [f"v{number}" for number in step.outs]
             outs += ["_"] * (len(step.op.by_products) + 1 - len(outs))
-            lines.append(f"{', '.join(outs)} = {step.op.name}({', '.join(arguments)})")
+            left = ", ".join(outs) + "," * (step.op.several and len(outs) == 1)
+            lines.append(f"{left} = {step.op.name}({', '.join(arguments)})")
         return lines
 
     def backward(self, output: int) -> tuple[list[str], list[str]]:
@@ -321,15 +331,19 @@ class _Compiler:
         """
         for step in self._steps:  # which values depend on an input that wants a gradient
             if step.recorded and any(n in self._wanted for n in step.inputs if type(n) is int):
-                self._wanted.add(step.outs[0])
+                self._wanted.update(step.differentiable)
         seed = np.ones_like(self._values[output])[()]
         gradients: dict[int, Any] = {output: seed}
         values = {f"v{number}": value for number, value in enumerate(self._values)}
         lines = [f"g{output} = {self._literal(seed)}"]
         for step in reversed(self._steps):
-            out = step.outs[0]
-            if out not in self._wanted or out not in gradients:
+            outs = [n for n in step.differentiable if n in self._wanted and n in gradients]
+            if not outs:
                 continue
+            g = f"g{outs[0]}"
+            if step.op.several:
+                g = f"{{{', '.join(f'{step.outs.index(n)}: g{n}' for n in outs)}}}"
+            values |= {f"g{n}": gradients[n] for n in outs}
             for position, number in enumerate(step.inputs):
                 wrt = step.op.inputs[0 if step.op.is_variadic else position]
                 if type(number) is not int or number not in self._wanted:
@@ -339,8 +353,7 @@ class _Compiler:
                 rule, name = step.op.rules[wrt], f"{step.op.name}_vjp_{wrt}"
                 self._names[name] = rule.function
                 reads = [self._read(step, position, read) for read in rule.reads]
-                call = f"{name}({', '.join([f'g{out}', *reads])})"
-                values[f"g{out}"] = gradients[out]
+                call = f"{name}({', '.join([g, *reads])})"
                 contribution = local.mode.quietly(eval, call, self._names, values)
                 shape = np.shape(self._values[number])
                 if contribution.shape != shape:

@@ -80,7 +80,7 @@ class Storage:
     def __iter__(self: Any) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise error("tensor.iteration_over_0d")
-        return (ops.unbind_item(self, dim=0, index=i) for i in range(len(self)))
+        return iter(ops.unbind(self, dim=0))
 
     def size(self: Any, dim: int | None = None) -> Any:
         """Return the shape, or the size of one dimension."""

@@ -23,10 +23,9 @@ from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.methods import Methods, comparison, number_first, operand_last
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import SEVERAL, is_stale, look_again, node_of, note_view, require_grad
+from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad
 
-__all__ = ["INFERENCE", "SEVERAL", "Tensor", "note_view", "refuse_to_save", "share", "wrap"]
-__all__ += ["writable"]
+__all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap", "writable"]
 
 
 class Tensor(Methods, Hookable, Storage):

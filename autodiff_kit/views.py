@@ -53,9 +53,10 @@ def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
     view._changes = of._changes
     if view._node is None and base._node is not None and base._changes is None:
         view._node = Nowhere(view)
-    if base._views is None:
-        base._views = set()
-    base._views.add(weakref.ref(view, base._views.discard))
+    views = base._views
+    if views is None:
+        views = base._views = set()
+    views.add(weakref.ref(view, views.discard))
 
 
 def forget_views(base: Tensor) -> None:

@@ -15,7 +15,13 @@ import numpy as np
 
 import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.hooks import check_replacement, refuse_result
+from autodiff_kit.autograd.hooks import (
+    as_gradient,
+    check_replacement,
+    refuse_result,
+    separate,
+    together,
+)
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import next_number, note_change
@@ -62,7 +68,7 @@ class Task:
         """
         uses: dict[Node, int] = {}
         stack = [node for node, _ in self.roots]
-        useful = self.useful
+        useful = None if self.useful is None else self.useful.union(n.whole for n in stack)
         while stack:
             node = stack.pop()
             uses[node] = uses.get(node, 0) + 1
@@ -76,8 +82,8 @@ class Task:
         """Return how many of these nodes the pass comes, or came, to."""
         uses = self.count_uses()
         if len(self.roots) == 1:  # PyTorch does not count the node it starts from, if it is alone
-            uses[self.roots[0][0]] -= 1
-        visited = [node for node in nodes if uses.get(node)]
+            uses[self.roots[0][0].whole] -= 1
+        visited = [node for node in nodes if uses.get(node.whole)]
         for node in visited:
             if node in (self.returned or ()) and isinstance(node, AccumulateGrad):
                 raise error("graph.leaf_of_grad")
@@ -169,26 +175,34 @@ def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     hooks = node.hooks
     assert hooks is not None
     task.calls_hooks()
-    as_array = isinstance(g, ARRAYS)
-    gradient: Tensor = gradient_of(g) if as_array else g
-    for hook in tuple(hooks.on_gradient.values()):
-        replaced = hook(gradient)
-        if replaced is not None:
-            check_replacement(hook, gradient, replaced)
-            gradient = replaced
-    result: Value = gradient._array if as_array else gradient
-    kept = None if hooks.retain is None else hooks.retain()
-    if kept is not None and result is not None:
-        old = kept._grad
-        if as_array:
-            kept._grad = gradient_of(result.copy() if old is None else old._array + result)
-        else:
-            kept._grad = result if old is None else old + result
+    parts = separate(g, node.count)
+    for index, registered in tuple(hooks.on_gradient.items()):
+        for hook in tuple(registered.values()):
+            part = parts[index]
+            gradient: Tensor = gradient_of(part) if isinstance(part, ARRAYS) else part
+            replaced = hook(gradient)
+            if replaced is not None:
+                check_replacement(hook, gradient, replaced)
+                parts[index] = as_gradient(replaced)
+    for index, reference in hooks.retain.items():
+        kept, part = reference(), parts[index]
+        if kept is not None and part is not None:
+            _retain(kept, part)
+    g = together(parts, node.count)
     if is_needed:
         for prehook in tuple(hooks.before_rules.values()):
-            result = prehook(result)
+            g = prehook(g)
     task.calls_hooks()  # once more: a hook may have begun a pass of its own
-    return result.copy() if as_array and result is not g else result  # it is the learner's own
+    return g
+
+
+def _retain(tensor: Tensor, g: Value) -> None:
+    """Add to the ``.grad`` of a tensor that is no leaf and wants to keep its gradient."""
+    old = tensor._grad
+    if not isinstance(g, ARRAYS):
+        tensor._grad = g if old is None else old + g
+    else:
+        tensor._grad = gradient_of(g.copy() if old is None else old._array + g)
 
 
 def release(node: Node) -> None:

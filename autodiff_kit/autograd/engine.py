@@ -20,6 +20,7 @@ from autodiff_kit.autograd.fast import run_unwatched
 from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
 from autodiff_kit.autograd.hooks import Hooks
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
+from autodiff_kit.autograd.outputs import OutputNode, cotangent_of
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
 from autodiff_kit.ops import sum_to
@@ -58,7 +59,7 @@ def run_backward(
 
     Returns
     -------
-    dict from Node to Value - the cotangents of ``inputs`` that were reached.
+    dict from Node to Value - the cotangents of ``inputs``, None for those not reached.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def _run(
     queue: list[tuple[float, int, Node]] = []  # the heap gives leaves, then the newest
     arrivals = count()  # among leaves, the one that was ready first
     captured: dict[Node, Value] = {}
-    targets = None if inputs is None else set(inputs)
+    targets = None if inputs is None else {node.whole for node in inputs}
     passing = set() if targets is None else leading_to(targets, [node for node, _ in roots])
     useful = None if targets is None else targets | passing
     task = Task(roots, useful, None if accumulates else targets)
@@ -119,6 +120,9 @@ def _run(
     while queue:
         node = heappop(queue)[2]
         g = waiting.pop(node)
+        if isinstance(node, OutputNode):
+            arrive(node.whole, node.passed_on(g))
+            continue
         op = node.op
         is_needed = targets is None or accumulates or node in passing
         if targets is not None and is_needed and node in targets:
@@ -138,7 +142,6 @@ def _run(
         if node.number < changed or node.out is RELEASED:
             node.check_saved()
         saved = rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
-
         rules = chain((op.rule0, op.rule1), op.rules_of_more)
         edges = zip((node.edge0, node.edge1, *node.more), rules, strict=False)
         for index, (edge, rule) in enumerate(edges, -2 if op.is_variadic else 0):
@@ -165,7 +168,7 @@ def _run(
                 observer.released(node)
     if observer is not None:
         observer.backward_finished()
-    return captured
+    return {node: cotangent_of(node, captured) for node in inputs or ()}
 
 
 def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:

@@ -18,10 +18,11 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.autograd.graph import Packed, as_tensors, current_hooks
-from autodiff_kit.autograd.hooks import Gradients, move_retained
+from autodiff_kit.autograd.hooks import move_retained
 from autodiff_kit.autograd.messages import released_message, saved_changed
 from autodiff_kit.autograd.node import Node, Value, WideNode
 from autodiff_kit.autograd.observer import installed
+from autodiff_kit.autograd.outputs import OutputNode
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import changes_of, last_change, next_number, note_change
 from autodiff_kit.dtypes import from_numpy_dtype
@@ -212,11 +213,11 @@ class FunctionNode(WideNode):
     ``x`` holds what was saved, ``more`` an edge for each tensor among the arguments.
     """
 
-    __slots__ = ("__weakref__", "ctx", "output_nodes", "outputs", "types")
+    __slots__ = ("__weakref__", "count", "ctx", "outputs", "types")
 
     ctx: FunctionCtx
+    shape: Any  # None if there are several outputs
     outputs: list[Any]  # for each output its (shape, dtype), or None if it is no tensor
-    output_nodes: weakref.WeakValueDictionary[int, OutputNode]
     types: list[Any]  # for each argument of ``apply`` its NumPy dtype, or None if it is no tensor
 
     def __getattr__(self, name: str) -> Any:
@@ -234,23 +235,6 @@ class FunctionNode(WideNode):
         kept = enumerate(self.x or ())
         arrays = {f"saved_tensors[{i}]": saved and saved.array for i, saved in kept}
         return {name: array for name, array in arrays.items() if array is not None}
-
-
-class OutputNode(Node):
-    """One of several outputs of a Function; who looks sees the Function's node (``edge0``)."""
-
-    __slots__ = ("__weakref__",)
-
-    @property
-    def output_nr(self) -> int:  # type: ignore[override]
-        """Which output."""
-        return self.rest[0]  # type: ignore[no-any-return]
-
-    @property
-    def shown(self) -> Node:
-        """The node of the Function."""
-        assert self.edge0 is not None
-        return self.edge0
 
 
 class Saved:
@@ -333,16 +317,6 @@ class _OncePerVisit:
         return map(rule_of, itertools.count())
 
 
-def _output(function: Any) -> Any:
-    """Pick one of several outputs of a Function."""
-    return function
-
-
-_OUTPUT = Op(_output, "function[index]", "", node="")
-_OUTPUT.rule0 = lambda g, out, x, y, rest: Gradients.only(g, *rest)
-_OUTPUT.rules = {"function": Rule(_output, r"(0, \dots, \bar z, \dots, 0)")}
-
-
 def _op_of(cls: type[Function]) -> _FunctionOp:
     """Return the op of a Function; make it when the Function is first used."""
     op: _FunctionOp | None = cls.__dict__.get("_op")
@@ -352,23 +326,9 @@ def _op_of(cls: type[Function]) -> _FunctionOp:
     return op
 
 
-def _fill(node: Any, op: Op, edge: Node | None, shape: Any) -> Any:
-    node.op, node.edge0, node.shape, node.number = op, edge, shape, next_number()
-    node.edge1 = node.out = node.x = node.y = node.hooks = None
-    node.rest = ()
-    return node
-
-
 def _output_node(node: FunctionNode, index: int) -> Node:
     """Return what a tensor that is output ``index`` has as its node."""
-    if len(node.outputs) == 1:
-        return node
-    known = node.output_nodes.get(index)
-    if known is None:
-        known = _fill(object.__new__(OutputNode), _OUTPUT, node, node.outputs[index][0])
-        known.rest = (index, tuple(output and output[0] for output in node.outputs))
-        node.output_nodes[index] = known
-    return known
+    return node if node.count is None else OutputNode(node, index, node.outputs[index][0])
 
 
 def _record(
@@ -385,23 +345,24 @@ def _record(
             raise error("function.saved_type", index=i, kind=type(x).__name__)
     for x in ctx._dirty:
         _refuse_dirty(x, len(results))
-    node: FunctionNode = _fill(object.__new__(op.node_class), op, None, None)
-    node.more, node.ctx, node.rest = edges, ctx, (weakref.ref(node),)
+    node: FunctionNode = object.__new__(op.node_class)
+    node.op, node.number, node.more, node.ctx = op, next_number(), edges, ctx
+    node.edge0 = node.edge1 = node.out = node.x = node.y = node.hooks = None
+    node.rest = (weakref.ref(node),)
     node.types = [x._array.dtype if isinstance(x, Tensor) else None for x in args]
     node.outputs = [
         (x._array.shape, x._array.dtype) if isinstance(x, Tensor) else None for x in results
     ]
+    node.count, node.shape = len(results), None
     if len(results) == 1:
-        node.shape = node.outputs[0][0] if node.outputs[0] else ()
-    else:
-        node.output_nodes = weakref.WeakValueDictionary()
-        node.shape = Gradients.shape_of(tuple(output and output[0] for output in node.outputs))
+        node.count, node.shape = None, node.outputs[0][0] if node.outputs[0] else ()
     constant, dirty = {id(x) for x in ctx._constant}, {id(x) for x in ctx._dirty}
     own = {id(x) for x in inputs}
     as_they_are = own - dirty | constant  # no history from this Function
     number_of = {id(x): i for i, x in enumerate(results) if id(x) not in as_they_are}
     several = sum(id(x) not in constant for x in results if isinstance(x, Tensor)) > 1
     made: list[Any] = []
+    recorded: list[Tensor] = []  # the same, but a value that was written into a view by itself
     for i, x in enumerate(results):
         if not isinstance(x, Tensor):
             made.append(x)
@@ -417,6 +378,7 @@ def _record(
                 move_retained(x, old, result._node)
                 forget_views(x)
             made.append(x)
+            recorded.append(result)
         else:
             if id(x) in own:
                 x, given = wrap(share(x)), x
@@ -425,9 +387,12 @@ def _record(
             if x._base is not None:
                 x._kind, x._seen = SEVERAL if several else FUNCTION, last_change.number
             made.append(x)
+            recorded.append(x)
     node.x = [None if x is None else Saved(x, number_of.get(id(x))) for x in ctx._to_save] or None
     ctx._node, ctx._to_save, ctx._dirty, ctx._constant = weakref.ref(node), (), (), ()
-    _show(node, inputs, made)
+    if local.mode.observer is not None:
+        for x in recorded:  # each output is told as an op of its own
+            local.mode.observer.applied(op, inputs, {}, x, x._node)
     return tuple(made)
 
 
@@ -470,27 +435,12 @@ def _constant(ctx: FunctionCtx, inputs: tuple[Tensor, ...], x: Any) -> Any:
     return x
 
 
-def _show(node: FunctionNode, inputs: tuple[Tensor, ...], made: list[Any]) -> None:
-    """Let an observer see a Function as one op, and several outputs as ops that pick them."""
-    observer = local.mode.observer
-    recorded = [x for x in made if isinstance(x, Tensor) and x._node is not None]
-    if observer is None or not recorded:
-        return
-    whole = recorded[0]
-    if whole._node is not node:
-        whole = wrap(np.concatenate([x._array.reshape(-1) for x in recorded]), node)
-    observer.applied(node.op, inputs, {}, whole, node)
-    for x in recorded:
-        if x is not whole:
-            observer.applied(_OUTPUT, (whole,), {"index": x.output_nr}, x, x._node)
-
-
 def _call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> list[Any]:
     """Call the learner's ``backward`` and check what it returns.
 
     Return a contribution, or None, for each tensor among the arguments.
     """
-    gradients: list[Any] = [None] * len(node.outputs) if g is None else list(as_tensors(g))
+    gradients: list[Any] = list(as_tensors(g, node.count))
     for i, output in enumerate(node.outputs):
         if gradients[i] is None and output is not None and node.ctx._zeros_for_none:
             gradients[i] = wrap(np.zeros(output[0], output[1])[()])

@@ -18,7 +18,7 @@ import numpy as np
 
 from autodiff_kit.autograd.accumulate import Task, current_task, gradient_of
 from autodiff_kit.autograd.grad_mode import local, no_grad
-from autodiff_kit.autograd.hooks import Gradients, RemovableHandle
+from autodiff_kit.autograd.hooks import RemovableHandle, as_gradient, separate
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.observer import Both, Observer, installed
 from autodiff_kit.autograd.shown import named
@@ -184,15 +184,18 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
     return made
 
 
-def hooked(op: Op, edges: tuple[Node | None, ...]) -> Any:
-    """Return an op for one node, after whose rules the hooks in its ``after`` are called."""
+def hooked(op: Op, edges: tuple[Node | None, ...], count: int | None) -> Any:
+    """Return an op for one node, after whose rules the hooks in its ``after`` are called.
+
+    ``count`` is how many outputs the node has, if several.
+    """
     made: Any = copy(op)
     visit = _Visit(edges)
     after: dict[int, Callable[..., Any]] = {}
 
     def rule_of(index: int) -> Callable[..., Value]:
         def rule(g: Value, *values: Any) -> Value:
-            return visit.once(g, lambda: _hooked(after, op, edges, g, values))[index]
+            return visit.once(g, lambda: _hooked(after, op, edges, g, values, count))[index]
 
         return rule
 
@@ -226,11 +229,16 @@ def inputs_shown(op: Op, count: int) -> list[int]:
 
 
 def _hooked(
-    after: dict[int, Callable[..., Any]], op: Op, edges: Any, g: Value, values: Any
+    after: dict[int, Callable[..., Any]],
+    op: Op,
+    edges: Any,
+    g: Value,
+    values: Any,
+    count: int | None,
 ) -> list[Any]:
     sent = contributions(op, edges, g, values)
     shown = inputs_shown(op, len(edges))
-    given = as_tensors(g)
+    given = as_tensors(g, count)
     for hook in tuple(after.values()):
         result = hook(tuple(map(_as_tensor, (sent[i] for i in shown))), given)
         if result is None:
@@ -241,15 +249,13 @@ def _hooked(
             name = getattr(hook, "__name__", "<unknown>")
             raise error("graph.hook_count", name=name, got=len(result), expected=len(shown))
         for i, part in zip(shown, result, strict=True):
-            plain = part is not None and not local.mode.grad_enabled
-            sent[i] = part._array if plain else part
+            sent[i] = as_gradient(part)
     return sent
 
 
-def as_tensors(g: Any) -> tuple[Tensor | None, ...]:
-    """Return a node's cotangent, or its cotangents if it has several outputs, as Tensors."""
-    parts = g.parts if isinstance(g, Gradients) else (g,)
-    return tuple(map(_as_tensor, parts))
+def as_tensors(g: Any, count: int | None = None) -> tuple[Tensor | None, ...]:
+    """Return a node's cotangent, or those of its ``count`` outputs, as Tensors."""
+    return tuple(map(_as_tensor, separate(g, count)))
 
 
 def _as_tensor(g: Value) -> Any:
@@ -263,8 +269,8 @@ class _Packer(Observer):
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
         hooks = current_hooks()
-        if node is None or hooks is None or op.is_variadic:  # Functions pack by themselves
-            return
+        if node is None or hooks is None or not op.saves or op.is_variadic:
+            return  # Functions pack by themselves
         given = {id(t._array): t for t in inputs if isinstance(t, Tensor)}
 
         def pack(value: Value, edge: Node | None) -> Any:

@@ -7,21 +7,19 @@ one gives. Read next: ``engine.py``, which calls them.
 from __future__ import annotations
 
 import itertools
-import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["Gradients", "Hookable", "Hooks", "NodeHooks", "RemovableHandle", "check_replacement"]
-__all__ += ["move_retained", "refuse_result"]
+__all__ = ["Gradients", "Hookable", "Hooks", "NodeHooks", "RemovableHandle", "as_gradient"]
+__all__ += ["check_replacement", "move_retained", "refuse_result", "separate", "together"]
 
 
 class Hooks:
@@ -45,12 +43,12 @@ class Hooks:
         self.metadata: dict[Any, Any] = {}  # whatever somebody wants to note at the node
         # Node.register_prehook: returns the cotangent to go on with.
         self.before_rules: dict[int, Callable[[Any], Any]] = {}
-        # Tensor.register_hook: may replace the gradient, in order.
-        self.on_gradient: dict[int, Callable[[Tensor], Tensor | None]] = {}
+        # Tensor.register_hook, by number of the output: may replace the gradient, in order.
+        self.on_gradient: dict[int, dict[int, Callable[[Tensor], Tensor | None]]] = {}
         # Tensor.register_post_accumulate_grad_hook.
         self.on_accumulated: dict[int, Callable[[Tensor], None]] = {}
-        # Tensor.retain_grad: the tensor that wants to keep the gradient, after all hooks.
-        self.retain: weakref.ref[Tensor] | None = None
+        # Tensor.retain_grad: the tensors that want to keep the gradient, after all hooks.
+        self.retain: dict[int, weakref.ref[Tensor]] = {}
 
     def __del__(self) -> None:
         Hooks.count -= 1
@@ -58,11 +56,16 @@ class Hooks:
 
 def move_retained(tensor: Tensor, old: Any, new: Any) -> None:
     """Let the node ``new`` retain the gradient for a tensor as ``old``, its node before, did."""
-    hooks = None if old is None else old.hooks
-    if hooks is not None and hooks.retain is not None and hooks.retain() is tensor:
-        hooks.retain = None
+    if _retains(old, tensor):
+        del old.whole.hooks.retain[old.output_nr]
         if new is not None:
-            _of(new).retain = weakref.ref(tensor)
+            _of(new).retain[new.output_nr] = weakref.ref(tensor)
+
+
+def _retains(node: Any, tensor: Tensor) -> bool:
+    hooks = None if node is None else node.whole.hooks
+    reference = None if hooks is None else hooks.retain.get(node.output_nr)
+    return reference is not None and reference() is tensor
 
 
 class RemovableHandle:
@@ -96,19 +99,18 @@ class Hookable:
         if not self.requires_grad:
             raise error("autograd.retain_grad_without_grad")
         if not self.is_leaf:
-            _of(self._node).retain = weakref.ref(self)
+            _of(self._node).retain[self.output_nr] = weakref.ref(self)
 
     @property
     def retains_grad(self: Any) -> bool:
         """Whether ``retain_grad`` was asked for."""
-        hooks = None if self.is_leaf else self._node.hooks
-        return hooks is not None and hooks.retain is not None and hooks.retain() is self
+        return not self.is_leaf and _retains(self._node, self)
 
     def register_hook(self: Any, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook(gradient)`` in every backward; what it returns replaces the gradient."""
         if not self.requires_grad:
             raise error("autograd.hook_without_grad")
-        return RemovableHandle(_of(self._node).on_gradient, hook)
+        return RemovableHandle(_of(self._node).on_gradient.setdefault(self.output_nr, {}), hook)
 
     def register_post_accumulate_grad_hook(
         self: Any, hook: Callable[[Tensor], None]
@@ -122,46 +124,49 @@ class Hookable:
 
 
 def _of(node: Any) -> Hooks:
+    node = node.whole
     hooks: Hooks | None = node.hooks
     if hooks is None:
         hooks = node.hooks = Hooks()
     return hooks
 
 
-class Gradients:
-    """The cotangents of several outputs, on their way to the node that has made them all.
+class Gradients(dict[int, Any]):
+    """The cotangents that have arrived at a node with several outputs, by number of the output."""
 
-    ``parts`` has one for each output, None where nothing has arrived; ``shape`` is as if they were
-    one vector: so is the node's.
+    __slots__ = ()
+    shape = None  # as the node's: of several outputs, each has its own
+
+    def __add__(self, others: dict[int, Any]) -> Gradients:
+        """Put in what else arrives: nobody but the engine has these."""
+        for index, g in others.items():
+            self[index] = self[index] + g if index in self else g
+        return self
+
+
+def separate(g: Any, count: int | None) -> list[Any]:
+    """Return the cotangents of a node's outputs, None where nothing has arrived.
+
+    ``count`` is how many outputs there are, of a node that has several.
     """
+    if count is None:
+        return [g]
+    return [None if g is None else g.get(index) for index in range(count)]
 
-    __slots__ = ("parts", "shape", "shapes")
 
-    def __init__(self, parts: tuple[Any, ...], shapes: tuple[Any, ...]) -> None:
-        self.parts, self.shapes, self.shape = parts, shapes, self.shape_of(shapes)
+def together(parts: Sequence[Any], count: int | None) -> Any:
+    """Return what ``separate`` has taken apart."""
+    if count is None:
+        return parts[0]
+    arrived = {index: g for index, g in enumerate(parts) if g is not None}
+    return Gradients(arrived) if arrived else None
 
-    @staticmethod
-    def shape_of(shapes: tuple[Any, ...]) -> tuple[int]:
-        """Return the shape of outputs of these shapes; None stands for one that is no tensor."""
-        return (sum(math.prod(shape) for shape in shapes if shape is not None),)
 
-    @classmethod
-    def only(cls, g: Any, index: int, shapes: tuple[Any, ...]) -> Gradients:
-        """Make the cotangents of outputs of which one has arrived."""
-        return cls(tuple(g if i == index else None for i in range(len(shapes))), shapes)
-
-    def __add__(self, other: Gradients) -> Gradients:
-        pairs = zip(self.parts, other.parts, strict=True)
-        return Gradients(tuple(_sum(a, b) for a, b in pairs), self.shapes)
-
-    @property
-    def _array(self) -> Any:
-        """The vector, for whoever watches."""
-        whole = zip(self.parts, self.shapes, strict=True)
-        filled = [
-            np.zeros(s) if g is None else getattr(g, "_array", g) for g, s in whole if s is not None
-        ]
-        return np.concatenate([np.ravel(g) for g in filled])
+def as_gradient(tensor: Any) -> Any:
+    """Return what a hook has returned as the engine carries it: an array, or a Tensor."""
+    if tensor is None or local.mode.grad_enabled:  # under create_graph
+        return tensor
+    return tensor._array.copy()  # the learner may hold it, and a leaf would keep the array
 
 
 class NodeHooks:
@@ -169,14 +174,20 @@ class NodeHooks:
 
     __slots__ = ()
     output_nr = 0
+    count: int | None = None  # of outputs, where there are several
 
     op: Any
     hooks: Hooks | None
 
     @property
+    def whole(self) -> Any:
+        """The node of all outputs, where this one stands for one of several."""
+        return self
+
+    @property
     def shown(self) -> Any:
         """The node that stands for this one when somebody looks."""
-        return self
+        return self.whole
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -187,13 +198,11 @@ class NodeHooks:
         """Call ``hook(grad_outputs)`` before the rules; a tuple it returns replaces them."""
         from autodiff_kit.autograd.graph import as_tensors
 
+        count = self.count
+
         def before(g: Any) -> Any:
-            result = hook(as_tensors(g))
-            if result is None:
-                return g
-            if isinstance(g, Gradients):
-                return Gradients(result, g.shapes)
-            return result[0] if hasattr(g, "_array") else result[0]._array
+            result = hook(as_tensors(g, count))
+            return g if result is None else together([*map(as_gradient, result)], count)
 
         return RemovableHandle(_of(self).before_rules, before)
 
@@ -209,7 +218,7 @@ class NodeHooks:
             return RemovableHandle(_of(self).after_rules, hook)
         if not hasattr(self.op, "after"):
             _of(self)  # which counts, so that hooks are told of the pass that calls them
-            self.op = hooked(self.op, self._all_edges())
+            self.op = hooked(self.op, self._all_edges(), self.count)
         return RemovableHandle(self.op.after, hook)
 
     def __call__(self, *gradients: Any) -> Any:
@@ -219,9 +228,10 @@ class NodeHooks:
 
         node: Any = self
         node.check_saved()
-        g = gradients[0]
-        if len(gradients) > 1:
-            g = Gradients(gradients, tuple(g and g.shape for g in gradients))
+        expected = 1 if node.count is None else node.count
+        if len(gradients) != expected:
+            raise error("graph.call_count", expected=expected, got=len(gradients))
+        g = together(gradients, node.count)
         edges = self._all_edges()
         sent = contributions(node.op, edges, g, rebuilt(node))
         result = tuple(sent[i] for i in inputs_shown(node.op, len(edges)))
@@ -249,9 +259,3 @@ def check_replacement(hook: Any, gradient: Tensor, replaced: Any) -> None:
 def refuse_result(result: Any) -> None:
     """Raise TypeError for something that no hook may return."""
     raise error("autograd.hook_result", kind=type(result).__name__)
-
-
-def _sum(a: Any, b: Any) -> Any:
-    if a is None or b is None:
-        return b if a is None else a
-    return a + b

@@ -117,10 +117,11 @@ def named(node: Node | None) -> Node | None:
     Only now: if all nodes had the classes of their ops from the start, each access to an
     attribute would have to find out which, and a graph would cost a sixth more.
     """
+    node = None if node is None else node.shown
     kind: Any = type(node)
-    if node is not None and kind.__name__ in ("Node", "WideNode"):
+    if node is not None and kind.__name__ in ("Node", "WideNode", "SharedNode"):
         key = node.name().split("::")[-1], kind
         if key not in _classes:
             _classes[key] = type(key[0], (kind,), {"__slots__": ()})
         node.__class__ = _classes[key]
-    return None if node is None else node.shown
+    return node

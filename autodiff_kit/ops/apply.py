@@ -74,7 +74,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     elif mode.inference:
         out._changes = tensors.INFERENCE
     if row.is_view:
-        tensors.note_view(out, inputs[0], *[tensors.SEVERAL] * (row.is_view == "several"))
+        tensors.note_view(out, inputs[0])
     if mode.observer is not None:
         mode.observer.applied(row, inputs, params, out, out._node)
         for array in by_products:

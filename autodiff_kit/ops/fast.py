@@ -114,7 +114,6 @@ SAVED = """
         if {edge} is None and isinstance({tensor}, Tensor) and {tensor}._changes is INFERENCE:
             return {general}
 """
-VIEW_KINDS = {True: "", "several": ", SEVERAL"}
 END = """
     if mode.inference: out._changes = INFERENCE
     {view}
@@ -164,16 +163,27 @@ def forward_of(row: Op) -> Callable[..., Any]:
 
 def function_of(row: Op) -> Callable[..., Any]:
     """Return the function that applies an op; its text is made when it is first called."""
-    if row.is_variadic or row.by_products:
+    if row.several:
+        from autodiff_kit.ops.several import function_of_several  # which needs the table
+
+        return function_of_several(row)
+    forward = forward_of(row)
+    if row.is_variadic:
+        return lambda *inputs, **params: (
+            forward(*inputs, **params)  # a rule at work
+            if isinstance(inputs[0], ARRAYS)
+            else apply(row, inputs, params)
+        )
+    if row.by_products:
         return lambda *inputs, **params: apply(row, inputs, params)
-    names = {**_NAMES, "row": row, "forward": forward_of(row)}
+    names = {**_NAMES, "row": row, "forward": forward}
 
     def compile_first(*inputs: Any, **params: Any) -> Any:
         import linecache
 
         text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        of_tensors = ("INFERENCE", "SEVERAL", "Tensor", "note_view", "share")
+        of_tensors = ("INFERENCE", "Tensor", "note_view", "share")
         names.update({name: getattr(tensors, name) for name in of_tensors})
         made: dict[str, Any] = {}
         exec(compile(text, file, "exec"), made)
@@ -235,7 +245,7 @@ def text_of(row: Op) -> str:
         "edge0": "x._node" if row.rules else "None",  # else a view's history is not asked for
         "edge_of_y": "y._node" if row.rules else "None",
         "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
-        "view": f"note_view(out, x{VIEW_KINDS[row.is_view]})" if row.is_view else "",
+        "view": "note_view(out, x)" if row.is_view else "",
         "wanted": f"({' or '.join(f'{edge} is not None' for edge in edges)})",
         "x": saved[0],
         "y": saved[1] if count > 1 else "None",

@@ -22,16 +22,7 @@ from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["copy_from", "fill", "fill_with", "getitem", "index", "index_backward", "index_put"]
-__all__ += [
-    "is_basic",
-    "is_plain_gather",
-    "pick",
-    "put",
-    "select",
-    "select_backward",
-    "unbind_item",
-    "zero",
-]
+__all__ += ["is_basic", "is_plain_gather", "pick", "put", "select", "select_backward", "zero"]
 
 
 @op("x[index]", tex=r"x_i", view=True)
@@ -41,17 +32,6 @@ def select(x: Value, *, dim: int, index: int) -> Value:
 
 
 @select.vjp("x", tex=r"\bar z \text{ put back}")
-def _(g: Value, x_shape: Ints, dim: int, index: int) -> Value:
-    return select_backward(g, shape=x_shape, dim=dim, index=index)
-
-
-@op("x[index]", tex=r"x_i", node="UnbindBackward0", view="several")
-def unbind_item(x: Value, *, dim: int, index: int) -> Value:
-    """Take one entry along a dimension: what ``for row in x`` and ``a, b = x`` do."""
-    return x[(slice(None),) * dim + (index, ...)]
-
-
-@unbind_item.vjp("x", tex=r"\bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, dim: int, index: int) -> Value:
     return select_backward(g, shape=x_shape, dim=dim, index=index)
 

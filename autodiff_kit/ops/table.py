@@ -95,7 +95,7 @@ class Op:
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
         self.params = names[code.co_argcount : count]
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
-        self.is_view: bool | str = options.pop("view", False)
+        self.is_view, self.several = options.pop("view", False), options.pop("several", False)
         frees: bool = options.pop("frees", False)
         self.dtypes: str = options.pop("dtypes", "promote")
         self.layout: str = options.pop("layout", "")
@@ -177,18 +177,17 @@ def op(
     node : str, optional
         PyTorch's name of the node; from the function's name if left out.
     **options
-        ``view``: the output may share memory with ``x``; ``"several"`` if it is one of several
-        that an operation makes at once. ``frees``: parameters that rules read are freed by
-        backward as if they were tensors, as PyTorch does with indices. ``layout``: ``"rows"`` for
-        an output that always lies row by row, ``"own"`` where forward sees to it; else it lies as
-        the inputs do (see ``layouts.py``).
-        ``dtypes``: ``"promote"`` brings the inputs to one type, ``"float"`` to one floating type,
-        ``"any"`` leaves them alone. ``operands``: parameters that count as inputs for this;
-        ``keeps_type``: how many of the first inputs, masks, keep their type all the same.
-        ``whole``: checks arrays that are not all floats of one type; raises what PyTorch raises.
-        ``by_products``: names of further values that forward returns and rules may read.
-        ``saved_as``: PyTorch's names of saved values. ``on_error``: makes PyTorch's message from
-        the arrays when NumPy refuses their shapes.
+        ``view``: the output may share memory with ``x``. ``several``: forward returns a tuple of
+        outputs, and rules get a dict of the cotangents that have arrived, by number. ``frees``:
+        parameters that rules read are freed by backward as if they were tensors, as PyTorch does
+        with indices. ``layout``: ``"rows"`` for an output that always lies row by row, ``"own"``
+        where forward sees to it; else it lies as the inputs do (see ``layouts.py``). ``dtypes``:
+        ``"promote"`` brings the inputs to one type, ``"float"`` to one floating type, ``"any"``
+        leaves them alone. ``operands``: parameters that count as inputs for this; ``keeps_type``:
+        how many of the first inputs, masks, keep their type. ``whole``: checks arrays that are not
+        all floats of one type; raises what PyTorch raises. ``by_products``: names of further values
+        that forward returns and rules may read. ``saved_as``: PyTorch's names of saved values.
+        ``on_error``: makes PyTorch's message from the arrays when NumPy refuses their shapes.
 
     Examples
     --------

@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.autograd.hooks import Gradients
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.apply import ARRAYS
@@ -114,7 +115,7 @@ class _Watch(Observer):
         # node at work, and in .grad.
         self._tensors: dict[int, int] = {}
         self._references: list[weakref.ref[Tensor]] = []
-        self._waiting: dict[int, int] = {}
+        self._waiting: dict[int, dict[int, int]] = {}  # by node, and number of its output
         self._grads: dict[int, int] = {}
         self._visited = 0
 
@@ -182,7 +183,8 @@ class _Watch(Observer):
         total = sum(self._alive.values())
         for number in {hold["array"] for hold in self._there_again.values()} - self._living:
             total += self._arrays[number]["bytes"]
-        numbers = sum(self._waiting.values()) + sum(self._grads.values()) + self._visited
+        numbers = sum(self._grads.values()) + self._visited
+        numbers += sum(sum(parts.values()) for parts in self._waiting.values())
         return {"total": total + numbers, "gradients": self._alive["gradient"] + numbers}
 
     # -- forward ---------------------------------------------------------------------------------
@@ -202,7 +204,8 @@ class _Watch(Observer):
         self._hold_number(out)
         number, self._count = self._count, self._count + 1
         if node is not None:
-            self._ops[node.number] = number
+            node = node.whole
+            is_first = self._ops.setdefault(node.number, number) == number  # of its outputs
             wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
             wanted = [name for name in dict.fromkeys(wanted) if name in op.rules]
             holds = [
@@ -216,7 +219,7 @@ class _Watch(Observer):
                     "how": None,
                     "again": False,
                 }
-                for slot, array in _kept(node)
+                for slot, array in (_kept(node) if is_first else ())
             ]
             for hold in holds:
                 self._begin(hold)
@@ -280,7 +283,7 @@ class _Watch(Observer):
         self._see_packed()
         self._add_gradient(g)
         self._waiting.pop(node.number, None)
-        self._visited = _bytes_of_number(g)
+        self._visited = sum(map(_bytes_of_number, _parts(g)))
         self._rules_left = sum(edge is not None for _, edge in node.edges())
         self._step("visit", self._ops.get(node.number))
 
@@ -288,7 +291,8 @@ class _Watch(Observer):
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         self._add_gradient(total)
-        self._waiting[edge.number] = _bytes_of_number(total)
+        waiting = self._waiting.setdefault(edge.whole.number, {})
+        waiting[edge.output_nr] = _bytes_of_number(total)
         self._rules_left -= 1
         number = self._ops.get(node.number, -1)
         run = self._again[number][0].run() if number in self._again else None
@@ -301,9 +305,8 @@ class _Watch(Observer):
             self._see_again(run, -1)
 
     def _add_gradient(self, g: Any) -> None:
-        for part in getattr(g, "parts", (g,)):
-            if part is not None:
-                self._number(getattr(part, "_array", part), "gradient")
+        for part in _parts(g):
+            self._number(getattr(part, "_array", part), "gradient")
 
     def _see_again(self, run: SecondRun, at_work: int) -> None:
         """See what a checkpoint has computed again, what is in use now, and what is used up."""
@@ -344,6 +347,11 @@ class _Watch(Observer):
                     self._end(hold, "gone")
         self._step("end", None)
         self._known.clear()
+
+
+def _parts(g: Any) -> list[Any]:
+    """Return the gradients of all outputs of a node."""
+    return list(g.values()) if isinstance(g, Gradients) else [g]
 
 
 def _bytes_of_number(g: Any) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.autograd.hooks import Gradients
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.ops.table import Op
@@ -118,6 +119,7 @@ class _Draft:
         self._saved: dict[tuple[int, ...], list[dict[str, Any]]] = {}
         if node is not None:
             slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
+            node = node.whole
             wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
             for name in node.saved():
                 readers = [w for w in wanted if name in op.rules[w].reads]
@@ -128,6 +130,7 @@ class _Draft:
         if not self._kept:
             return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
+        node = node.whole
         kept = [getattr(node, slot) if slot else node.saved()[n] for n, _, slot in self._kept]
         sizes = tuple([0 if type(x) is float else getattr(x, "nbytes", 0) for x in kept])
         if len(kept) > 1:  # `x * x` saves one array, for both rules
@@ -164,6 +167,8 @@ class _Recorder(Notes, Observer):
     def __init__(self, limit: int, base: FrameType | None) -> None:
         super().__init__(limit, base, Tensor)
         self._numbers: dict[int, int] = {}  # Node.number -> what it is called here
+        # Number of a node with several outputs -> what these are called here, by output_nr.
+        self._outputs: dict[int, dict[int, int]] = {}
         self._promoted: dict[int, int] = {}
         self._copied: tuple[Any, Any] = (nothing, nothing)  # the latest copy, and of what
         self._unseen: tuple[Node, int] | None = None  # it has saved what hooks are about to pack
@@ -228,8 +233,10 @@ class _Recorder(Notes, Observer):
         if node is None:
             self._tensors[id(out)] = (weakref.ref(out), number)
         else:
-            numbers[node.number] = number
-            if not self._is_again:
+            if others := self._outputs.get(node.whole.number):  # an output of the same node
+                entry["part_of"] = min(others.values())
+            self._remember(node, number)
+            if not self._is_again and not others:
                 entry["saved"] = draft.saved(node)
                 if entry["saved"] and current_hooks() is not None:
                     self._unseen = node, number  # by the next event they have packed it
@@ -237,7 +244,7 @@ class _Recorder(Notes, Observer):
             entry["text"] = ""  # y.backward() is not what this op computes
         elif place.name is not None or place.returned:
             names.name_result(number, place, scope)
-        if op.name == "unbind_item" and "unbind" not in place.text:
+        if op.name == "unbind" and "unbind" not in place.text:
             entry["text"] = ""  # of list(x): each op is one element
         if op.name == "put" and sources and sources[0].get("node") in names:
             names[number] = names[sources[0]["node"]]  # the base of a view, after a change
@@ -351,12 +358,21 @@ class _Recorder(Notes, Observer):
 
     @guarded
     def visited(self, node: Node, g: Any) -> None:
-        number = self._node(node)
+        if not isinstance(g, Gradients):
+            self._visit(node, self._node(node), g)
+            return
+        outputs = self._outputs.get(node.number, {})
+        for index in sorted(outputs.keys() & g.keys()):
+            # What the node does next is told of the last output that has a gradient.
+            number = self._numbers[node.number] = outputs[index]
+            self._visit(node, number, g[index], index)
+
+    def _visit(self, node: Node, number: int, g: Any, index: int = 0) -> None:
         if isinstance(node, AccumulateGrad):
             grad = None if node.leaf is None else node.leaf._grad
             self._grads[number] = None if grad is None else self._value(grad)
         self._tell("visit", node=number, g=self._value(g))
-        kept = None if node.hooks is None or node.hooks.retain is None else node.hooks.retain()
+        kept = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
         if kept is not None and kept._grad is not None:
             before, now = self._retained.get(number), self._value(kept._grad)
             self._retained[number] = now
@@ -394,7 +410,8 @@ class _Recorder(Notes, Observer):
 
     @guarded
     def released(self, node: Node) -> None:
-        number = self._node(node)
+        outputs = self._outputs.get(node.number)
+        number = min(outputs.values()) if outputs else self._node(node)
         saved = self._nodes[number]["saved"]
         if saved:
             self._tell("release", node=number, bytes=sum(entry["bytes"] for entry in saved))
@@ -414,9 +431,9 @@ class _Recorder(Notes, Observer):
         """Return our number of a tensor, if it has one."""
         if self._copied[0]() is tensor:
             tensor = self._copied[1]()
-        node = tensor._node
-        if node is not None and node.number in self._numbers:
-            return self._numbers[node.number]
+        number = None if tensor._node is None else self._remembered(tensor._node)
+        if number is not None:
+            return number
         reference, number = self._tensors.get(id(tensor), (nothing, -1))
         return number if reference() is tensor else None  # None: another one at its address
 
@@ -440,15 +457,29 @@ class _Recorder(Notes, Observer):
         if number is not None and self._is_leaf(number) and node is not None:
             # requires_grad_() came after it was made
             self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
-            self._numbers[node.number] = number
+            self._remember(node, number)
             return number
         if number is not None:
             self._names.pop(number, None)  # a result was made a leaf: that has the name now
         return self._adopt(tensor, scope)
 
+    def _remember(self, node: Node, number: int) -> None:
+        self._numbers[node.number] = number
+        if node.whole is not node:
+            self._outputs.setdefault(node.whole.number, {})[node.output_nr] = number
+
+    def _remembered(self, node: Node) -> int | None:
+        """Return our number of a node, or of the output that it stands for."""
+        number = self._numbers.get(node.number)
+        if number is None and node.whole is not node:
+            number = self._outputs.get(node.whole.number, {}).get(node.output_nr)
+            if number is not None:  # another stands for the same: a Function had saved its output
+                self._numbers[node.number] = number
+        return number
+
     def _node(self, node: Node) -> int:
         """Return our number of a node; one that is older than the recording becomes a leaf."""
-        number = self._numbers.get(node.number)
+        number = self._remembered(node)
         if number is not None:
             return number
         if isinstance(node, AccumulateGrad):
@@ -468,9 +499,9 @@ class _Recorder(Notes, Observer):
     ) -> int:
         number = self._put_leaf(name, value, scope, place)
         if node is not None:
-            self._numbers[node.number] = number
+            self._remember(node, number)
             self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
         return number
 
     def _value(self, tensor: Any) -> dict[str, Any]:
-        return self._values.of(getattr(tensor, "_array", tensor))  # or of several outputs
+        return self._values.of(getattr(tensor, "_array", tensor))

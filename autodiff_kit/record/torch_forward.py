@@ -271,7 +271,7 @@ class TorchRecorder(TorchBackward):
             self.recording.ops[op] = dict(described(OPS[op]))
         number = self._last_op = len(self._nodes)
         text = place.text if scope not in self._passes else ""
-        if op == "unbind_item" and "unbind" not in text:
+        if op == "unbind" and "unbind" not in text:
             text = ""  # list(x): each op is one element
         entry = entry_of("op", text, None, place.where)
         entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}

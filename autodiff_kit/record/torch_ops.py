@@ -48,9 +48,6 @@ _NAMES = {
     "div.Tensor_mode": "div_rounded",
     "var.correction": "var",
     "std.correction": "std",
-    "split.Tensor": "split_item",
-    "split_with_sizes": "split_with_sizes_item",
-    "unbind.int": "unbind_item",
 }
 _PARAMETERS = {"shape": "size", "base": "self", "y": "other", "dims": "dim"}
 # They make tensors, or look at them, or only hold the same one once more.
@@ -131,7 +128,7 @@ def bind(
         params = {key: every[key] for key in rest if key in given}
     if alpha != 1:
         params["alpha"] = alpha
-    if name in ("split_item", "unbind_item", "split_with_sizes_item"):
+    if name in OPS and OPS[name].several:
         params["index"] = index
     return inputs, params
 

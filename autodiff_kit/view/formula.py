@@ -234,13 +234,11 @@ _WORDS = {
     "rsub": "subtract",
     "select": "pick",
     "slice_dim": "slice",
-    "split_item": "split",
-    "split_with_sizes_item": "split",
+    "split_with_sizes": "split",
     "sub": "subtract",
     "sub_scaled": "subtract",
     "t": "transpose",
     "to_copy": "convert",
-    "unbind_item": "unbind",
 }
 _SYMBOLS = {
     ast.Add: "+",

@@ -28,8 +28,8 @@ ENDS = {
 # Operations whose result looks into their input's memory; a recording alone does not say so.
 _VIEWS = (
     *("alias", "expand", "permute", "reshape", "reshape_alias", "select", "slice_dim"),
-    *("split_item", "split_with_sizes_item", "squeeze", "squeeze_dim", "squeeze_dims", "t"),
-    *("transpose", "unbind_item", "unsqueeze"),
+    *("split", "split_with_sizes", "squeeze", "squeeze_dim", "squeeze_dims", "t"),
+    *("transpose", "unbind", "unsqueeze"),
 )
 
 

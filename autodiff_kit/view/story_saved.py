@@ -19,8 +19,8 @@ __all__ = ["changed", "twice"]
 
 SHARING = {  # their results look into the memory of their first input
     *("reshape", "view", "select", "slice_dim", "transpose", "t", "permute", "expand", "unsqueeze"),
-    *("squeeze", "squeeze_dim", "squeeze_dims", "drop_dim", "alias", "pick", "split_item"),
-    *("unbind_item", "split_with_sizes_item", "reshape_alias"),
+    *("squeeze", "squeeze_dim", "squeeze_dims", "drop_dim", "alias", "pick", "split"),
+    *("unbind", "split_with_sizes", "reshape_alias"),
 }
 CHANGES = 3  # more changes of one value are not told one by one
 

@@ -478,21 +478,16 @@ def test_a_function_is_one_op_in_a_recording() -> None:
     assert x.grad.item() == 7  # 2 x + 1
 
 
-def test_several_outputs_are_picked_in_a_recording() -> None:
+def test_several_outputs_are_parts_of_one_node_in_a_recording() -> None:
     with ak.record() as rec:
         x = ak.tensor([3.0], requires_grad=True)
         left, right = Halves.apply(x)
         (left * right).sum().backward()
 
     assert rec.note is None
-    assert [node["op"] for node in rec.nodes] == [
-        None,
-        "Halves",
-        "output",
-        "output",
-        "mul",
-        "sum_all",
-    ]
+    ops = [None, "Halves", "Halves", "mul", "sum_all"]
+    assert [node["op"] for node in rec.nodes] == ops
+    assert [node.get("part_of") for node in rec.nodes] == [None, None, 1, None, None]
     assert x.grad.tolist() == [13.5]  # x^3 / 2 has the derivative 3 x^2 / 2
 
 

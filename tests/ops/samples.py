@@ -70,6 +70,8 @@ PARAMETERS: dict[str, Any] = {
     "ord: float": 2.0,
     "rounding_mode: str": "floor",
     "shape: Ints": (3, 2),
+    "split_size: int": 2,
+    "split_sizes: Ints": (1, 2),
     "start: int": 1,
     "value: float": 4.0,
     "y: float": 0.4,
@@ -161,6 +163,9 @@ INSTEAD: dict[str, list[Sample]] = {
         Sample((numbers(), np.int64(0), numbers(seed=1)), {"dim": 0}),
     ],
     "scatter_value": [Sample((MATRIX, PLACES), {"dim": 1, "value": 4.0})],
+    "parts_backward": [
+        Sample((numbers(2), numbers(2, seed=1)), {"shape": (2, 3), "dim": 1, "places": (0, 2)})
+    ],
     "select_backward": [Sample((VECTOR,), {"shape": (2, 3), "dim": 0, "index": 1})],
     "share": [Sample((MATRIX, MASK), {"dim": (1,)}), Sample((MATRIX, MASK), {"dim": (0, 1)})],
     "slice_backward": [
@@ -371,6 +376,7 @@ MORE: dict[str, list[Sample]] = {
     ],
     "repeat": [Sample((numbers(),), {"repeats": (2,)}), Sample((VECTOR,), {"repeats": (2,)})],
     "sort": [Sample((BATCH,), {"dim": 1, "descending": True}), Sample((numbers(),), {"dim": 0})],
+    "split": [Sample((BATCH,), {"split_size": 1, "dim": 0})],
     "squeeze": [Sample((numbers(1, 2, 1),))],
     "squeeze_dim": [Sample((numbers(2, 1),), {"dim": 1}), Sample((numbers(),), {"dim": 0})],
     "stack": [Sample((numbers(), numbers(seed=1)), {"dim": 0})],
@@ -392,6 +398,7 @@ MORE: dict[str, list[Sample]] = {
     "transpose": [Sample((BATCH,), {"dim0": 2, "dim1": 0})],
     "log_softmax": [Sample((numbers(),), {"dim": 0}), Sample((BATCH,), {"dim": 0})],
     "softmax": [Sample((numbers(),), {"dim": 0}), Sample((BATCH,), {"dim": 0})],
+    "unbind": [Sample((VECTOR,), {"dim": 0}), Sample((BATCH,), {"dim": 2})],
     "unsqueeze": [Sample((numbers(),), {"dim": 0})],
     **{name: [Sample((signed(2, 3),))] for name in ON_ALL_NUMBERS},
     **{name: [Sample((signed(2, 3), signed(2, 3, seed=1)))] for name in OF_TWO_NUMBERS},

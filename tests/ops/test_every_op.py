@@ -44,9 +44,9 @@ SMOOTH = [p for p in DIFFERENTIABLE if p.values[0].name not in TO_FLOAT32]
 
 
 def apply(op: Op, inputs: Any, params: dict[str, Any]) -> Any:
-    """Apply an op to tensors or arrays; leave out what it returns besides its output."""
+    """Apply an op to tensors or arrays; return its output, of several the second."""
     out = op.function(*inputs, **params)
-    return out[0] if op.by_products else out
+    return out[1] if op.several else out[0] if op.by_products else out
 
 
 def leaves(op: Op, sample: Sample, wanted: list[int] | None = None) -> list[Tensor]:
@@ -119,6 +119,7 @@ WITH_NUMPY = {
     "mean_dim": "np.mean(x, dim, keepdims=keepdim)",
     "prod_dim": "np.prod(x, dim if x.ndim else None, keepdims=keepdim)",
     "sum_dim": "np.sum(x, dim, keepdims=keepdim)",
+    "parts_backward": "np.stack([parts[0], 0 * parts[0], parts[1]], 1)",
     "permute": "np.transpose(x, dims)",
     "pick": "np.take(x, positions)",
     "promote": "x.astype(dtype)",
@@ -137,8 +138,8 @@ WITH_NUMPY = {
     "slice_backward": "np.insert(x, [0, 1, 2], 0, dim)",
     "slice_dim": "np.take(x, range(start, end, step), dim)",
     "sort": "ordered(x, dim, descending)",
-    "split_item": "np.take(x, range(start, end), dim)",
-    "split_with_sizes_item": "np.take(x, range(start, end), dim)",
+    "split": "np.split(x, range(split_size, x.shape[dim], split_size), dim)[1]",
+    "split_with_sizes": "np.split(x, np.cumsum(split_sizes)[:-1], dim)[1]",
     "squeeze_dim": "x.reshape([n for i, n in enumerate(x.shape) if i != dim or n != 1])",
     "stack": "np.stack(tensors, dim)",
     "std": "(np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)) ** 0.5",
@@ -148,7 +149,7 @@ WITH_NUMPY = {
     "to_whole": "x.astype(dtype)",
     "topk": "np.take(ordered(x, dim, largest), range(k), dim) if x.ndim else x",
     "transpose": "np.swapaxes(x, dim0, dim1)",
-    "unbind_item": "np.take(x, index, dim)",
+    "unbind": "np.take(x, 1, dim)",
     "unsqueeze": "np.expand_dims(x, dim)",
     "var": "np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)",
 }

@@ -1,0 +1,60 @@
+"""Applying an op that gives several outputs at once, such as ``split``.
+
+After reading this file you know how tensors come to share one node. All outputs are views of the
+one input; each is told to whoever watches as an op of its own, with its number as ``index``.
+Read next: ``autograd/outputs.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import Node
+from autodiff_kit.autograd.outputs import OutputNode, SharedNode
+from autodiff_kit.autograd.versions import next_number
+from autodiff_kit.ops.apply import tensors
+from autodiff_kit.views import SEVERAL, note_view
+
+if TYPE_CHECKING:
+    from autodiff_kit.ops.table import Op
+
+__all__ = ["function_of_several"]
+
+
+def function_of_several(row: Op) -> Callable[..., Any]:
+    """Return the function that applies an op with several outputs."""
+    forward, defaults = row.forward, row.defaults
+
+    def function(x: Any, **params: Any) -> Any:
+        if not isinstance(x, tensors.Tensor):  # a rule at work on arrays
+            return forward(x, **params)
+        array, edge, mode = tensors.share(x), x._node, local.mode
+        results = forward(array, **params)
+        wrap = tensors.wrap
+        if edge is None or not mode.grad_enabled:
+            outputs = [wrap(result) for result in results]
+        else:
+            node = _shared_node(row, edge, array, defaults | params)
+            node.count = len(results)
+            outputs = [wrap(r, OutputNode(node, i, r.shape)) for i, r in enumerate(results)]
+        for out in outputs:
+            note_view(out, x, SEVERAL)
+        if mode.observer is not None:
+            for index, out in enumerate(outputs):
+                given = defaults | params | {"index": index}
+                mode.observer.applied(row, (x,), given, out, out._node)
+        return tuple(outputs)
+
+    return function
+
+
+def _shared_node(row: Op, edge: Node, array: Any, values: dict[str, Any]) -> SharedNode:
+    """Make the node of all outputs; the rule of such an op reads parameters and the shape only."""
+    node = object.__new__(SharedNode)
+    node.op, node.edge0, node.number = row, edge, next_number()
+    node.shape = node.edge1 = node.out = node.x = node.y = node.hooks = None
+    values["x_shape"] = array.shape
+    node.rest = tuple([values[name] for name in row.rest])
+    return node
