@@ -120,7 +120,7 @@ def _run(
     while queue:
         node = heappop(queue)[2]
         g = waiting.pop(node)
-        if isinstance(node, OutputNode):
+        if isinstance(node, OutputNode):  # all outputs wait for each other at one node
             arrive(node.whole, node.passed_on(g))
             continue
         op = node.op
@@ -142,6 +142,7 @@ def _run(
         if node.number < changed or node.out is RELEASED:
             node.check_saved()
         saved = rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
+
         rules = chain((op.rule0, op.rule1), op.rules_of_more)
         edges = zip((node.edge0, node.edge1, *node.more), rules, strict=False)
         for index, (edge, rule) in enumerate(edges, -2 if op.is_variadic else 0):

@@ -36,7 +36,7 @@ _COMPREHENSIONS = {
     ast.GeneratorExp: "<genexpr>",
 }
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
-_FOR_ITER, _CACHE = opmap["FOR_ITER"], 0
+_FOR_ITER, _GET_ITER, _CACHE = opmap["FOR_ITER"], opmap["GET_ITER"], 0
 _UNPACK = (opmap["UNPACK_SEQUENCE"], opmap["UNPACK_EX"])
 # Functions that run code of others several times while Python stays at one instruction.
 _CALL_BACK = (
@@ -311,6 +311,10 @@ class _Source:
         nest = tuple(found)
         return self.nests.setdefault(nest, nest), begins
 
+    def loops_at(self, span: Span) -> list[Loop]:
+        """Return the loops of one statement or comprehension, outer before inner."""
+        return [x for x in self.regions if isinstance(x, Loop) and x.whole == span]
+
     def loops_of(self, code: CodeType) -> list[Loop]:
         """Return the loops that may run in the frame of some code, outer before inner."""
         loops = [region for region in self.regions if isinstance(region, Loop)]
@@ -445,6 +449,8 @@ class Sources:
         else:
             span = (line, column, end_line, end_column)
             span = source.whole.get(span, span)
+        if opcode == _GET_ITER:  # takes all items of a tensor at once, before the first round
+            span = next((loop.head for loop in source.loops_at(span)), span)
         place.loops, place.begins_round = source.loops(span, code, opcode == _FOR_ITER)
         if place.begins_round:
             loop = place.loops[-1]

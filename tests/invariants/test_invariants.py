@@ -155,7 +155,9 @@ def of_run(node: Any, known: dict[Any, Any]) -> Any:
     if node not in known:
         # The kit's engine goes along edges(); next_functions passes over what PyTorch has not.
         edges = node.edges() if hasattr(node, "edges") else ()
-        following = [n for _, n in edges] or [n for n, _ in node.next_functions]
+        # An edge leads to one of a node's outputs.
+        following = [getattr(n, "whole", n) for _, n in edges]
+        following = following or [n for n, _ in node.next_functions]
         inner = [of_run(n, known) for n in following if n is not None]
         name = node.name().rsplit("::", 1)[-1]
         key = (name, tuple(sorted(map(id, inner))))

@@ -41,8 +41,8 @@ CLOSE = "def step(a):\n    return a * 2\n"
          ["x - 1: / for i in range(2) / 0", "x + 1: / for i in range(2) / 1"]),
         ("for a in [x * 2]:\n    y = a + 1", ["x * 2:", "a + 1: / for a in [x * 2] / 0"]),
         ("for a in torch.ones(2) * x:\n    y = a + 1",
-         ["torch.ones(2) * x:"] + [f"{t}: / for a in torch.ones(2) * x / {i}"
-                                   for i in (0, 1) for t in ("", "a + 1")]),
+         ["torch.ones(2) * x:", ":", ":"]  # all rows are taken before the first iteration
+         + [f"a + 1: / for a in torch.ones(2) * x / {i}" for i in (0, 1)]),
         ("for i in [0, 0]:\n"  # a handler stands apart in Python's code, yet is no step back
          "    try:\n        y = x * 2; 1 / i\n    except ZeroDivisionError:\n        y = x * 3\n"
          "    z = y + 1",

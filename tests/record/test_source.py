@@ -77,11 +77,12 @@ def test_columns_count_characters_not_bytes() -> None:
     assert ops(rec)[0]["name"] == "ŷ"
 
 
-def test_the_head_of_a_for_loop_is_lit_when_it_takes_a_row() -> None:
-    rec = run(X, "for row in x:\n    y = row * 2")
+@pytest.mark.parametrize("loop", ["for row in x:\n    y = row * 2", "[row * 2 for row in x]"])
+def test_the_tensor_of_a_loop_is_lit_when_its_rows_are_taken(loop: str) -> None:
+    rec = run(X, loop)
 
-    assert [where(rec, op) for op in ops(rec)] == ["x", "row * 2", "x", "row * 2"]
-    assert texts(rec) == ["", "row * 2", "", "row * 2"]
+    assert [where(rec, op) for op in ops(rec)] == ["x", "x", "row * 2", "row * 2"]
+    assert texts(rec) == ["", "", "row * 2", "row * 2"]
 
 
 def test_a_function_of_another_cell_lights_up_there() -> None:
