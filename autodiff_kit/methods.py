@@ -615,7 +615,10 @@ class Methods:
 
     def unbind(self: Any, dim: int = 0) -> tuple[Tensor, ...]:
         """Return the entries along a dimension, which disappears."""
-        return ops.unbind(self, dim=self._dim(dim))  # type: ignore[return-value]
+        dim = self._dim(dim)
+        if not self.ndim:
+            raise error("shapes.size_of_0d", dim=dim)
+        return ops.unbind(self, dim=dim)  # type: ignore[return-value]
 
     def split(self: Any, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
         """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""

@@ -201,8 +201,14 @@ class NodeHooks:
         count = self.count
 
         def before(g: Any) -> Any:
-            result = hook(as_tensors(g, count))
-            return g if result is None else together([*map(as_gradient, result)], count)
+            given = as_tensors(g, count)
+            result = hook(given)
+            if result is None:
+                return g
+            for part, replaced in zip(given, result, strict=False):
+                if replaced is not None:
+                    check_replacement(hook, part, replaced)
+            return together([*map(as_gradient, result)], count)
 
         return RemovableHandle(_of(self).before_rules, before)
 

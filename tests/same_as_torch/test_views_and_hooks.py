@@ -150,6 +150,76 @@ x = leaf(); a, b = Twice.apply(x)
 print(a is b, a.output_nr)
 a.sum().backward()
 print(x.grad)""",
+    # -- one node with several outputs
+    "the node of several outputs": """
+x = torch.arange(6.).reshape(3, 2).requires_grad_()
+for a, *_, b in (x.unbind(1), x.split(2), x.split([1, 2]), x.chunk(2, 1), x, x.unbind(0)):
+    print(a.grad_fn is b.grad_fn, a.output_nr, b.output_nr, a.grad_fn.next_functions)
+    print((b * 2).grad_fn.next_functions, (b * 2).grad_fn.next_functions[0][0] is a.grad_fn)
+a, b = x.split(2)
+n = a.grad_fn
+print(n._saved_dim, n._saved_split_size, n._saved_self_sym_sizes, n.name())
+print(n(torch.ones(2, 2), None), n(None, torch.ones(1, 2)), n(None, None))
+n(torch.ones(2, 2))""",
+    "only some outputs are used": """
+for cut in (lambda x: x.unbind(1), lambda x: x.split(2, 1), lambda x: x.split([1, 3], 1)):
+    x = torch.arange(8.).reshape(2, 4).requires_grad_()
+    parts = cut(x)
+    (parts[-1] ** 3).sum().backward()
+    print(x.grad)
+    g, = torch.autograd.grad((parts[0] ** 3).sum(), x, create_graph=True)
+    print(torch.autograd.grad((g * g).sum(), x))""",
+    "hooks of several outputs": """
+x = leaf(); a, b = (x * 1).unbind()
+n = a.grad_fn
+b.register_hook(lambda g: log.append(("b", g))); a.register_hook(lambda g: log.append(("a", g)))
+b.register_hook(lambda g: log.append(("b2", g)))
+n.register_prehook(lambda g: log.append(("pre", g)))
+n.register_hook(lambda i, o: log.append(("post", i, o)))
+def told():
+    print(log); log.clear()
+a.backward(retain_graph=True); told()
+(a + b).backward(retain_graph=True); told()
+print(torch.autograd.grad(a * 2 + b * 3, [a], retain_graph=True)); told()
+print(torch.autograd.grad(a * 2 + b * 3, [a, x], retain_graph=True)); told()
+print(torch.autograd.grad(a, [b], retain_graph=True, allow_unused=True)); told()
+a.retain_grad(); b.retain_grad()
+(a * 2).backward(inputs=[a, b], retain_graph=True)
+print(a.grad, b.grad, x.grad); told()""",
+    "what hooks of several outputs return": """
+x = leaf(); a, b = x.unbind()
+a.register_hook(lambda g: g * 10)
+handle = a.grad_fn.register_prehook(lambda g: (g[0] * 2, g[1]))
+(a * 3).backward(retain_graph=True)
+print(x.grad)
+b.register_hook(lambda g: torch.tensor(1.))
+a.backward()""",
+    "a hook outlives its output": """
+x = leaf(); a, b = x.unbind()
+b.register_hook(lambda g: log.append(g)); del b
+a.backward()
+print(log)""",
+    "a hook on several outputs of one node": """
+x = leaf(); a, b = x.unbind()
+def note(gradients): log.append([g if g is None else g.tolist() for g in gradients])
+torch.autograd.graph.register_multi_grad_hook((a, b, x), note)
+a.backward(retain_graph=True)
+(a * b).backward(retain_graph=True)
+print(log, x.grad)""",
+    "which output a message names": """
+x = leaf() * 1; a, b = x.split(1)
+try: b.mul_(2)
+except RuntimeError as e: print(str(e).split(chr(10))[0])
+x.mul_(2)
+b.grad_fn""",
+    "edges to several outputs": """
+x = leaf(); a, b = x.unbind()
+edge = torch.autograd.graph.get_gradient_edge(b)
+print(edge.node is a.grad_fn, edge.output_nr)
+print(torch.autograd.grad(a * b * b, edge, retain_graph=True))
+torch.autograd.backward([a, b], [torch.tensor(2.), torch.tensor(3.)])
+print(x.grad)""",
+    "a scalar has no entries": "torch.tensor(1.).unbind()",
     # -- versions and saved tensors
     "x.data = ... goes on counting": """
 x = torch.ones(2); x.add_(1); v = x[:]
