@@ -153,9 +153,10 @@ class Storage:
         """Return a tensor with the same memory and no history; changes in place are shared."""
         out = tensors.wrap(share(self))
         out._changes = self._changes
-        if self._views is None:
-            self._views = set()
-        out._views = self._views  # a change of either is one of the other's views
+        whole = self if self._base is None else self._base
+        if whole._views is None:
+            whole._views = set()
+        out._views = whole._views  # a change of one is a change of all that look into that memory
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)
         return out  # type: ignore[no-any-return]

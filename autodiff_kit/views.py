@@ -93,7 +93,10 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
             # Ops ask whether such a tensor is to be recorded where it is made of an odd dtype.
             array = tensors.share(tensor)
             tensor._array = array.view(np.dtype(array.dtype, metadata={"inference": True}))
-        tensor._node = AccumulateGrad(tensor) if before is None else before
+        before = AccumulateGrad(tensor) if before is None else before
+        if tensor._node is not None:
+            before.hooks = tensor._node.hooks
+        tensor._node = before
     if tensor._views is not None:
         follow_base(tensor)
 

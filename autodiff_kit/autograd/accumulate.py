@@ -25,6 +25,7 @@ from autodiff_kit.autograd.hooks import (
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import next_number, note_change
+from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import refuse_change
 from autodiff_kit.ops.apply import ARRAYS
@@ -173,7 +174,8 @@ def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     cotangent and for nothing behind it: then the hooks of the tensor run, those of the node do not.
     """
     hooks = node.hooks
-    assert hooks is not None
+    if hooks is None or isinstance(node, Nowhere):
+        return g
     task.calls_hooks()
     parts = separate(g, node.count)
     for index, registered in tuple(hooks.on_gradient.items()):

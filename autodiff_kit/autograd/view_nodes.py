@@ -6,7 +6,7 @@ of it, or when a view has no history of its own. Read next: ``views.py``, which 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.node import AccumulateGrad, Node
@@ -30,10 +30,8 @@ class Nowhere(AccumulateGrad):
     def __init__(self, view: Tensor) -> None:
         self._array, self._leaf = view._array, _nobody  # type: ignore[assignment]
         self.op, self.number, self.shape = nodes.ACCUMULATE, next_number(), view._array.shape
-        self.edge0 = self.edge1 = self.out = self.x = self.y = None
+        self.edge0 = self.edge1 = self.out = self.x = self.y = self.hooks = None
         self.rest = ()
-
-    hooks: Any = property(lambda self: None, lambda self, hooks: None, doc="None is ever called.")
 
     @property
     def shown(self) -> None:
