@@ -376,7 +376,7 @@ def _task() -> Task:
 
 def _node_to_wait_for(tensor: Tensor) -> Node:
     node = tensor._node
-    if local.mode.inference and tensor.is_leaf and node is not None:
+    if tensor.is_leaf and node is not None and (local.mode.inference or tensor.is_inference()):
         raise error("graph.leaf_in_inference_mode")
     if node is None:
         raise error("graph.multi_grad_without_grad")

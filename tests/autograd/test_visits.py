@@ -120,7 +120,10 @@ PROGRAMS = {
         register = torch.autograd.graph.register_multi_grad_hook
         attempt(lambda: register((a.detach(), a), print))
         attempt(lambda: register((a,), print, mode="some"))
-        with torch.inference_mode(): attempt(lambda: register((a,), print))
+        with torch.inference_mode():
+            attempt(lambda: register((a,), print))
+            e = torch.ones(2, requires_grad=True)
+        attempt(lambda: register((e,), print))
         print(register((a.detach(),), print, mode="any").handles)
     """,
     "a pass inside of a hook is another pass": """

@@ -277,6 +277,28 @@ v.mul_(2)
 y.register_hook(lambda g: log.append("y2")); v.register_hook(lambda g: log.append("v2"))
 (v * 1).sum().backward()
 print(log)""",
+    "a view is changed through what is detached from it": """
+b = leaf(1., 2., 3., 4.) * 1
+v = b.view(2, 2)
+v.detach().add_(1)
+print(v.grad_fn.name(), b.grad_fn.name(), v._version)
+w = First.apply(b)
+w.detach().exp_()
+w.grad_fn""",
+    "a view made in no_grad mode is changed through what is detached from it": """
+x = leaf()
+with torch.no_grad(): v = x.view(1, 2)
+v.detach().add_(1)
+print(v.requires_grad)
+v.grad_fn""",
+    "a hook on a view without a history waits until it requires grad": """
+x = leaf()
+with torch.no_grad(): v = x.view(1, 2)
+v.register_hook(lambda g: print("hook", g))
+(v * x).sum().backward()
+print(x.grad)
+v.requires_grad_()
+print(torch.autograd.grad(v.sum(), v))""",
     "grad() of a hooked tensor and of what lies behind": """
 x = leaf(); y = x * 1; y.register_hook(lambda g: g * 2)
 print(torch.autograd.grad((y ** 2).sum(), [y, x]))
