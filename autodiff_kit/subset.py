@@ -21,7 +21,7 @@ __all__ = ["ABSENT", "groups", "table"]
 ABSENT = """
     torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.amp torch.linalg
     torch.fft torch.special torch.func torch.vmap torch.compile torch.jit torch.export torch.fx
-    torch.distributed torch.multiprocessing torch.hub torch.utils.data torch.autograd.forward_ad
+    torch.distributed torch.multiprocessing torch.hub torch.autograd.forward_ad
     torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d torch.nn.EmbeddingBag
     torch.nn.Bilinear torch.nn.CTCLoss torch.nn.MaxUnpool2d torch.nn.PixelShuffle
     torch.nn.DataParallel torch.nn.functional.grid_sample torch.nn.functional.unfold
@@ -53,6 +53,7 @@ def groups() -> dict[str, list[str]]:
         "torch.nn.Module": {n for n in dir(nn.Module) if not n.startswith("_")},
         "torch.optim": optim.__all__,
         "torch.optim.lr_scheduler": optim.lr_scheduler.__all__,
+        "torch.utils.data": import_module("autodiff_kit.utils.data").__all__,
         "torch.utils.checkpoint": import_module("autodiff_kit.utils.checkpoint").__all__,
     }
     return {place: sorted(names, key=str.lower) for place, names in found.items()}

@@ -1,6 +1,6 @@
 """What does not belong elsewhere, as in PyTorch's ``torch.utils``.
 
-Read ``checkpoint.py``.
+Read ``checkpoint.py`` and ``data/dataset.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from autodiff_kit.errors import absent
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
 
 
 def __getattr__(name: str) -> Any:
