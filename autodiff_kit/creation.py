@@ -19,7 +19,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.versions import on_own_counter
+from autodiff_kit.autograd.versions import on_own_storage
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.methods import check_operand
 from autodiff_kit.ops.layouts import fill_in_order
@@ -207,7 +207,7 @@ def from_numpy(array: Any) -> Tensor:
         raise error("creation.negative_stride")
     kit_type = dtypes.from_numpy_dtype(array.dtype)
     # An equal dtype may be another object: use ours.
-    out = wrap(on_own_counter(array.view(kit_type.numpy)))
+    out = wrap(on_own_storage(array.view(kit_type.numpy)))
     if local.mode.inference:
         out._changes = INFERENCE
     if local.mode.observer is not None:

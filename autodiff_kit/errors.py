@@ -37,6 +37,7 @@ def error(key: str, **values: Any) -> Exception:
     entry = _catalogue(file)[name]
     words, advice = (entry[part].format(**values) for part in ("words", "advice"))
     made: Exception = getattr(builtins, entry["raises"])(f"{words}\n-> {advice}")
+    made.key = key  # type: ignore[attr-defined]
     return made
 
 

@@ -1,16 +1,16 @@
-"""Changes in place: ``x += 1``, ``x.zero_()``, ``x[0] = 2``, and what they mean for the graph.
+"""Changes in place: ``x += 1``, ``x.zero_()``, and what they mean for the graph.
 
 After reading this file you know what a version counter counts. An in-place operation is the
 ordinary operation, whose result is then written into the tensor's memory: the tensor moves on to
 the new node, and its version goes up by one, so that whoever had saved the old value can tell.
 A change of a view is a change of its base, some of whose elements are overwritten; then all views
-of that base find their history anew (``views.py``). Read next: ``autograd/node.py``
-(``check_saved``).
+of that base find their history anew (``views.py``). Read next: ``assignment.py``, for
+``x[0] = 2``, or ``autograd/node.py`` (``check_saved``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +19,15 @@ from autodiff_kit import ops
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import move_retained
-from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.versions import memory_of, next_number, note_change
-from autodiff_kit.autograd.view_nodes import CopySlices
-from autodiff_kit.dtypes import category, number_in, tensor_type
+from autodiff_kit.autograd.view_nodes import Converted, CopySlices
+from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
+from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
     DEFAULT,
+    DETACHED,
     forget_views,
     is_stale,
     node_of,
@@ -39,15 +40,18 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["assign", "change", "operator", "rebase", "refuse_change", "tell_of_views"]
+__all__ = ["as_it_was", "change", "finish", "note", "operator", "overwrite", "rebase", "refuse"]
+__all__ += ["refuse_change", "refuse_inference", "store"]
 
-# What may write to one place of memory several times: it writes the same each time.
-_REPEATING = (ops.fill, ops.zero)
-_REPEATING_NAMES = ("masked_fill_",)
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
 _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
+# What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
+_BY_KERNELS = {f"dtypes.{name}" for name in ("bool_kernel", "zero_divisor", "overflow")}
+_BY_KERNELS |= {"dtypes.bool_alpha", "dtypes.float_alpha", "reductions.bool_cumsum"}
+_BY_KERNELS |= {"indexing.added_shapes", "indexing.place_out_of_bounds"}
+_BY_KERNELS |= {"indexing.selected_out_of_range"}
 
 
 def change(
@@ -58,33 +62,93 @@ def change(
     ``how`` is the name of the in-place operation, for example ``"add_"``, ``function`` the ordinary
     one.
 
-    RuntimeError, with PyTorch's words, on a leaf that requires grad or a view of one in grad mode,
-    on a view that must not be changed, on an inference tensor outside of inference mode, when shape
-    or dtype would have to change, or when elements share one memory location.
+    RuntimeError, with PyTorch's words and in its order: on a leaf that requires grad or a view of
+    one in grad mode, or a view that must not be changed; what the operation itself refuses; when
+    elements share one memory location, or shape or dtype would have to change; on an inference
+    tensor outside of inference mode.
     """
-    recorded = local.mode.grad_enabled and _any_recorded(tensor, *args, *kwargs.values())
-    _refuse(tensor, how, recorded)
-    is_same = function is ops.copy_from and args[0] is tensor
-    if not (is_same or function in _REPEATING or how in _REPEATING_NAMES):
-        _refuse_repeated(tensor._array)
-    if not is_same and how not in _READS_FIRST:
-        for value in args[:1] if how == "masked_fill_" else (*args, *kwargs.values()):
-            if isinstance(value, tensors.Tensor):
-                _refuse_overlap(tensor, value, how, is_strict=how in _STRICT)
+    operands = [v for v in (*args, *kwargs.values()) if isinstance(v, tensors.Tensor)]
+    recorded = local.mode.grad_enabled and any(t.requires_grad for t in (tensor, *operands))
+    if function is ops.copy_from:
+        recorded = recorded and tensor._array.dtype.kind == "f"
+    refuse(tensor, how, recorded)
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
-    operand = _as_it_was(tensor) if recorded else tensor
-    result = function(operand, *args, **kwargs)
-    _check_fits(tensor._array, result._array)
-    if result._node is None or tensor._array.dtype.kind != "f":
-        tensors.writable(tensor)[...] = result._array
-        _note(tensor, number)
-        _tell(tensor, how)
-        return tensor
+    operand = as_it_was(tensor) if recorded else tensor
+    try:
+        result = function(operand, *args, **kwargs)
+    except Exception as refusal:
+        _check_before(refusal, tensor, how, operands, args)
+        raise
+    _check_memory(tensor, how, operands)
+    _check_fits(tensor._array, result._array.shape, result._array.dtype, how)
+    finish(tensor, how, result, number, recorded)
+    return tensor
+
+
+def _check_before(
+    refusal: Exception, tensor: Tensor, how: str, operands: Sequence[Tensor], args: Sequence[Any]
+) -> None:
+    """Raise what PyTorch finds before it comes to what an operation has refused, if anything."""
+    key = getattr(refusal, "key", "")
+    is_misfit = type(refusal) is RuntimeError and not key  # shapes that do not broadcast
+    if not is_misfit and key not in _BY_KERNELS:
+        return
+    _check_memory(tensor, how, operands)
+    if key.startswith("dtypes"):
+        arrays = [getattr(value, "_array", value) for value in (tensor, *operands, *args)]
+        shape = np.broadcast_shapes(*(array.shape for array in arrays if hasattr(array, "shape")))
+        numbers = (np.ndarray, np.generic, int, float)
+        dtype = result_dtype(*(array for array in arrays if isinstance(array, numbers)))
+        _check_fits(tensor._array, shape, dtype, how)
+
+
+def _check_memory(tensor: Tensor, how: str, operands: Sequence[Tensor]) -> None:
+    """Raise if elements of ``tensor`` share a place in memory, or are read meanwhile."""
+    if how == "copy_" and is_same_data(tensor._array, operands[0]._array):
+        return
+    if how == "masked_fill_":
+        operands = operands[:1]  # the value is read before
+    elif how != "zero_" and (how != "fill_" or operands):  # these write the same everywhere
+        refuse_repeated(tensor._array)
+    if how in _READS_FIRST:
+        return
+    strictly = how in _STRICT
+    for operand in operands:
+        if operand is tensor and strictly:
+            tensors.share(tensor)  # what is no array lies nowhere
+        refuse_overlap(tensor._array, operand._array, how, strictly=strictly)
+
+
+def _check_fits(old: Any, shape: tuple[int, ...], dtype: Any, how: str) -> None:
+    """Raise if a result cannot be written: an in-place operation keeps shape and dtype."""
+    if shape != old.shape:
+        key = "inplace.matrix_shape" if how == "addmm_" else "inplace.shape"
+        raise error(key, old=list(old.shape), new=list(shape))
+    if dtype is not old.dtype and category(dtype) > category(old.dtype):
+        raise error("inplace.dtype", new=tensor_type(dtype), old=tensor_type(old.dtype))
+
+
+def finish(tensor: Tensor, how: str, result: Tensor, number: int, recorded: bool) -> None:
+    """Write a result that fits into ``tensor``, and if it is ``recorded`` go on with its history.
+
+    ``number`` is that of the change. RuntimeError if it is an inference tensor.
+    """
+    refuse_inference(tensor, how)
+    if not recorded or result._node is None:
+        store(tensors.writable(tensor), result._array)
+        note(tensor, number)
+        tell(tensor, how)
+        return
     if result._array.dtype != tensor._array.dtype:
         result = ops.promote(result, dtype=tensor._array.dtype)
+        result._node.__class__ = Converted
     rebase(tensor, result, number, how)
-    return tensor
+
+
+def store(memory: Any, values: Any) -> None:
+    """Write values, whatever their type, to memory."""
+    local.mode.quietly(np.copyto, memory, values, "unsafe")
 
 
 def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
@@ -104,7 +168,7 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
     base = tensor if tensor._base is None else tensor._base
     before, moved = tensor._array, result
     if base is not tensor:
-        moved = ops.put(_as_it_was(base), result, positions=positions(base, tensor))
+        moved = ops.put(as_it_was(base), result, positions=positions(base, tensor))
         moved._node.__class__ = CopySlices
     node, name = result._node, moved._node.name()  # type: ignore[union-attr]
     assert node is not None
@@ -121,8 +185,8 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
     if is_written:
         forget_views(base)
     else:
-        _note(tensor, number, name)
-    _tell(base, how)
+        note(tensor, number, name)
+    tell(base, how)
     if base is not tensor:
         node_of(tensor)
 
@@ -137,13 +201,13 @@ def _go_on(base: Tensor, node: Node | None) -> None:
     move_retained(base, old, node)
 
 
-def tell_of_views(base: Tensor, how: str) -> None:
+def _tell_of_views(base: Tensor, how: str) -> None:
     """Let an observer see which history the views of a changed base have now."""
     for reference in tuple(base._views or ()):
         view = reference()
         if view is not None and is_stale(view) and view._kind is DEFAULT:
             node_of(view)
-            _tell(view, how)
+            tell(view, how)
 
 
 def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
@@ -177,117 +241,19 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
     return change_directly
 
 
-def assign(tensor: Tensor, key: Any, value: Any) -> None:
-    """Carry out ``tensor[key] = value``.
-
-    An error if the key does not fit the tensor, or the value does not fit the elements it names.
-    """
-    how = "x[...] = ..."
-    if not isinstance(value, tensors.Tensor):
-        if not isinstance(value, int | float | np.generic):
-            kind, own = type(value).__name__, tensor_type(tensor._array.dtype)
-            raise error("inplace.assigned_type", kind=kind, own=own)
-        value = tensors.wrap(number_in(value, tensor._array.dtype))
-    if key is True:
-        key = None
-    elif key is False:
-        return
-    memory = tensors.share(tensor)
-    recorded = local.mode.grad_enabled and _any_recorded(tensor, value)
-    is_told = recorded or local.mode.observer is not None
-    base = tensor if tensor._base is None else tensor._base
-    places = None
-    if ops.is_basic(key):
-        target = ops.getitem(memory, key)
-        value = _fitting(value, target.shape, basic=True)
-        is_whole = target.shape == memory.shape and target.strides == memory.strides
-        if is_told and is_whole and (not target.size or _takes_all(key, memory.shape)):
-            is_fill = value.ndim == 0 < tensor.ndim
-            change(tensor, how, ops.fill_with if is_fill else ops.copy_from, value)
-            return
-        if recorded:
-            places = _refuse_part(tensor, key, how)
-        else:
-            _refuse(tensor, how, recorded)
-        _refuse_repeated(target)
-        _refuse_partial(target, value._array, how)
-        if not is_told:
-            if not target.flags.writeable:
-                target.flags.writeable = True
-            target[...] = value._array
-            _note(tensor, next_number())
-            return
-    else:
-        selection = ops.getitem(_numbered(memory), key)
-        is_plain = ops.is_plain_gather(key)
-        if recorded and not is_plain:
-            _refuse_part(tensor, (), how)
-        else:
-            _refuse(tensor, how, recorded)
-        if not _fills(value, key):
-            _refuse_overlap(tensor, value, how, is_strict=True)
-        value = _fitting(value, np.shape(selection), basic=False)
-        if value._array.dtype != memory.dtype and not _fills(value, key):
-            own, kind = tensor_type(memory.dtype), tensor_type(value._array.dtype)
-            raise error("inplace.assigned_dtype", own=own, kind=kind)
-        if is_told and is_plain and base is tensor:
-            change(tensor, "__setitem__", ops.index_put, value, positions=selection)
-            return
-    if places is None:
-        own = _numbered(memory) if base is tensor else positions(base, tensor)
-        places = ops.getitem(own, key)
-    _overwrite(base, value, places, "__setitem__")
-    if base is not tensor and recorded:
-        node_of(tensor)
-
-
-def _takes_all(key: Any, shape: tuple[int, ...]) -> bool:
-    """Return whether slices name all elements by their form: ``x[:]`` does, ``x[-1:]`` does not."""
-    slices = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, slice)]
-    return all(
-        k.start in (None, 0) and (k.stop is None or k.stop >= max(shape, default=0)) for k in slices
-    )
-
-
-def _fills(value: Tensor, key: Any) -> bool:
-    """Return whether the elements that a mask names are set to one value, of whatever type."""
-    mask = getattr(key, "_array", key)
-    if not isinstance(mask, bool):
-        dtype = getattr(mask, "dtype", None)
-        if dtype is None or dtype.kind != "b" or not mask.ndim:
-            return False
-    return bool(value._array.size == 1)
-
-
-def _numbered(array: Any) -> Any:
-    """Return the numbers of the elements, counted row by row."""
-    return np.arange(array.size).reshape(array.shape)
-
-
-def _refuse_part(tensor: Tensor, key: Any, how: str) -> Any:
-    """Refuse a recorded change of ``tensor[key]``; return the positions in the base.
-
-    A view is made for the time of this call: it tells what PyTorch's messages name.
-    """
-    with installed(None):
-        part = ops.getitem(tensor, key)
-    _refuse(part, how, True)
-    return positions(part._base, part)
-
-
-def _overwrite(base: Tensor, value: Tensor, places: Any, how: str) -> None:
+def overwrite(base: Tensor, value: Tensor, places: Any, how: str, recorded: bool) -> None:
     """Write a value over the elements at some places of a tensor that is no view."""
     number = next_number()
-    moved = ops.put(_as_it_was(base), value, positions=places)
+    moved = ops.put(as_it_was(base), value, positions=places)
     memory = tensors.writable(base)
-    memory.flat[places.reshape(-1)] = np.broadcast_to(value._array, places.shape).reshape(-1)
-    if moved._node is not None and memory.dtype.kind == "f":
+    memory.flat[places.reshape(-1)] = moved._array.flat[places.reshape(-1)]
+    if recorded:
         _go_on(base, moved._node)
-    _note(base, number)
-    _tell(base, how)
+    note(base, number)
+    tell(base, how)
 
 
-def _as_it_was(tensor: Tensor) -> Tensor:
+def as_it_was(tensor: Tensor) -> Tensor:
     """Return the value as it is now, with the same history."""
     node = node_of(tensor)
     if node is not None and node.hooks is not None and tensor._base is not None:
@@ -299,7 +265,7 @@ def _as_it_was(tensor: Tensor) -> Tensor:
     return copy
 
 
-def _note(tensor: Tensor, number: int, name: str | None = None) -> None:
+def note(tensor: Tensor, number: int, name: str | None = None) -> None:
     """Note that the memory of ``tensor`` was overwritten; ``name`` that of its node, if known."""
     base = tensor if tensor._base is None else tensor._base
     if tensor._changes is not tensors.INFERENCE:
@@ -311,34 +277,15 @@ def _note(tensor: Tensor, number: int, name: str | None = None) -> None:
         forget_views(base)
 
 
-def _tell(tensor: Tensor, how: str) -> None:
+def tell(tensor: Tensor, how: str) -> None:
+    """Let an observer see a change."""
     if local.mode.observer is not None:
         local.mode.observer.modified(tensor, how)
-        tell_of_views(tensor, how)
+        _tell_of_views(tensor, how)
 
 
-def _fitting(value: Tensor, shape: tuple[int, ...], basic: bool) -> Tensor:
-    """Return ``value`` without the 1s in front; refuse what does not fit."""
-    own = tuple(value.shape)
-    while own and own[0] == 1:
-        own = own[1:]
-    fits = len(own) <= len(shape) and all(
-        n in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)
-    )
-    if not fits:
-        value = value if own == value.shape else value.reshape(own)
-        if basic:
-            ops.check_expand(value, shape)
-        raise error("inplace.assigned_shape", value=list(value.shape), selection=list(shape))
-    if len(value.shape) > len(shape):
-        value = value.reshape(own)
-    return value
-
-
-def _refuse(tensor: Tensor, how: str, recorded: bool) -> None:
-    """Raise if ``tensor`` must not be changed in place by an operation that is recorded, or not."""
-    if tensor._changes is tensors.INFERENCE and not local.mode.inference:
-        raise error("inplace.inference_tensor", how=how)
+def refuse(tensor: Tensor, how: str, recorded: bool) -> None:
+    """Raise if ``tensor`` must not be changed in place by an operation that is recorded."""
     if not recorded:
         return
     base = tensor._base
@@ -354,73 +301,15 @@ def _refuse(tensor: Tensor, how: str, recorded: bool) -> None:
 
 def refuse_change(tensor: Tensor, how: str) -> None:
     """Raise if not even backward may change ``tensor`` in place: it does so unrecorded."""
-    _refuse(tensor, how, False)
-    _refuse_repeated(tensor._array)
+    refuse_repeated(tensor._array)
+    refuse_inference(tensor, how)
 
 
-def _any_recorded(*values: Any) -> bool:
-    return any(isinstance(value, tensors.Tensor) and value.requires_grad for value in values)
+def refuse_inference(tensor: Tensor, how: str) -> None:
+    """Raise outside of inference mode if ``tensor`` has no version that could be counted.
 
-
-def _check_fits(old: Any, new: Any) -> None:
-    if new.dtype is old.dtype and new.shape == old.shape:
-        return
-    if new.shape != old.shape:
-        raise error("inplace.shape", old=list(old.shape), new=list(new.shape))
-    if category(new.dtype) > category(old.dtype):
-        raise error("inplace.dtype", new=tensor_type(new.dtype), old=tensor_type(old.dtype))
-
-
-def _refuse_repeated(array: Any) -> None:
-    """Raise if several elements that are written lie at one place of memory."""
-    if 0 in getattr(array, "strides", ()) and array.size:
-        pairs = zip(array.strides, array.shape, strict=True)
-        if any(stride == 0 and n > 1 for stride, n in pairs):
-            raise error("inplace.repeated_elements")
-
-
-def _refuse_overlap(written: Tensor, read: Tensor, how: str, is_strict: bool = False) -> None:
-    """Raise if a tensor is read while some of its elements, but not the same, are written.
-
-    As in PyTorch, only tensors are compared whose elements lie side by side; ``is_strict`` refuses
-    also to read just what is written.
+    As in PyTorch this comes last; but what is refused has not been written.
     """
-    if written is read:
-        if is_strict:
-            raise error("inplace.partial_overlap", how=how)
-        return
-    a, b = written._array, read._array
-    if type(a) is not np.ndarray or type(b) is not np.ndarray or (a.base is None is b.base):
-        return  # both have a memory of their own: by far the commonest
-    same = a.ctypes.data == b.ctypes.data and written.stride() == read.stride()
-    if is_strict or not (same and a.size == b.size):
-        _refuse_partial(a, b, how, is_strict=True)
-
-
-def _refuse_partial(written: Any, read: Any, how: str, is_strict: bool = False) -> None:
-    """Raise if one array is read while other parts of the same memory are written."""
-    if not (isinstance(written, np.ndarray) and isinstance(read, np.ndarray)):
-        return
-    if not (written.size and read.size and np.may_share_memory(written, read)):
-        return
-    if _is_dense(written) and _is_dense(read) and (is_strict or _places(written) != _places(read)):
-        raise error("inplace.partial_overlap", how=how)
-
-
-def _places(array: Any) -> tuple[Any, ...]:
-    """Return where the elements of an array lie: the first, and the steps to the others."""
-    pairs = zip(array.shape, array.strides, strict=True)
-    return array.ctypes.data, [(n, stride) for n, stride in pairs if n > 1]
-
-
-def _is_dense(array: Any) -> bool:
-    """Return whether the elements lie side by side in memory, in whatever order."""
-    if array.flags.c_contiguous or array.flags.f_contiguous:
-        return True
-    step = array.itemsize
-    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
-        if n > 1:
-            if stride != step:
-                return False
-            step *= n
-    return True
+    has_no_version = tensor._changes is tensors.INFERENCE and not local.mode.inference
+    if has_no_version and getattr(tensor, "_kind", "") is not DETACHED:
+        raise error("inplace.inference_tensor", how=how)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class ValuesAndIndices(NamedTuple):
     def __repr__(self) -> str:
         names = type(self).__name__, *self
         return "torch.return_types.{}(\nvalues={!r},\nindices={!r})".format(*names)
+
+    def __setitem__(self, *_: Any) -> NoReturn:
+        raise error("tensor.pair_changed", name=type(self).__name__)
 
 
 # One class for each, as PyTorch has: they differ in their name.
@@ -256,14 +259,42 @@ def _along(name: str, *operands: str) -> Any:
     return method
 
 
-def _in_place(name: str) -> Any:
-    """Make the in-place form of a method: ``add_`` from ``add``."""
+def _in_place(name: str, function: Any = None) -> Any:
+    """Make the in-place form of a method: ``add_`` from ``add``, or from another function."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return inplace.change(self, f"{name}_", getattr(type(self), name), *args, **kwargs)
+        ordinary = function or getattr(type(self), name)
+        return inplace.change(self, f"{name}_", ordinary, *args, **kwargs)
 
     method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
     return _called(f"{name}_")(method)
+
+
+def _clamp_in_place(name: str) -> Any:
+    """Make ``clamp_`` and the like, which look at the type of numbers before anything else."""
+
+    def clamp(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bounds = [bound for bound in (*args, *kwargs.values()) if isinstance(bound, _NUMBERS)]
+        own, dtype = self._array.dtype, dtypes.result_dtype(self._array, *bounds)
+        if len(bounds) == len(args) + len(kwargs) and dtype != own and own.kind != "f":
+            raise error("inplace.dtype", new=dtypes.tensor_type(dtype), old=dtypes.c_type(own))
+        return getattr(self, name)(*args, **kwargs)
+
+    return _in_place(name, clamp)
+
+
+def _cumsum(self: Any, dim: int) -> Any:
+    """Return the sums in the dtype of the tensor."""
+    if self._array.dtype == bool and self._array.ndim and self._array.size:
+        self._dim(dim)
+        raise error("reductions.bool_cumsum")
+    return self.cumsum(dim).to(self.dtype)
+
+
+def _filled_with(self: Any, value: Any) -> Any:
+    if value._array.ndim:
+        raise error("inplace.fill_with_many", ndim=value._array.ndim)
+    return ops.fill_with(self, value)
 
 
 def number_first(sign: str, apply: Any) -> Any:
@@ -424,12 +455,12 @@ class Methods:
     add_, sub_, mul_, div_, pow_ = map(_in_place, ("add", "sub", "mul", "div", "pow"))
     exp_, log_, sqrt_, tanh_, relu_ = map(_in_place, ("exp", "log", "sqrt", "tanh", "relu"))
     sin_, cos_, sigmoid_, abs_, neg_ = map(_in_place, ("sin", "cos", "sigmoid", "abs", "neg"))
-    square_, clamp_, reciprocal_ = map(_in_place, ("square", "clamp", "reciprocal"))
+    square_, reciprocal_ = map(_in_place, ("square", "reciprocal"))
     floor_, ceil_, round_ = map(_in_place, ("floor", "ceil", "round"))
     rsqrt_, expm1_, log1p_, tan_ = map(_in_place, ("rsqrt", "expm1", "log1p", "tan"))
-    clamp_min_, clamp_max_, sign_ = map(_in_place, ("clamp_min", "clamp_max", "sign"))
+    clamp_, clamp_min_, clamp_max_ = map(_clamp_in_place, ("clamp", "clamp_min", "clamp_max"))
     remainder_, floor_divide_ = map(_in_place, ("remainder", "floor_divide"))
-    cumsum_, addmm_ = map(_in_place, ("cumsum", "addmm"))
+    sign_, addmm_, cumsum_ = _in_place("sign"), _in_place("addmm"), _in_place("cumsum", _cumsum)
     masked_fill_, index_add_, scatter_ = map(_in_place, ("masked_fill", "index_add", "scatter"))
 
     def copy_(self: Any, source: Any) -> Tensor:
@@ -437,17 +468,12 @@ class Methods:
         if isinstance(source, _NUMBERS):
             return self.fill_(source)  # type: ignore[no-any-return]
         check_operand("copy_", "other", 1, source, numbers=False)
-        if source.ndim > self.ndim:
-            whole = ops.add(self.detach(), source.detach())  # raises if they do not broadcast
-            raise error("inplace.shape", old=list(self.shape), new=list(whole.shape))
         return inplace.change(self, "copy_", ops.copy_from, source)
 
     def fill_(self: Any, value: Any) -> Tensor:
         """Set every element to one value: a number or a 0-d tensor."""
         if isinstance(value, Methods):
-            if value._array.ndim:
-                raise error("inplace.fill_with_many", ndim=value._array.ndim)
-            return inplace.change(self, "fill_", ops.fill_with, value)
+            return inplace.change(self, "fill_", _filled_with, value)
         return inplace.change(self, "fill_", ops.fill, value=value)
 
     def zero_(self: Any) -> Tensor:

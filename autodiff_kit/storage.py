@@ -23,7 +23,8 @@ from autodiff_kit.autograd.versions import (
 )
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.ops.apply import tensors
-from autodiff_kit.views import follow_base, node_of
+from autodiff_kit.overlap import steps
+from autodiff_kit.views import DETACHED, follow_base, node_of
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -133,26 +134,23 @@ class Storage:
         """Return how many elements to go in memory for one step along each dimension, or one."""
         if dim is not None:
             return self.stride()[self._dim(dim)]
-        array = np.asarray(self._array)
-        steps: list[int] = []
-        behind = 1  # the size of the dimension that follows
-        for step, size in zip(array.strides[::-1], array.shape[::-1], strict=True):
-            # Where a step leads nowhere NumPy has 0, PyTorch what would lead over all that follows.
-            if not step and (size == 1 or not array.size):
-                steps.append(steps[-1] * max(behind, 1) if steps else 1)
-            else:
-                steps.append(step // array.itemsize)
-            behind = size
-        return tuple(steps[::-1])
+        return steps(self._array)
 
     def data_ptr(self: Any) -> Any:
         """Return the address of the first element: equal for tensors that share memory."""
         return share(self).ctypes.data if self.numel() else 0
 
+    def _apart(self: Any, array: Any) -> Tensor:
+        """Return a tensor without history of this one's memory."""
+        out: Any = tensors.wrap(array)
+        out._changes = self._changes
+        if self._changes is INFERENCE and not local.mode.inference:
+            out._kind = DETACHED  # with a counter of its own: it may be changed
+        return out  # type: ignore[no-any-return]
+
     def detach(self: Any) -> Tensor:
         """Return a tensor with the same memory and no history; changes in place are shared."""
-        out = tensors.wrap(share(self))
-        out._changes = self._changes
+        out = self._apart(share(self))
         whole = self if self._base is None else self._base
         if whole._views is None:
             whole._views = set()
@@ -164,7 +162,7 @@ class Storage:
     @property
     def data(self: Any) -> Tensor:
         """The same memory without history, counting changes for itself: nobody notices them."""
-        out = tensors.wrap(on_own_counter(share(self)))
+        out = self._apart(on_own_counter(writable(self)))
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)
         return out  # type: ignore[no-any-return]
@@ -173,7 +171,7 @@ class Storage:
     def data(self: Any, value: Tensor) -> None:
         if self.requires_grad and not value.is_floating_point():
             raise error("autograd.data_of_whole")
-        old, self._array = share(self), on_own_counter(share(value))
+        old, self._array = share(self), on_own_counter(writable(value))
         note_replaced(old, self._array)
         if self._node is not None and self.is_leaf:
             self._node.shape = self._array.shape
@@ -249,7 +247,7 @@ class Storage:
         if self.requires_grad and local.mode.grad_enabled and not force:
             raise error("autograd.numpy_of_recorded")
         _tell(self, "numpy()")
-        return share(self)
+        return writable(self)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()

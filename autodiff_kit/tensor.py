@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import autograd, inplace, ops
+from autodiff_kit import assignment, autograd, inplace, ops
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import Hookable
 from autodiff_kit.autograd.node import AccumulateGrad, Node
@@ -189,7 +189,7 @@ class Tensor(Methods, Hookable, Storage):
         return ops.getitem(self, key)  # type: ignore[no-any-return]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        inplace.assign(self, key, value)
+        assignment.assign(self, key, value)
 
 
 name_methods("Tensor", Methods, Hookable, Storage)

@@ -29,14 +29,15 @@ from autodiff_kit.ops.apply import tensors
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["DEFAULT", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base", "forget_views", "is_stale"]
-__all__ += ["look_again", "node_of", "note_view", "positions", "refusal_of_view", "require_grad"]
-__all__ += ["seen_through"]
+__all__ = ["DEFAULT", "DETACHED", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base", "forget_views"]
+__all__ += ["is_stale", "look_again", "node_of", "note_view", "positions", "refusal_of_view"]
+__all__ += ["require_grad", "seen_through"]
 
 
 # How a view was made: what it may be used for when it, or its base, is changed in place.
 DEFAULT, NO_GRAD, INFERENCE_MODE = "default", "no_grad", "inference"
 SEVERAL, FUNCTION = "several", "function"  # one of several outputs; by a Function of the learner's
+DETACHED = "detached"  # no view: from an inference tensor, outside of inference mode
 
 
 def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
@@ -170,8 +171,8 @@ def refusal_of_view(view: Tensor, node: Any, what: str) -> Exception:
 
 
 def seen_through(base: Tensor, view: Tensor) -> Any:
-    """Return the node of a view whose base has the history that it has now."""
-    whole = tensors.wrap(base._array, base._node)
+    """Return the node of a view whose base has the history that it has now, or none."""
+    whole = tensors.wrap(base._array, Nowhere(base) if base._node is None else base._node)
     made = ops.pick(whole, positions=positions(base, view))
     return made._node
 

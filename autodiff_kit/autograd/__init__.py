@@ -158,9 +158,10 @@ def _as_gradient(array: Any) -> Tensor:
     So nobody changes in place, for example, what the rule of a sum has repeated without copying.
     """
     gradient = gradient_of(array)
-    if isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
+    base = getattr(array, "base", None)
+    if isinstance(base, np.ndarray) and base.dtype == array.dtype:  # else bits, see ops.masked
         with no_grad():
-            note_view(gradient, wrap(array.base))
+            note_view(gradient, wrap(base))
     return gradient
 
 

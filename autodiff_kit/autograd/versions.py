@@ -18,16 +18,9 @@ import numpy as np
 
 from autodiff_kit.errors import error
 
-__all__ = [
-    "INFERENCE",
-    "Changes",
-    "changes_of",
-    "check_input",
-    "last_change",
-    "memory_of",
-    "note_change",
-]
-__all__ += ["note_detached", "note_moved", "note_replaced", "on_own_counter"]
+__all__ = ["INFERENCE", "Changes", "changes_of", "check_input", "last_change", "memory_of"]
+__all__ += ["note_change", "note_detached", "note_moved", "note_replaced", "on_own_counter"]
+__all__ += ["on_own_storage"]
 
 next_number = (
     itertools.count().__next__
@@ -170,6 +163,18 @@ def on_own_counter(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.flags.c_contiguous and array.size:  # a third of the time
         return np.frombuffer(memoryview(array), array.dtype).reshape(array.shape)  # type: ignore[arg-type]
     return np.asarray(memoryview(array))  # type: ignore[arg-type]
+
+
+class _Exporter:
+    """Stands between a tensor and an array of NumPy's whose memory it uses: two storages."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.__array_interface__, self._array = array.__array_interface__, array
+
+
+def on_own_storage(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of the same bytes that counts for itself and is not told to share them."""
+    return np.asarray(_Exporter(array))
 
 
 def _begin(memory: np.ndarray[Any, Any]) -> Changes:

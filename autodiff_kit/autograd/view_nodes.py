@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.shown import named
 from autodiff_kit.autograd.versions import next_number
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["CopySlices", "Nowhere"]
+__all__ = ["Converted", "CopySlices", "Nowhere"]
 
 
 class Nowhere(AccumulateGrad):
@@ -41,6 +42,20 @@ class Nowhere(AccumulateGrad):
 
 def _nobody() -> None:
     """Stand for a weak reference to a leaf that is gone."""
+
+
+class Converted(Node):
+    """The result of a change in place, brought back to the dtype of what is changed.
+
+    PyTorch has no node for that: who looks sees that of the change (``edge0``).
+    """
+
+    __slots__ = ()
+
+    @property
+    def shown(self) -> Node | None:
+        """The node of the change."""
+        return named(self.edge0)
 
 
 class CopySlices(Node):

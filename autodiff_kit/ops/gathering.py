@@ -124,7 +124,7 @@ def scatter_value(x: Value, index: Value, *, dim: int, value: float) -> Value:
 
 def _scattered(x: Value, index: Value, source: Value, dim: int, value: float = 0) -> Value:
     places, out = _places("scatter", x, index, dim, source), np.array(x, ndmin=1)
-    out[places] = value if source is None else _part(source, index)
+    out[places] = number_in(value, x.dtype) if source is None else _part(source, index)
     return out.reshape(x.shape)[()]
 
 
@@ -228,9 +228,8 @@ _fill_misfit, _select_misfit = _misfit("masked_fill"), _misfit("masked_select")
 def _filled(x: Value, mask: Value, value: Value) -> Value:
     if mask.dtype != bool:
         raise error("indexing.fill_mask", kind=c_type(mask.dtype))
-    if not isinstance(value, np.ndarray | np.generic):
-        value = number_in(value, x.dtype)
-    return np.where(mask, np.asarray(value).astype(x.dtype), x)[()]
+    number = value.item() if isinstance(value, np.ndarray | np.generic) else value
+    return np.where(mask, number_in(number, x.dtype), x)[()]
 
 
 @op(

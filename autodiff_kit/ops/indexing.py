@@ -7,10 +7,11 @@ backward - and adding them up where an element was taken more than once. Read ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import number_in
@@ -18,11 +19,14 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
+from autodiff_kit.ops.layouts import arranged
+from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["copy_from", "fill", "fill_with", "getitem", "index", "index_backward", "index_put"]
-__all__ += ["is_basic", "is_plain_gather", "pick", "put", "select", "select_backward", "zero"]
+__all__ = ["check_numbers", "copy_from", "fill", "fill_with", "gathered", "getitem", "index"]
+__all__ += ["index_backward", "index_put", "pick", "put", "select", "select_backward"]
+__all__ += ["sliced", "zero"]
 
 
 @op("x[index]", tex=r"x_i", view=True)
@@ -60,10 +64,26 @@ class Indices(tuple[Any, ...]):
         return made
 
 
-@op("x[indices]", tex=r"x_I", node="IndexBackward0", frees=True)
+@op("x[indices]", tex=r"x_I", node="IndexBackward0", frees=True, layout="own")
 def index(x: Value, *, indices: tuple[Any, ...]) -> Value:
     """Take elements by integer or bool arrays: a copy, not a view."""
-    return x[indices]
+    out = x[indices]
+    return out if out.ndim < 2 else arranged(np.ascontiguousarray(out), _as_read(x, indices))
+
+
+def _as_read(x: Value, indices: tuple[Any, ...]) -> list[Value]:
+    """Return x and the index arrays with the steps in memory from one result to the next."""
+    named = [dim for dim, k in enumerate(indices) if not isinstance(k, slice)]
+    arrays = np.broadcast_arrays(*(indices[dim] for dim in named))
+    rest = [
+        pair for dim, pair in enumerate(zip(x.shape, x.strides, strict=True)) if dim not in named
+    ]
+    is_block = named == [*range(named[0], named[0] + len(named))]
+    start = named[0] if is_block else 0  # else what is indexed comes first
+    rest[start:start] = [(n, 0) for n in arrays[0].shape]
+    sizes, steps = zip(*rest, strict=True)
+    behind = (None,) * (len(rest) - start - arrays[0].ndim)
+    return [as_strided(x, sizes, steps), *(k[(None,) * start + (..., *behind)] for k in arrays)]
 
 
 @index.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
@@ -99,7 +119,7 @@ def _(g: Value, x_shape: Ints, positions: Any) -> Value:
 
 def _overwritten(x: Value, y: Value, positions: Any) -> Value:
     out = np.array(x, order="C")  # in the order in which the positions count
-    out.reshape(-1)[positions] = y
+    out.reshape(-1)[positions] = np.asarray(y).astype(out.dtype)
     return out if x.ndim else out[()]
 
 
@@ -138,13 +158,23 @@ for _putting in (put, index_put):
         return pick(g, positions=positions)
 
 
-@op("y", tex=r"y", node="torch::autograd::CopyBackwards", dtypes="any")
+def _copy_misfit(x: Value, y: Value) -> str:
+    try:
+        whole = np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return broadcast_message("copy_", (x.shape, y.shape))
+    return str(error("inplace.shape", old=[*x.shape], new=[*whole]))
+
+
+@op("y", tex=r"y", node="torch::autograd::CopyBackwards", dtypes="any", on_error=_copy_misfit)
 @vjp("y", lambda g, y_dtype: to_copy(g, dtype=y_dtype), tex=r"\bar z")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def copy_from(x: Value, y: Value) -> Value:
     """Return y in the shape and dtype of x: what ``x.copy_(y)`` computes."""
+    if y.ndim > x.ndim:
+        raise ValueError  # NumPy would leave out dimensions of one entry
     out = np.empty(x.shape, x.dtype)
-    out[...] = y
+    np.copyto(out, y, "unsafe")
     return out if x.ndim else out[()]
 
 
@@ -178,11 +208,27 @@ def getitem(x: Value, key: Any) -> Value:
 
     IndexError for too many indices, an index out of bounds, or a key of the wrong kind.
     """
-    keys = [_known(k) for k in (key if isinstance(key, tuple) else (key,))]
+    part, gather = sliced(x, key)
+    if gather:
+        indices, _ = gathered(part.shape, gather)
+        check_numbers(indices, part.shape)
+        given = (k._array for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k))
+        return index(part, indices=Indices(indices, given))
+    return alias(part) if part is x else part
+
+
+def sliced(x: Value, key: Any, assigned: bool = False) -> tuple[Value, dict[int, Any]]:
+    """Carry out the numbers, slices and None of ``x[key]``.
+
+    Returns
+    -------
+    tuple of the view that they leave of x, and the index array for each dimension that has one. The
+    view is x itself where they name all of it: ``x[:9]`` of 9 entries, too, if it is ``assigned``.
+    """
+    keys = _keys(key)
     _check_count(x, keys, key)
-    before = x
     dim = 0
-    gather: dict[int, Any] = {}  # dimension -> the index array for it
+    gather: dict[int, Any] = {}
     seen_ellipsis = False
     for i, k in enumerate(keys):
         if k is Ellipsis:
@@ -200,32 +246,74 @@ def getitem(x: Value, key: Any) -> Value:
             start, stop, step = k.indices(x.shape[dim])
             if step < 0:
                 raise error("indexing.negative_step")
-            if (start, stop, step) != (0, x.shape[dim], 1) or not isinstance(key, tuple):
+            if not _takes_all(k, x.shape[dim]) or (isinstance(key, slice) and not assigned):
                 x = slice_dim(x, dim=dim, start=start, end=max(start, stop), step=step)
             dim += 1
         elif isinstance(k, int):
             x = select(x, dim=dim, index=_checked(k, i, x.shape[dim]))
         else:
-            for array in _index_arrays(k, dim, x.shape, len(gather)):
-                gather[dim] = array
-                dim += 1
-    if gather:
-        given = (k._array for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k))
-        return index(x, indices=Indices(_together(gather, dim), given))
-    return alias(x) if x is before else x
+            gather[dim] = k
+            dim += k.ndim if k.dtype == bool else 1
+    return x, gather
 
 
-def is_basic(key: Any) -> bool:
-    """Return whether ``x[key]`` is a view: made of numbers, slices, None and ... only."""
-    keys = key if isinstance(key, tuple) else (key,)
-    basic = (int, slice, type(None), type(Ellipsis))
-    return all(isinstance(k, basic) and not isinstance(k, bool) for k in map(_known, keys))
+def gathered(shape: Ints, gather: dict[int, Any]) -> tuple[tuple[Any, ...], Ints]:
+    """Return what NumPy is to index an array of this shape with, and the shape of the result.
+
+    For each dimension that is a slice or an index array: a mask becomes the places where it is
+    true. Checks are made in PyTorch's order: types, masks, shapes; ``check_numbers`` comes last.
+    """
+    arrays: dict[int, Any] = {}
+    for k in gather.values():
+        if k.dtype.kind not in "iub":
+            raise error("indexing.key_dtype")
+    for dim, k in gather.items():
+        arrays |= enumerate(_places(k, dim, shape), dim) if k.dtype == bool else {dim: k}
+    try:
+        count = np.broadcast_shapes(*(k.shape for k in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(str(list(array.shape)) for array in arrays.values())
+        raise error("indexing.index_shapes", shapes=shapes) from None
+    others = tuple(n for dim, n in enumerate(shape) if dim not in arrays)
+    if 0 not in count:
+        if any(shape[dim] == 0 for dim in arrays):
+            raise error("indexing.into_nothing", shape=list(shape))
+        if 0 in others:  # nothing is read: the numbers may be out of bounds
+            arrays = {dim: k % shape[dim] for dim, k in arrays.items()}
+    first, end = min(arrays), max(arrays) + 1
+    indices = tuple(arrays.get(dim, slice(None)) for dim in range(end))
+    first = first if end - first == len(arrays) else 0  # arrays side by side stay where they are
+    return indices, others[:first] + count + others[first:]
 
 
-def is_plain_gather(key: Any) -> bool:
-    """Return whether ``x[key]`` gathers from x itself: it has no numbers and no partial slices."""
-    keys = map(_known, key if isinstance(key, tuple) else (key,))
-    return all(isinstance(k, np.ndarray) or k in (Ellipsis, slice(None)) for k in keys)
+def _places(mask: Any, dim: int, shape: Ints) -> tuple[Any, ...]:
+    """Return index arrays for dimension ``dim`` on: the places where a mask is True."""
+    for i, size in enumerate(mask.shape):
+        if size != shape[dim + i]:
+            own, at = list(shape), dim + i
+            raise error("indexing.mask_shape", mask=list(mask.shape), position=i, shape=own, dim=at)
+    return np.nonzero(mask)
+
+
+def check_numbers(indices: tuple[Any, ...], shape: Ints) -> None:
+    """Refuse numbers that are out of bounds: the first, as the elements are read."""
+    arrays = {dim: k for dim, k in enumerate(indices) if not isinstance(k, slice)}
+    if all(np.all((k >= -shape[dim]) & (k < shape[dim])) for dim, k in arrays.items()):
+        return
+    for numbers in zip(*(k.flat for k in np.broadcast_arrays(*arrays.values())), strict=True):
+        for i, (dim, number) in enumerate(zip(arrays, numbers, strict=True)):
+            _checked(int(number), i, shape[dim])  # PyTorch counts the indices, not the dimensions
+
+
+def _keys(key: Any) -> list[Any]:
+    """Return the single keys; a short list with lists, tensors or slices in it counts as a tuple.
+
+    Source: an old rule of NumPy's, which PyTorch keeps.
+    """
+    if isinstance(key, list) and len(key) < 32:
+        kinds = (tensors.Tensor, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
+        key = tuple(key) if any(isinstance(k, kinds) for k in key) else key
+    return [_known(k) for k in (key if isinstance(key, tuple) else (key,))]
 
 
 def _known(k: Any) -> Any:
@@ -234,18 +322,16 @@ def _known(k: Any) -> Any:
         return k
     if isinstance(k, np.bool_ | np.integer):
         return k.item()
-    if isinstance(k, float):
-        raise error("indexing.float_key")
     if isinstance(k, str):
         raise error("indexing.string_key", kind=type(k).__name__)
+    if not isinstance(k, tensors.Tensor | np.ndarray | Sequence):
+        raise error("indexing.wrong_key", kind=type(k).__name__)
     array = np.asarray(k._array if isinstance(k, tensors.Tensor) else k)
-    if array.dtype.kind not in "iub":
-        if array.size:
-            raise error("indexing.key_dtype")
+    if array.dtype.kind == "f" and not isinstance(k, tensors.Tensor):
         array = array.astype(int)
     if array.dtype == np.uint8:
         array = array.astype(bool)  # PyTorch's old masks
-    return array.item() if array.ndim == 0 else array
+    return array.item() if array.ndim == 0 and array.dtype.kind in "iub" else array
 
 
 def _is_tensor(k: Any) -> bool:
@@ -285,25 +371,6 @@ def _checked(k: int, dim: int, size: int) -> int:
     return k % size
 
 
-def _index_arrays(k: Any, dim: int, shape: Ints, before: int) -> tuple[Any, ...]:
-    """Return index arrays for dimension ``dim`` on: a mask becomes the places where it is True."""
-    if k.dtype != bool:
-        if k.size and shape[dim] == 0:
-            raise error("indexing.into_nothing", shape=list(shape))
-        for extreme in (k.min(), k.max()) if k.size else ():
-            _checked(int(extreme), before, shape[dim])  # PyTorch counts the indices, not the dims
-        return (k,)
-    for i, size in enumerate(k.shape):
-        if size != shape[dim + i]:
-            mask, own, at = list(k.shape), list(shape), dim + i
-            raise error("indexing.mask_shape", mask=mask, position=i, shape=own, dim=at)
-    return np.nonzero(k)
-
-
-def _together(gather: dict[int, Any], dims: int) -> tuple[Any, ...]:
-    try:
-        np.broadcast_shapes(*(array.shape for array in gather.values()))
-    except ValueError:
-        shapes = ", ".join(str(list(array.shape)) for array in gather.values())
-        raise error("indexing.index_shapes", shapes=shapes) from None
-    return tuple(gather.get(dim, slice(None)) for dim in range(dims))
+def _takes_all(k: slice, size: int) -> bool:
+    """Return whether a slice names all entries by its form: ``:`` does, ``-1:`` never."""
+    return k.start in (None, 0) and (k.stop is None or k.stop >= size) and k.step in (None, 1)

@@ -94,7 +94,7 @@ def t(x: Value) -> Value:
 @vjp("x", lambda g, dim: squeeze_dim(g, dim=dim), tex=r"\bar z")
 def unsqueeze(x: Value, *, dim: int) -> Value:
     """Insert a dimension of size 1."""
-    return x[(slice(None),) * dim + (None,)]
+    return x.reshape((*x.shape[:dim], 1, *x.shape[dim:]))
 
 
 @op("x.squeeze()", tex=r"x", view=True)
@@ -120,7 +120,7 @@ def drop_dim(x: Value, *, dim: int) -> Value:
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
-def check_expand(x: Value, shape: Ints) -> Ints:
+def check_expand(x: Any, shape: Ints) -> Ints:
     """Return the shape that ``x.expand(shape)`` has, where -1 keeps a size.
 
     RuntimeError if a dimension would have to be left out, or repeated that is not 1.
@@ -128,7 +128,8 @@ def check_expand(x: Value, shape: Ints) -> Ints:
     own, asked = list(x.shape), list(shape)
     new = len(asked) - len(own)
     if new < 0:
-        kind, n, m = tensor_type(x._array.dtype), len(asked), len(own)
+        kind, n, m = tensor_type(getattr(x, "_array", x).dtype), len(asked), len(own)
+        kind = "CPUBoolType" if kind == "Bool" else f"torch.{kind}Tensor"
         raise error("shapes.expand_count", kind=kind, own=own, asked=asked, count=n, ndim=m)
     wanted = list(asked)
     for i in reversed(range(len(asked))):

@@ -1,0 +1,142 @@
+"""Assignment to elements: ``x[0] = 2``, ``x[:, 1:] = y``, ``x[mask] = 0``.
+
+After reading this file you know that an assignment is a change in place of a view: numbers, slices
+and None in the key make the view, and then the value is copied into it; only if there are index
+tensors are single elements of the view put. The order of what is refused is PyTorch's. Read next:
+``views.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_kit import ops
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.observer import installed
+from autodiff_kit.autograd.versions import next_number
+from autodiff_kit.dtypes import number_in, tensor_type
+from autodiff_kit.errors import error
+from autodiff_kit.inplace import as_it_was, finish, note, overwrite, refuse, refuse_inference, store
+from autodiff_kit.ops.apply import tensors
+from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
+from autodiff_kit.views import node_of, positions
+
+if TYPE_CHECKING:
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["assign"]
+
+_HOW = "x[...] = ..."
+
+
+def assign(tensor: Tensor, key: Any, value: Any) -> None:
+    """Carry out ``tensor[key] = value``.
+
+    An error if the key does not fit the tensor, or the value does not fit the elements it names.
+    """
+    if not isinstance(value, tensors.Tensor):
+        if not isinstance(value, int | float | np.generic):
+            kind, own = type(value).__name__, tensor_type(tensor._array.dtype)
+            raise error("inplace.assigned_type", kind=kind, own=own)
+        value = tensors.wrap(number_in(value, tensor._array.dtype))
+    if key is False:
+        return
+    if key is True:
+        key = None
+    recorded = local.mode.grad_enabled and (tensor.requires_grad or value.requires_grad)
+    if recorded:
+        # A view is made for the time of this call: it tells what PyTorch's messages name.
+        with installed(None):
+            part, gather = ops.sliced(tensor, key, assigned=True)
+    else:
+        memory = tensors.writable(tensor)
+        view, gather = ops.sliced(memory, key, assigned=True)
+        part = tensor
+        if view is not memory:
+            part = tensors.wrap(view)
+            part._changes = tensor._changes
+    (_put if gather else _copy)(tensor, part, gather, value, recorded)
+    if recorded and tensor._base is not None:
+        node_of(tensor)
+
+
+def _copy(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bool) -> None:
+    """Copy a value into a view of a tensor, or into the whole: ``part`` is the tensor then."""
+    own, read, shape = part._array, value._array, part._array.shape
+    is_fill = read.shape == () != shape
+    steps = None
+    if read.shape != shape and not is_fill:
+        if recorded:
+            node_of(value)  # refuses a view that lags behind and cannot follow
+        value = _fitting(value, shape)
+        read = np.broadcast_to(value._array, shape)
+        steps = (0,) * len(shape) if value._array.size == 1 else None
+    recorded = recorded and (is_fill or own.dtype.kind == "f")
+    refuse(part, _HOW, recorded)
+    if is_fill:
+        refuse_repeated(own)
+    elif not (value is part or is_same_data(own, read, steps)):
+        refuse_repeated(own)
+        refuse_overlap(own, read, _HOW, read_steps=steps)
+    refuse_inference(part, _HOW)
+    number = next_number()
+    if not recorded and local.mode.observer is None:
+        store(tensors.writable(part), value._array)
+        note(tensor, number)
+    elif part is tensor:
+        fill = ops.fill_with if is_fill else ops.copy_from
+        finish(tensor, _HOW, fill(as_it_was(tensor), value), number, recorded)
+    else:
+        base = tensor if tensor._base is None else tensor._base
+        overwrite(base, value, positions(base, part), "__setitem__", recorded)
+
+
+def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bool) -> None:
+    """Put a value to the elements of a view of a tensor that index arrays name."""
+    own, dtype = part._array, part._array.dtype
+    refuse(part, _HOW, recorded)
+    if value._array.size == 1 and [k.dtype for k in gather.values()] == [bool]:
+        indices, shape = ops.gathered(own.shape, gather)
+        if value._array.dtype != dtype:
+            number_in(value._array.item(), dtype)  # a number of any type; it must not overflow
+        value = _fitting(value, shape)
+    else:
+        for other in (value._array, *gather.values()):
+            refuse_overlap(own, other, _HOW, strictly=True)
+        indices, shape = ops.gathered(own.shape, gather)
+        value = _fitting(value, shape, indexed=True)
+        if value._array.dtype != dtype:
+            kinds = tensor_type(dtype), tensor_type(value._array.dtype)
+            raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])
+        ops.check_numbers(indices, own.shape)
+    refuse_inference(part, _HOW)
+    number = next_number()
+    if not recorded and local.mode.observer is None:
+        tensors.writable(part)[indices] = value._array.astype(dtype)
+        note(tensor, number)
+        return
+    base = tensor if tensor._base is None else tensor._base
+    if base is tensor is part:
+        places = np.arange(own.size).reshape(own.shape)[indices]
+        result = ops.index_put(as_it_was(tensor), value, positions=places)
+        finish(tensor, "__setitem__", result, number, recorded)
+    else:
+        overwrite(base, value, positions(base, part)[indices], "__setitem__", recorded)
+
+
+def _fitting(value: Tensor, shape: tuple[int, ...], indexed: bool = False) -> Tensor:
+    """Return ``value`` without the 1s in front; refuse what does not fit."""
+    own = tuple(value.shape)
+    while own and own[0] == 1:
+        own = own[1:]
+    fits = len(own) <= len(shape) and all(
+        n in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        value = value if own == value.shape else value.reshape(own)
+        if not indexed:
+            ops.check_expand(value, shape)
+        raise error("inplace.assigned_shape", value=list(value.shape), selection=list(shape))
+    return value.reshape(own) if len(value.shape) > len(shape) else value

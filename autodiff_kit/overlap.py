@@ -1,0 +1,109 @@
+"""Whether memory that is written to lies at one place several times, or is read meanwhile.
+
+After reading this file you know why ``x[1:] = x[:-1]`` is refused: element by element, it would
+read what it has just written. As in PyTorch, only what can be told at once is looked for: tensors
+are compared if their elements lie side by side, others are let through. Read next: ``inplace.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.versions import memory_of
+from autodiff_kit.errors import error
+
+__all__ = ["is_same_data", "refuse_overlap", "refuse_repeated", "steps"]
+
+Ints = tuple[int, ...]
+
+
+def steps(array: Any) -> Ints:
+    """Return how many elements to go in memory for one step along each dimension."""
+    array = np.asarray(array)
+    found: list[int] = []
+    behind = 1  # the size of the dimension that follows
+    for step, size in zip(array.strides[::-1], array.shape[::-1], strict=True):
+        # Where a step leads nowhere NumPy has 0, PyTorch what would lead over all that follows.
+        if not step and (size == 1 or not array.size):
+            found.append(found[-1] * max(behind, 1) if found else 1)
+        else:
+            found.append(step // array.itemsize)
+        behind = size
+    return tuple(found[::-1])
+
+
+def refuse_repeated(written: Any) -> None:
+    """Raise if several elements of an array that is written to lie at one place of memory."""
+    if 0 in getattr(written, "strides", ()) and written.size:
+        pairs = zip(written.strides, written.shape, strict=True)
+        if any(stride == 0 and n > 1 for stride, n in pairs):
+            raise error("inplace.repeated_elements")
+
+
+def refuse_overlap(
+    written: Any, read: Any, how: str, *, strictly: bool = False, read_steps: Ints | None = None
+) -> None:
+    """Raise if an array is read while others, but not the same, of its elements are written.
+
+    Parameters
+    ----------
+    written, read : numpy.ndarray or NumPy scalar
+    how : str
+        The name of the operation.
+    strictly : bool
+        Refuse also to read just what is written.
+    read_steps : tuple of int, optional
+        The steps of ``read``, if PyTorch has others than ``steps`` can tell.
+    """
+    if type(written) is not np.ndarray or type(read) is not np.ndarray:
+        return  # numbers: each has a memory of its own
+    if written is not read:
+        if written.base is None is read.base:
+            return  # two arrays that own their memory: by far the commonest
+        if not (written.size and read.size and _is_dense(written) and _is_dense(read)):
+            return
+        begin, other = _address(written), _address(read)
+        if not (begin < other + read.nbytes and other < begin + written.nbytes):
+            return
+        if _storage(written) is not _storage(read):
+            return
+        is_same = begin == other and written.nbytes == read.nbytes
+        strictly = strictly or not is_same or steps(written) != (read_steps or steps(read))
+    if strictly:
+        raise error("inplace.partial_overlap", how=how)
+
+
+def is_same_data(a: Any, b: Any, b_steps: Ints | None = None) -> bool:
+    """Return whether two arrays are the same elements in the same order."""
+    if type(a) is not np.ndarray or type(b) is not np.ndarray:
+        return False
+    if a.shape != b.shape or a.dtype != b.dtype or _address(a) != _address(b):
+        return False
+    return a is b or steps(a) == (b_steps or steps(b))
+
+
+def _storage(array: Any) -> Any:
+    """Return what two tensors share that look into one memory, also ``x`` and ``x.data``."""
+    memory = memory_of(array)
+    while isinstance(memory.base, memoryview):
+        memory = memory_of(memory.base.obj)
+    return memory
+
+
+def _address(array: Any) -> int:
+    return array.ctypes.data  # type: ignore[no-any-return]
+
+
+def _is_dense(array: Any) -> bool:
+    """Return whether the elements lie side by side in memory, in whatever order."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return True
+    step = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
+        if n > 1:
+            if stride != step:
+                return False
+            step *= n
+    return True
