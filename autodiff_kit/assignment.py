@@ -8,6 +8,7 @@ tensors are single elements of the view put. The order of what is refused is PyT
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,16 @@ from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.versions import next_number
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.inplace import as_it_was, finish, note, overwrite, refuse, refuse_inference, store
+from autodiff_kit.inplace import (
+    as_it_was,
+    finish,
+    go_on,
+    note,
+    refuse,
+    refuse_inference,
+    store,
+    tell,
+)
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import node_of, positions
@@ -57,24 +67,27 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         if view is not memory:
             part = tensors.wrap(view)
             part._changes = tensor._changes
-    (_put if gather else _copy)(tensor, part, gather, value, recorded)
+    if gather:
+        _put(tensor, part, gather, value, recorded)
+    else:
+        _copy(tensor, part, value, recorded)
     if recorded and tensor._base is not None:
         node_of(tensor)
 
 
-def _copy(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bool) -> None:
+def _copy(tensor: Tensor, part: Tensor, value: Tensor, recorded: bool) -> None:
     """Copy a value into a view of a tensor, or into the whole: ``part`` is the tensor then."""
     own, read, shape = part._array, value._array, part._array.shape
     is_fill = read.shape == () != shape
     steps = None
     if read.shape != shape and not is_fill:
-        if recorded:
-            node_of(value)  # refuses a view that lags behind and cannot follow
+        _check_history(value, recorded)
         value = _fitting(value, shape)
         read = np.broadcast_to(value._array, shape)
         steps = (0,) * len(shape) if value._array.size == 1 else None
     recorded = recorded and (is_fill or own.dtype.kind == "f")
     refuse(part, _HOW, recorded)
+    _check_history(value, recorded)
     if is_fill:
         refuse_repeated(own)
     elif not (value is part or is_same_data(own, read, steps)):
@@ -82,21 +95,27 @@ def _copy(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bo
         refuse_overlap(own, read, _HOW, read_steps=steps)
     refuse_inference(part, _HOW)
     number = next_number()
-    if not recorded and local.mode.observer is None:
-        store(tensors.writable(part), value._array)
-        note(tensor, number)
-    elif part is tensor:
+    if part is tensor and (recorded or local.mode.observer is not None):
         fill = ops.fill_with if is_fill else ops.copy_from
         finish(tensor, _HOW, fill(as_it_was(tensor), value), number, recorded)
-    else:
-        base = tensor if tensor._base is None else tensor._base
-        overwrite(base, value, positions(base, part), "__setitem__", recorded)
+        return
+    _write(
+        tensor,
+        value,
+        number,
+        recorded,
+        places=lambda base: positions(base, part),
+        write=lambda: store(tensors.writable(part), value._array),
+    )
 
 
 def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bool) -> None:
     """Put a value to the elements of a view of a tensor that index arrays name."""
     own, dtype = part._array, part._array.dtype
+    if value._array.shape[:1] == (1,):
+        _check_history(value, recorded)  # PyTorch makes a view without the 1s
     refuse(part, _HOW, recorded)
+    _check_history(value, recorded)
     if value._array.size == 1 and [k.dtype for k in gather.values()] == [bool]:
         indices, shape = ops.gathered(own.shape, gather)
         if value._array.dtype != dtype:
@@ -113,17 +132,48 @@ def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: boo
         ops.check_numbers(indices, own.shape)
     refuse_inference(part, _HOW)
     number = next_number()
-    if not recorded and local.mode.observer is None:
-        tensors.writable(part)[indices] = value._array.astype(dtype)
-        note(tensor, number)
-        return
-    base = tensor if tensor._base is None else tensor._base
-    if base is tensor is part:
+    if part is tensor and tensor._base is None and (recorded or local.mode.observer is not None):
         places = np.arange(own.size).reshape(own.shape)[indices]
         result = ops.index_put(as_it_was(tensor), value, positions=places)
         finish(tensor, "__setitem__", result, number, recorded)
-    else:
-        overwrite(base, value, positions(base, part)[indices], "__setitem__", recorded)
+        return
+    _write(
+        tensor,
+        value,
+        number,
+        recorded,
+        places=lambda base: positions(base, part)[indices],
+        write=lambda: tensors.writable(part).__setitem__(indices, value._array.astype(dtype)),
+    )
+
+
+def _write(
+    tensor: Tensor,
+    value: Tensor,
+    number: int,
+    recorded: bool,
+    places: Callable[[Tensor], Any],
+    write: Callable[[], None],
+) -> None:
+    """Carry out an assignment to elements, and let the base of the tensor go on with them.
+
+    ``places`` says which elements of the base they are; nobody asks where nobody looks.
+    """
+    base = tensor if tensor._base is None else tensor._base
+    moved = None
+    if recorded or local.mode.observer is not None:
+        moved = ops.put(as_it_was(base), value, positions=places(base))
+    write()
+    if recorded and moved is not None:
+        go_on(base, moved._node)
+    note(tensor, number)
+    tell(base, "__setitem__")
+
+
+def _check_history(value: Tensor, recorded: bool) -> None:
+    """Raise if a value is a view that lags behind its base and cannot follow."""
+    if recorded:
+        node_of(value)
 
 
 def _fitting(value: Tensor, shape: tuple[int, ...], indexed: bool = False) -> Tensor:

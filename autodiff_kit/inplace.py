@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["as_it_was", "change", "finish", "note", "operator", "overwrite", "rebase", "refuse"]
-__all__ += ["refuse_change", "refuse_inference", "store"]
+__all__ = ["as_it_was", "change", "finish", "go_on", "note", "operator", "rebase", "refuse"]
+__all__ += ["refuse_change", "refuse_inference", "store", "tell"]
 
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
 _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
-_BY_KERNELS = {f"dtypes.{name}" for name in ("bool_kernel", "zero_divisor", "overflow")}
-_BY_KERNELS |= {"dtypes.bool_alpha", "dtypes.float_alpha", "reductions.bool_cumsum"}
-_BY_KERNELS |= {"indexing.added_shapes", "indexing.place_out_of_bounds"}
-_BY_KERNELS |= {"indexing.selected_out_of_range"}
+_BY_KERNELS = {"dtypes.overflow", "reductions.bool_cumsum"}
+_BY_KERNELS |= {"indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
+_BY_ARITHMETIC = {"dtypes.bool_alpha", "dtypes.bool_kernel", "dtypes.float_alpha"}
+_BY_ARITHMETIC |= {"dtypes.zero_divisor"}
 
 
 def change(
@@ -92,10 +92,9 @@ def _check_before(
     """Raise what PyTorch finds before it comes to what an operation has refused, if anything."""
     key = getattr(refusal, "key", "")
     is_misfit = type(refusal) is RuntimeError and not key  # shapes that do not broadcast
-    if not is_misfit and key not in _BY_KERNELS:
-        return
-    _check_memory(tensor, how, operands)
-    if key.startswith("dtypes"):
+    if is_misfit or key in _BY_KERNELS or key in _BY_ARITHMETIC:
+        _check_memory(tensor, how, operands)
+    if key in _BY_ARITHMETIC:
         arrays = [getattr(value, "_array", value) for value in (tensor, *operands, *args)]
         shape = np.broadcast_shapes(*(array.shape for array in arrays if hasattr(array, "shape")))
         numbers = (np.ndarray, np.generic, int, float)
@@ -148,7 +147,10 @@ def finish(tensor: Tensor, how: str, result: Tensor, number: int, recorded: bool
 
 def store(memory: Any, values: Any) -> None:
     """Write values, whatever their type, to memory."""
-    local.mode.quietly(np.copyto, memory, values, "unsafe")
+    changed = True
+    if 0 in memory.strides and memory.size:  # masked_fill_: one element in many places
+        changed = memory != values
+    local.mode.quietly(np.copyto, memory, values, "unsafe", changed)
 
 
 def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
@@ -181,7 +183,7 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
         tensors.writable(tensor)[...] = result._array
     if node.out is not None:
         node.out = tensor._array  # it lives there now, and later changes will change it
-    _go_on(base, moved._node)
+    go_on(base, moved._node)
     if is_written:
         forget_views(base)
     else:
@@ -195,7 +197,7 @@ def _lies_in(memory: Any, value: Any) -> bool:
     return value is memory or (isinstance(value, np.ndarray) and memory_of(value) is memory)
 
 
-def _go_on(base: Tensor, node: Node | None) -> None:
+def go_on(base: Tensor, node: Node | None) -> None:
     """Let a tensor that is no view be the output of ``node`` from now on."""
     old, base._node = base._node, node
     move_retained(base, old, node)
@@ -239,18 +241,6 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
         return method(self, other)
 
     return change_directly
-
-
-def overwrite(base: Tensor, value: Tensor, places: Any, how: str, recorded: bool) -> None:
-    """Write a value over the elements at some places of a tensor that is no view."""
-    number = next_number()
-    moved = ops.put(as_it_was(base), value, positions=places)
-    memory = tensors.writable(base)
-    memory.flat[places.reshape(-1)] = moved._array.flat[places.reshape(-1)]
-    if recorded:
-        _go_on(base, moved._node)
-    note(base, number)
-    tell(base, how)
 
 
 def as_it_was(tensor: Tensor) -> Tensor:

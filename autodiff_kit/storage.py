@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import AccumulateGrad
 from autodiff_kit.autograd.versions import (
     INFERENCE,
     changes_of,
@@ -24,7 +25,7 @@ from autodiff_kit.autograd.versions import (
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.overlap import steps
-from autodiff_kit.views import DETACHED, follow_base, node_of
+from autodiff_kit.views import DETACHED, follow_base, is_stale, node_of
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -173,8 +174,9 @@ class Storage:
             raise error("autograd.data_of_whole")
         old, self._array = share(self), on_own_counter(writable(value))
         note_replaced(old, self._array)
-        if self._node is not None and self.is_leaf:
-            self._node.shape = self._array.shape
+        node = None if is_stale(self) else self._node
+        if isinstance(node, AccumulateGrad):
+            node.shape = self._array.shape
 
     def detach_(self: Any) -> Tensor:
         """Cut the tensor itself out of the graph, in place."""

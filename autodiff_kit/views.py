@@ -18,8 +18,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit import ops
-from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import move_retained
+from autodiff_kit.autograd.more_modes import inference_mode
 from autodiff_kit.autograd.node import AccumulateGrad
 from autodiff_kit.autograd.versions import changes_of, last_change, memory_of
 from autodiff_kit.autograd.view_nodes import Nowhere
@@ -48,7 +49,7 @@ def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
         kind = INFERENCE_MODE if mode.inference else NO_GRAD
     if base is None:
         base = of
-    elif kind is DEFAULT:
+    elif kind is DEFAULT or of._kind is INFERENCE_MODE:
         kind = of._kind
     view._base, view._kind, view._seen = base, kind, last_change.number
     view._changes = of._changes
@@ -146,7 +147,7 @@ def look_again(view: Tensor) -> Any:
         raise refusal_of_view(view, old, "its base or another view of its base has been")
     view._node = None
     if base._node is not None or not (old is None or isinstance(old, AccumulateGrad)):
-        with enable_grad():
+        with inference_mode(False):  # records, wherever it is asked for
             view._node = node = seen_through(base, view)
         view._seen = last_change.number
         move_retained(view, old, node)

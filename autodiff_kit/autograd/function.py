@@ -429,9 +429,13 @@ def _constant(ctx: FunctionCtx, inputs: tuple[Tensor, ...], x: Any) -> Any:
         return x.detach()
     if x.requires_grad and x._base is None:
         return x.detach_()
-    if is_input and not any(x is other for other in ctx._dirty):
+    if is_input and any(x is other for other in ctx._dirty):
+        return x
+    if is_input:
         x, given = wrap(share(x)), x
         note_view(x, given)
+    if x._base is not None:
+        x._kind = FUNCTION
     return x
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 from tests.fuzz.known import REASONS, reason_for
-from tests.fuzz.running import ENDING, KINDS, Difference, run_seed
+from tests.fuzz.running import ENDING, KINDS, Difference, Run, run_seed
 from tests.fuzz.shrinking import as_source, is_rounding, shrunk
 from tests.fuzz.writing import FLAVOURS
 
@@ -114,7 +114,9 @@ def main() -> int:
     parser.add_argument("--kinds", default="", help="show only these, with commas between")
     parser.add_argument("--flavour", default="", choices=["", *FLAVOURS])
     parser.add_argument("--examples", type=int, default=20, help="how many causes to show")
+    parser.add_argument("--observed", action="store_true", help="with an observer, as recordings")
     options = parser.parse_args()
+    Run.observed = options.observed
     started = time.perf_counter()
 
     def show(total: Result) -> None:

@@ -5,14 +5,42 @@ A predicate is as narrow as can be: it sees the difference and the lines of the 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
+from typing import Any
 
-from tests.fuzz.running import Difference
+import numpy as np
+
+from tests.fuzz.running import Difference, names_in, torch
 
 __all__ = ["REASONS", "reason_for"]
 
 Predicate = Callable[[Difference, list[str]], bool]
+
+_CHANGE = re.compile(r"(\w\S*?)(?:\.\w+_\(| [-+*/%]+= |(?<=\]) = )(\w.*?)(?:, \w+=.*)?\)?")
+
+
+def _reads_what_it_writes(lines: list[str]) -> bool:
+    """Return whether a line changes a tensor by another one that overlaps with it in part."""
+    names = names_in(torch)
+    for line in lines:
+        operands = _CHANGE.fullmatch(line)
+        with contextlib.suppress(Exception):
+            if operands is not None and _overlap(*operands.groups(), names):
+                return True
+        with contextlib.suppress(Exception):
+            exec(line, names)
+    return False
+
+
+def _overlap(written: str, read: str, names: dict[str, Any]) -> bool:
+    whole, x, y = (eval(text, names).detach() for text in (written.split("[")[0], written, read))
+    if not np.shares_memory(whole.numpy(), x.numpy()):
+        x = whole  # elements by their indices
+    same = x.data_ptr() == y.data_ptr() and x.stride() == y.stride() and x.shape == y.shape
+    return not same and np.shares_memory(x.numpy(), y.numpy())
+
 
 _KNOWN: dict[str, tuple[str, Predicate]] = {
     "refused line": (
@@ -26,6 +54,11 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             difference.kind == "value"
             and re.search(r"\.(topk|sort)\(", difference.line) is not None
         ),
+    ),
+    "reads what it writes": (
+        "Where the elements of overlapping tensors do not lie side by side, PyTorch lets a change "
+        "in place through, and reads what it has just written; the kit reads everything first.",
+        lambda difference, lines: difference.kind == "value" and _reads_what_it_writes(lines),
     ),
     "rules as graphs": (
         "Under create_graph PyTorch records the functions of its C++ rules, the kit the ops of its "

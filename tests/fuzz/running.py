@@ -18,10 +18,12 @@ import numpy as np
 import autodiff_kit
 import autodiff_kit.nn.functional
 import autodiff_kit.utils.checkpoint
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.observer import Observer
 from tests.fuzz.writing import PRELUDE, Writer
 from tests.parity import require_torch
 
-__all__ = ["ENDING", "KINDS", "Difference", "Run", "replay", "run_seed"]
+__all__ = ["ENDING", "KINDS", "Difference", "Run", "names_in", "replay", "run_seed"]
 
 torch = require_torch()
 importlib.import_module("torch.utils.checkpoint")
@@ -61,7 +63,8 @@ def _compiled(text: str) -> Any:
     return compile(text, "<program>", "exec")
 
 
-def _names(package: Any) -> dict[str, Any]:
+def names_in(package: Any) -> dict[str, Any]:
+    """Return the names that a program starts with."""
     names = {
         "torch": package,
         "F": package.nn.functional,
@@ -86,10 +89,14 @@ class Run:
         The first of each kind for each variable.
     over : bool
         Whether the two differ so that comparing on makes no sense.
+    observed : bool
+        Whether an observer is installed in the kit, as recordings do: then it takes other ways.
     """
 
+    observed = False
+
     def __init__(self) -> None:
-        self.real, self.kit = _names(torch), _names(autodiff_kit)
+        self.real, self.kit = names_in(torch), names_in(autodiff_kit)
         self._refused = False
         self.lines: list[str] = []
         self.checks: Counter[str] = Counter()
@@ -103,6 +110,7 @@ class Run:
         autodiff_kit.manual_seed(0)
         torch.set_grad_enabled(True)
         autodiff_kit.set_grad_enabled(True)
+        local.mode.observer = Observer() if self.observed else None
 
     def step(self, line: str) -> None:
         """Run a line in both and compare what it says and leaves."""
@@ -141,6 +149,7 @@ class Run:
                     self._compare(name, value, self.kit.get(name), whole=True)
             self._compare_plain("log", self.real["log"], self.kit["log"], "gradient")
             self._check("message", "names", *map(_visible, (self.real, self.kit)))
+        local.mode.observer = None  # a hook on several leaves would watch the next program
         for value in self.real.values():  # a gradient with a graph may hold its leaf
             if isinstance(value, torch.Tensor):
                 value.grad = None
