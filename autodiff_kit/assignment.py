@@ -60,6 +60,9 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         # A view is made for the time of this call: it tells what PyTorch's messages name.
         with installed(None):
             part, gather = ops.sliced(tensor, key, assigned=True)
+        if part is not tensor:
+            views = part._base._views  # without this one: it need not follow the change
+            views.difference_update([view for view in views if view() is part])
     else:
         memory = tensors.writable(tensor)
         view, gather = ops.sliced(memory, key, assigned=True)
