@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 # Loaded when first used: whoever only computes pays for nothing else.
-_LAZY_MODULES = ("cuda", "lessons", "nn", "optim", "record", "utils", "view", "widgets")
+_LAZY_MODULES = ("backends", "cuda", "lessons", "nn", "optim", "record", "utils", "view", "widgets")
 _LAZY_NAMES = {
     "load": "serialization",
     "record": "record",

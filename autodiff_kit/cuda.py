@@ -6,9 +6,34 @@ the kit computes with NumPy on the CPU. Read next: ``dtypes.py``.
 
 from __future__ import annotations
 
-__all__ = ["is_available"]
+from typing import Any
+
+from autodiff_kit.errors import absent
+
+__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all"]
 
 
 def is_available() -> bool:
     """Return False: the kit uses no GPU."""
     return False
+
+
+def device_count() -> int:
+    """Return 0: the kit uses no GPU."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Do nothing: there is no GPU whose random numbers could begin anew."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Do nothing: there is no GPU whose random numbers could begin anew."""
+
+
+def empty_cache() -> None:
+    """Do nothing: there is no memory of a GPU."""
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("autodiff_kit.cuda", name)

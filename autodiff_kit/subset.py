@@ -26,7 +26,7 @@ ABSENT = """
     torch.nn.Bilinear torch.nn.CTCLoss torch.nn.MaxUnpool2d torch.nn.PixelShuffle
     torch.nn.DataParallel torch.nn.functional.grid_sample torch.nn.functional.unfold
     torch.nn.utils.parametrize torch.optim.LBFGS torch.optim.Adamax
-    torch.optim.lr_scheduler.CosineAnnealingLR
+    torch.optim.lr_scheduler.OneCycleLR
 """
 
 

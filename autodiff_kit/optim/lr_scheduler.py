@@ -6,13 +6,17 @@ Read next: ``optimizer.py``.
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
-from autodiff_kit.errors import error
+from autodiff_kit.errors import absent, error
 from autodiff_kit.optim.optimizer import Optimizer
 
-__all__ = ["LRScheduler", "StepLR"]
+__all__ = ["ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR"]
+__all__ += ["LinearLR", "MultiStepLR", "ReduceLROnPlateau", "StepLR"]
 
 
 class LRScheduler:
@@ -32,8 +36,13 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise error("optim.no_initial_lr", index=i)
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch, self._step_count = last_epoch, 0
+        self.last_epoch = last_epoch
+        self._begin()
+
+    def _begin(self) -> None:
+        self._step_count, self._is_initial = 0, True
         self._go_on()
+        self._is_initial = False
 
     def get_lr(self) -> list[float]:
         """Return the rates for ``last_epoch``, one for each group."""
@@ -60,9 +69,16 @@ class LRScheduler:
     def _go_on(self) -> None:
         self.last_epoch += 1
         self._step_count += 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+        self._use(self.get_lr())
+
+    def _use(self, rates: list[float]) -> None:
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = lr
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._rates()
+
+    def _rates(self) -> list[float]:
+        """Return the rates that stand in the groups."""
+        return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything but the optimizer as plain data."""
@@ -84,6 +100,227 @@ class StepLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """Return the rates for ``last_epoch``, one for each group."""
-        falls = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
-        factor = self.gamma if falls else 1
-        return [group["lr"] * factor for group in self.optimizer.param_groups]
+        if self.last_epoch == 0 or self.last_epoch % self.step_size:
+            return self._rates()
+        return [lr * self.gamma for lr in self._rates()]
+
+
+class MultiStepLR(LRScheduler):
+    """Multiply the learning rates by gamma at the epochs in ``milestones``."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Iterable[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates for ``last_epoch``, one for each group."""
+        if self.last_epoch not in self.milestones:
+            return self._rates()
+        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._rates()]
+
+
+class ExponentialLR(LRScheduler):
+    """Multiply the learning rates by gamma every epoch."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates for ``last_epoch``, one for each group."""
+        return [lr if self._is_initial else lr * self.gamma for lr in self._rates()]
+
+
+class ConstantLR(LRScheduler):
+    """Multiply the learning rates by ``factor``, until epoch ``total_iters``."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 <= factor <= 1:
+            raise error("optim.constant_factor")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates for ``last_epoch``, one for each group."""
+        if self.last_epoch == 0:
+            return [lr * self.factor for lr in self._rates()]
+        if self.last_epoch != self.total_iters:
+            return self._rates()
+        return [lr * (1.0 / self.factor) for lr in self._rates()]
+
+
+class LinearLR(LRScheduler):
+    """Change the factor of the learning rates evenly, from ``start_factor`` to ``end_factor``."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < start_factor <= 1:
+            raise error("optim.start_factor")
+        if not 0 <= end_factor <= 1:
+            raise error("optim.end_factor")
+        self.start_factor, self.end_factor = start_factor, end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates for ``last_epoch``, one for each group."""
+        if self.last_epoch == 0:
+            return [lr * self.start_factor for lr in self._rates()]
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._rates()
+        rise = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        return [lr * (1.0 + rise / before) for lr in self._rates()]
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Let the learning rates fall to ``eta_min`` along half a cosine, in ``T_max`` epochs.
+
+    Source: Loshchilov and Hutter, Stochastic gradient descent with warm restarts (2017).
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates for ``last_epoch``, one for each group."""
+        epoch, low, pi = self.last_epoch, self.eta_min, math.pi
+        if self._is_initial:
+            return self._rates()
+        if self._step_count == 1 and epoch > 0:
+            part = 1 + math.cos(epoch * pi / self.T_max)
+            return [low + (base - low) * part / 2 for base in self.base_lrs]
+        if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
+            pairs = zip(self._rates(), self.base_lrs, strict=True)
+            part = 1 - math.cos(pi / self.T_max)
+            return [lr + (base - low) * part / 2 for lr, base in pairs]
+        now = 1 + math.cos(pi * epoch / self.T_max)
+        before = 1 + math.cos(pi * (epoch - 1) / self.T_max)
+        return [now / before * (lr - low) + low for lr in self._rates()]
+
+
+class LambdaLR(LRScheduler):
+    """Multiply the first learning rates by a function of the epoch, or one for each group."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        count = len(optimizer.param_groups)
+        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, list | tuple) else []
+        self.lr_lambdas = self.lr_lambdas or [lr_lambda] * count
+        if len(self.lr_lambdas) != count:
+            raise error("optim.lambdas", count=count, given=len(self.lr_lambdas))
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates for ``last_epoch``, one for each group."""
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [base * function(self.last_epoch) for base, function in pairs]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything but the optimizer and the functions as plain data."""
+        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what ``state_dict`` has returned; the functions stay."""
+        super().load_state_dict({**state_dict, "lr_lambdas": self.lr_lambdas})
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Multiply the learning rates by ``factor`` when a number has not improved for a while.
+
+    Parameters
+    ----------
+    mode : {"min", "max"}
+        Whether smaller or larger numbers are better.
+    factor : float
+    patience : int
+        For how many epochs without improvement to wait.
+    threshold, threshold_mode : float, {"rel", "abs"}
+        By how much a number must be better: as a part of the best one, or absolutely.
+    cooldown : int
+        How many epochs do not count after a change.
+    min_lr, eps : float or list of float, float
+        Below which rates do not fall; smaller changes are not made.
+
+    ValueError for arguments out of range.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise error("optim.plateau_factor")
+        if not isinstance(optimizer, Optimizer):
+            raise error("optim.no_optimizer", kind=type(optimizer).__name__)
+        if mode not in ("min", "max"):
+            raise error("optim.plateau_mode", what="mode", mode=mode)
+        if threshold_mode not in ("rel", "abs"):
+            raise error("optim.plateau_mode", what="threshold mode", mode=threshold_mode)
+        self.factor, self.optimizer, count = factor, optimizer, len(optimizer.param_groups)
+        self.min_lrs = list(min_lr) if isinstance(min_lr, list | tuple) else [min_lr] * count
+        self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
+        self._last_lr = self._rates()
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.best = math.inf if mode == "min" else -math.inf
+        self.cooldown_counter = self.num_bad_epochs = 0
+
+    def step(self, metrics: Any) -> None:  # type: ignore[override]
+        """Go on by one epoch, at the end of which the number is ``metrics``."""
+        current = float(metrics)
+        self.last_epoch += 1
+        if self._is_better(current):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                lr = max(float(group["lr"]) * self.factor, least)
+                if group["lr"] - lr > self.eps:
+                    group["lr"] = lr
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._rates()
+
+    def _is_better(self, current: float) -> bool:
+        if self.threshold_mode == "rel":
+            if self.mode == "min":
+                return current < self.best * (1.0 - self.threshold)
+            return current > self.best * (self.threshold + 1.0)
+        if self.mode == "min":
+            return current < self.best - self.threshold
+        return current > self.best + self.threshold
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("autodiff_kit.optim.lr_scheduler", name)
