@@ -27,8 +27,8 @@ from autodiff_kit.ops.apply import tensors
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
     DEFAULT,
-    DETACHED,
     forget_views,
+    has_version,
     is_stale,
     node_of,
     positions,
@@ -258,7 +258,7 @@ def as_it_was(tensor: Tensor) -> Tensor:
 def note(tensor: Tensor, number: int, name: str | None = None) -> None:
     """Note that the memory of ``tensor`` was overwritten; ``name`` that of its node, if known."""
     base = tensor if tensor._base is None else tensor._base
-    if tensor._changes is not tensors.INFERENCE:
+    if has_version(tensor):
         if name is None:
             node = base._node
             name = "" if node is None or node.op is nodes.ACCUMULATE else node.name()
@@ -300,6 +300,5 @@ def refuse_inference(tensor: Tensor, how: str) -> None:
 
     As in PyTorch this comes last; but what is refused has not been written.
     """
-    has_no_version = tensor._changes is tensors.INFERENCE and not local.mode.inference
-    if has_no_version and getattr(tensor, "_kind", "") is not DETACHED:
+    if not local.mode.inference and not has_version(tensor):
         raise error("inplace.inference_tensor", how=how)

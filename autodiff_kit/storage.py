@@ -25,7 +25,7 @@ from autodiff_kit.autograd.versions import (
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.overlap import steps
-from autodiff_kit.views import DETACHED, follow_base, is_stale, node_of
+from autodiff_kit.views import DETACHED, follow_base, has_version, is_stale, node_of
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -226,7 +226,7 @@ class Storage:
     @property
     def _version(self: Any) -> int:
         """How often the tensor, or one that shares its memory, was changed in place."""
-        if self._changes is INFERENCE:
+        if not has_version(self):
             raise error("autograd.version_of_inference")
         changes = changes_of(self._array)
         return 0 if changes is None else changes.version()

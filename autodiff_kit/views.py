@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
 __all__ = ["DEFAULT", "DETACHED", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base", "forget_views"]
-__all__ += ["is_stale", "look_again", "node_of", "note_view", "positions", "refusal_of_view"]
+__all__ += [
+    "has_version",
+    "is_stale",
+    "look_again",
+    "node_of",
+    "note_view",
+    "positions",
+    "refusal_of_view",
+]
 __all__ += ["require_grad", "seen_through"]
 
 
@@ -39,6 +47,13 @@ __all__ += ["require_grad", "seen_through"]
 DEFAULT, NO_GRAD, INFERENCE_MODE = "default", "no_grad", "inference"
 SEVERAL, FUNCTION = "several", "function"  # one of several outputs; by a Function of the learner's
 DETACHED = "detached"  # no view: from an inference tensor, outside of inference mode
+
+
+def has_version(tensor: Tensor) -> bool:
+    """Return whether changes of a tensor are counted: those of inference tensors are not."""
+    if tensor._changes is not tensors.INFERENCE:
+        return True
+    return getattr(tensor, "_kind", "") is DETACHED
 
 
 def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
+from autodiff_kit.autograd.observer import Observer, installed
 from autodiff_kit.autograd.versions import changes_of
 from autodiff_kit.tensor import Tensor
 
@@ -327,6 +328,28 @@ def test_numbers_change_in_place() -> None:
 
     assert same is x
     assert x.item() == 12.0
+
+
+def test_a_mask_writes_to_a_repeated_element_where_it_is_true() -> None:
+    x = torch.ones(1).expand(3)
+
+    x.masked_fill_(torch.tensor([True, False, False]), 7.0)
+
+    assert x.tolist() == [7.0, 7.0, 7.0]  # one element, in three places
+
+
+def test_an_observer_changes_nothing() -> None:
+    y = leaf(1.0, 2.0) * 1
+    view, other = y.view(2, 1), torch.zeros(2, 2)
+    row = other[0]
+    row.data = torch.ones(2)
+
+    with installed(Observer()), torch.inference_mode():
+        y -= 1
+        row[[0]] = 5.0
+
+    assert (view.requires_grad, view.is_leaf) == (True, False)
+    assert (row.tolist(), other.tolist()) == ([5.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
 
 
 def test_writing_into_a_large_buffer_leaves_the_rest_alone() -> None:

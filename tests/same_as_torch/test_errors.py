@@ -152,6 +152,58 @@ inference[0] = 1
 inference * a
 (a * inference).sum()
 inference @ a
+v = torch.ones(1); v[::2] = v
+v = torch.ones(1); v[None] = v
+v = torch.ones(2); v[torch.tensor(True)] = v.detach()
+v = torch.ones(4); v[1:] = v[:-1]
+v = torch.ones(4); v[[0, 1]] = v[:2]
+v = torch.ones(0); v[[-1]] = v
+v = torch.arange(3); v[v] = 1
+v = m.t(); v[...] = torch.ones(3)
+m.add_(m[0])
+torch.ones(3).expand(2, 3).fill_(z)
+torch.ones(3).expand(2, 3).copy_(torch.ones(2, 2))
+torch.ones(3).cumsum_(1)
+torch.ones(1).expand(3).cumsum_(0)
+torch.ones(1, 2).addmm_(torch.ones(2, 2), torch.ones(2, 2))
+b.expand(2, 2).add_(1)
+b.expand(2, 2).abs_()
+b.expand(2, 2).neg_()
+b.expand(2, 2).clamp_(0, 5)
+i.expand(2, 2).exp_()
+i.expand(2, 2).pow_(-1)
+i[:1].clone().add_(i, alpha=0.5)
+b[:1].clone().remainder_(b)
+b.floor_divide_(0)
+b.clone().add_(i, alpha=0.5)
+b.cumsum_(0)
+b.clamp_(3, 1)
+i.clamp_(0.5, 2)
+i.clamp_min_(0.5)
+i.masked_fill_(i > 0, float("inf"))
+i[i > 0] = torch.tensor(float("inf"))
+i.scatter_(0, i - 1, float("inf"))
+i.index_add_(1, i, i)
+i.index_add_(0, i, i)
+m.index_add_(0, i - 1, m)
+m.scatter_(0, torch.zeros(1, 3, dtype=torch.int64), m)
+a.fill_(w)
+a.copy_(m)
+a[[-9]] = 1
+torch.empty(0, requires_grad=True)[[-1]] = 1
+torch.ones(2, 3)[[-9]] = torch.ones(2)
+torch.ones(2, 3)[[-9]] = torch.ones(3).double()
+m[0] = m > 0
+m[torch.tensor([])] = 1
+inference.mul_(m)
+inference.cumsum_(1)
+inference[inference > 0] = torch.ones(3)
+inference.detach()[0] = 1
+inference.data[...].mul_(2)
+exec("with torch.no_grad(): v = a.view(2)"); v.unsqueeze(0)[0] = 1
+exec("with torch.inference_mode(): v = a.view(1, 2)"); v.unbind()[0].mul_(2)
+m.max(0)[0] = m
+m.sort()[1] += 2
 """
 
 SHAPES = """

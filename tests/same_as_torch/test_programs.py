@@ -475,6 +475,115 @@ MODES = {
 }
 
 IN_PLACE = {
+    "what overlaps may be written where PyTorch sees no harm": """
+        x = torch.arange(4.0)
+        x[...] = x[1]
+        x[:4] = x
+        x[:2].copy_(x.detach()[:2])
+        x[x > 9] = x[0]
+        x[torch.tensor([False] * 4)] = x[2]
+        x.mul_(x).add_(x.detach())
+        x.fill_(x[2])
+        print(x, x._version)
+        y = torch.arange(9.0).reshape(3, 3)
+        y[:, :2] = y[:, 1:]
+        y.masked_fill_(y > 5, y[0, 1])
+        e = torch.ones(1).expand(3)
+        e.copy_(e[:])
+        e[:] = e.detach()
+        n = torch.from_numpy(y.detach().numpy())
+        n.copy_(y.t().clone())
+        print(y, e, e.zero_(), torch.ones(0, 1).expand(0, 3).add_(1))
+    """,
+    "memory that expand() repeats is written through data, NumPy and detach": """
+        x = torch.ones(3, 1)
+        x.expand(3, 2).data[1, 1] = 5
+        x.expand(3, 2).detach()[0, 1] = 4
+        torch.from_numpy(x.expand(3, 2).detach().numpy())[2, 0].sub_(3)
+        print(x)
+        y = torch.ones(0, 3)
+        y.data = torch.ones(0, 3).expand(0, 3).data
+        print(y.square_())
+    """,
+    "gradients can be written to": """
+        x = torch.tensor([1.2, 0.0, 2.4], requires_grad=True)
+        g, = torch.autograd.grad(x.max(0).values, x)
+        g[[1, -1]] = -2.0
+        h, = torch.autograd.grad(x.relu().sum(), x)
+        h[:1] -= 0.25
+        print(g, h)
+    """,
+    "what is written is converted": """
+        for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool):
+            x = torch.ones(3).to(dtype)
+            x.copy_(torch.tensor([float("inf"), -1.0, 300.0]))
+            y = torch.ones(2).to(dtype)
+            y[0] = torch.tensor(float("nan"))
+            z = torch.ones(3).to(dtype)
+            z[[True, False, True]] = torch.tensor([2.5])
+            z[z > 5] = torch.tensor([True])
+            print(x, y, z, torch.ones(2).to(dtype).copy_(torch.tensor(float("inf"))))
+        print(torch.tensor(True).cumsum_(-1), torch.tensor([2, 3], dtype=torch.int32).cumsum_(0))
+    """,
+    "nodes of what is written to": """
+        keys = "0 :2 0:3 :7 -3: ::2 None ... () (slice(0,9),0) (slice(None),slice(0,9)) [1,0]"
+        for key in [*keys.split(), "[[1,0],slice(5)]", "[[1,0],slice(-2,None)]", "y>1"]:
+            for value in (2.0, torch.ones(1), torch.tensor(3.0, requires_grad=True)):
+                y = torch.zeros(3, 2, requires_grad=True) * 1
+                if key.startswith("[["):
+                    y[[1, 0], slice(5) if "5" in key else slice(-2, None)] = value
+                elif ":" in key:
+                    exec(f"y[{key}] = value")
+                else:
+                    y[eval(key)] = value
+                print(key, y.grad_fn.name(), y.tolist())
+        y = torch.zeros(0, requires_grad=True) * 1
+        y[1:1] = w[:0]
+        print(y.grad_fn.name())
+        y = a * 1
+        y.add_(d)
+        print(y, y.grad_fn.name(), y.dtype)
+        y.sum().backward()
+        print(a.grad, d.grad)
+    """,
+    "whole numbers that are filled from a tensor of the graph": """
+        for fill in ("n.fill_(a[0])", "n[:2] = a[0]", "n[n > 0] = a[0]", "n.copy_(a[0])",
+                     "n[0] = a[0]", "n.masked_fill_(n > 0, a[0])", "n[...] = a[0]"):
+            n = torch.ones(3, dtype=torch.int64)
+            exec(fill)
+            print(fill, n.tolist(), n.requires_grad, n.is_leaf, tree(n.grad_fn, 1))
+    """,
+    "changes of inference tensors": """
+        with torch.inference_mode():
+            x = torch.ones(2)
+        u, v = x.detach(), x.data
+        u.add_(1)
+        v[...] = 5
+        print(x, u._version, v._version, u.is_inference(), v.is_inference())
+        y = a * 1
+        v = y.view(2, 1)
+        with torch.inference_mode():
+            y -= 0.5
+        print(v.requires_grad, v.is_leaf, v.grad_fn.name(), y._version)
+    """,
+    "views see changes of detached tensors": """
+        y = torch.arange(6.0, requires_grad=True).reshape(2, 3)
+        v = y[1:]
+        v.detach().floor_()
+        print(y.grad_fn.name(), v.grad_fn.name())
+        rows = (a * 1).unbind()
+        rows[0].detach().zero_()
+        try:
+            rows[1].grad_fn
+        except RuntimeError as refused:
+            print(str(refused)[:90])
+        x = torch.ones(2)
+        f = x.expand(3, 2)[:1]
+        f.requires_grad_()
+        g = f[...]
+        x.mul_(2)
+        print(g.is_leaf, g.requires_grad, g.grad_fn.name(), g.grad_fn.next_functions)
+    """,
     "versions count changes, and views share them": """
         x = torch.zeros(2, 3)
         v, t, u, n = x[0], x.t(), x.detach(), x.data
