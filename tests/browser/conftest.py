@@ -1,7 +1,9 @@
 """A real JupyterLab and a real Chromium for the journeys, one of each for the whole run.
 
 Every page fails its test if the browser's console shows an error, or if anything is asked of
-another machine. Without Chromium these tests are skipped (see ``tests/conftest.py``).
+another machine. A page with JupyterLab in it is handed on from test to test, as a learner opens one
+notebook after the other: to load it takes longer than most tests. Each notebook has a kernel of its
+own. Without Chromium these tests are skipped (see ``tests/conftest.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +34,8 @@ SETTINGS: dict[str, Any] = {
     "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
-
+THEMES = "@jupyterlab/apputils-extension/themes"
+KEPT = 4  # pages with JupyterLab in them
 
 # Resolves when the kernel of the notebook opened last answers; "idle" in toolbars comes too early.
 READY = """async () => {
@@ -56,6 +59,24 @@ NOTEBOOK_7 = (
     "page error: Cannot read properties of undefined (reading 'schema')",
     "page error: Command 'filebrowser:open-path' not registered.",
 )
+# Opens a notebook beside what is there; to return what the command gives would take seconds.
+OPEN = """async (path) => {
+  await window.jupyterapp.commands.execute('docmanager:open', { path });
+}"""
+# Leaves JupyterLab as it was before the first notebook was opened; says whether that was possible.
+TIDY = """async () => {
+  const later = (ms) => new Promise((done) => setTimeout(done, ms));
+  const { shell } = window.jupyterapp;
+  const close = async (widget) => {
+    await widget.sessionContext?.ready;  // a kernel that is starting cannot be ended
+    await widget.sessionContext?.session?.shutdown();
+    widget.dispose();
+  };
+  await Promise.race([Promise.all([...shell.widgets('main')].map(close)), later(5000)]);
+  document.body.removeAttribute('style');
+  await later(50);  // for complaints that come behind
+  return !document.querySelector('.jp-NotebookPanel, .jp-Dialog');
+}"""
 LOADED = """async () => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
   for (;;) {
@@ -123,6 +144,11 @@ class Server:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values))
 
+    def now(self) -> dict[Path, str]:
+        """Return the settings files, with what they hold."""
+        files = sorted(self.settings.rglob("*.jupyterlab-settings"))
+        return {file: file.read_text() for file in files}
+
 
 @pytest.fixture(scope="session")
 def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -178,6 +204,24 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             _end(process)
 
 
+@pytest.fixture
+def setting(jupyter: Server) -> Iterator[Callable[[str, dict[str, Any]], None]]:
+    """Change a setting of JupyterLab for one test."""
+    before = jupyter.now()
+    yield jupyter.set
+    for file in jupyter.now():
+        if file in before:
+            file.write_text(before[file])
+        else:
+            file.unlink()
+
+
+@pytest.fixture
+def night(setting: Callable[[str, dict[str, Any]], None]) -> None:
+    """JupyterLab's own dark theme, for one test."""
+    setting(THEMES, {"theme": "JupyterLab Dark"})
+
+
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.poll() is None:
@@ -203,6 +247,8 @@ class Desk:
 
     page: Any
     problems: list[str] = field(default_factory=list)
+    lab: Hashable = None
+    """What JupyterLab was loaded with, if the page is to be handed on."""
 
     def watch(self) -> Desk:
         """Collect console errors and requests to other machines."""
@@ -242,30 +288,64 @@ def profiles(browser: Any) -> Iterator[Callable[[bool, bool], Any]]:
         context.close()
 
 
+@pytest.fixture(scope="session")
+def idle(profiles: Callable[[bool, bool], Any]) -> list[Desk]:
+    """Pages with JupyterLab in them that no test has at the moment; the one used last comes last.
+
+    They are closed with the profiles that they belong to.
+    """
+    return []
+
+
 @pytest.fixture
-def desk(profiles: Callable[[bool, bool], Any]) -> Iterator[Callable[..., Desk]]:
-    """Make watched pages, ``desk(width=600)``; in the end nothing may have gone wrong."""
+def desk(
+    profiles: Callable[[bool, bool], Any], idle: list[Desk], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Desk]]:
+    """Make watched pages, ``desk(width=600)``; in the end nothing may have gone wrong.
+
+    ``desk(lab=...)`` may be a page that has JupyterLab in it already, loaded with the same.
+    """
     desks: list[Desk] = []
+    failed = request.session.testsfailed
 
     def make(
-        width: int = 1400, height: int = 900, dark: bool = False, motion: bool = False
+        width: int = 1400,
+        height: int = 900,
+        dark: bool = False,
+        motion: bool = False,
+        lab: Hashable = None,
     ) -> Desk:
-        made = Desk(profiles(dark, motion).new_page()).watch()
+        lab = lab and (lab, dark, motion)
+        made = next((kept for kept in idle if lab and kept.lab == lab), None)
+        if made:
+            idle.remove(made)
+            made.page.bring_to_front()
+        else:
+            made = Desk(profiles(dark, motion).new_page(), lab=lab).watch()
         made.page.set_viewport_size({"width": width, "height": height})
         made.page.set_default_timeout(20_000)
         desks.append(made)
         return made
 
     yield make
-    for made in desks:
-        made.page.close()
     problems = [problem for made in desks for problem in made.problems]
-    assert [problem for problem in problems if problem not in NOTEBOOK_7] == []
+    problems = [problem for problem in problems if problem not in NOTEBOOK_7]
+    is_sound = not problems and request.session.testsfailed == failed
+    for made in desks:
+        if is_sound and made.lab and not made.page.is_closed() and made.page.evaluate(TIDY):
+            made.problems.clear()  # of closing notebooks
+            idle.append(made)
+        else:
+            made.page.close()
+    for old in idle[:-KEPT]:
+        idle.remove(old)
+        old.page.close()
+    assert problems == []
 
 
 @pytest.fixture
 def notebook(jupyter: Server, desk: Callable[..., Desk]) -> Callable[..., Any]:
-    """Open a notebook of the server in a new page, run it, and return the page.
+    """Open a notebook of the server, run it, and return the page.
 
     ``notebook(path, run=True, app="lab" or "notebooks", **desk arguments)``
     """
@@ -273,10 +353,14 @@ def notebook(jupyter: Server, desk: Callable[..., Desk]) -> Callable[..., Any]:
     def open_it(path: Path, *, run: bool = True, app: str = "lab", **how: Any) -> Any:
         if app == "notebooks" and find_spec("notebook") is None:
             missing("notebook is not installed")
-        page = desk(**how).page
-        address = "lab/tree" if app == "lab" else "notebooks"
-        query = "?reset" if app == "lab" else ""
-        page.goto(f"{jupyter.url}/{address}/{path.relative_to(jupyter.folder)}{query}")
+        lab = tuple(jupyter.now().items()) if app == "lab" else None
+        page = desk(**how, lab=lab).page
+        name = path.relative_to(jupyter.folder).as_posix()
+        if page.url.startswith(jupyter.url):
+            page.evaluate(OPEN, name)
+        else:
+            address = f"lab/tree/{name}?reset" if app == "lab" else f"notebooks/{name}"
+            page.goto(f"{jupyter.url}/{address}")
         page.wait_for_selector(".jp-Notebook")
         page.wait_for_function("() => window.jupyterapp")
         page.evaluate(READY if run else LOADED)

@@ -52,14 +52,9 @@ def test_masks_lengths_and_graphs_by_mouse_and_by_keyboard(book: Path, notebook:
 
 
 def test_narrow_and_dark_it_can_be_read_and_axe_finds_nothing(
-    book: Path, notebook: Any, jupyter: Any, axe: str
+    book: Path, notebook: Any, night: None, axe: str
 ) -> None:
-    theme = "@jupyterlab/apputils-extension/themes"
-    jupyter.set(theme, {"theme": "JupyterLab Dark"})
-    try:
-        page = notebook(book, width=900)
-    finally:
-        jupyter.set(theme, {"theme": "JupyterLab Light"})
+    page = notebook(book, width=900)
     says(page, "one by one: 91 operations")
     board = page.locator(".adk-board").first
     picture = page.locator(".adk-board-picture").first

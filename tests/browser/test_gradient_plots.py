@@ -1,6 +1,6 @@
 """The gradient plots in a real JupyterLab: dragged by mouse, moved by keyboard, light and dark."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -64,14 +64,6 @@ def lab(jupyter: Any, notebook: Any, request: pytest.FixtureRequest) -> Callable
         return page
 
     return open_it
-
-
-@pytest.fixture
-def theme(jupyter: Any) -> Iterator[Callable[[bool], None]]:
-    """Choose JupyterLab's theme for one test."""
-    name, file = "@jupyterlab/apputils-extension/themes", "themes.jupyterlab-settings"
-    yield lambda dark: jupyter.set(name, {"theme": f"JupyterLab {'Dark' if dark else 'Light'}"})
-    (jupyter.settings / "@jupyterlab" / "apputils-extension" / file).unlink()
 
 
 def drag(page: Any, handle: Any, right: float, down: float) -> None:
@@ -172,9 +164,10 @@ def test_the_step_of_a_training_run_is_chosen_by_key_and_by_mouse(lab: Any) -> N
 
 @pytest.mark.parametrize(("width", "dark"), [(1400, False), (900, True)])
 def test_all_of_it_is_readable_and_accessible(
-    lab: Any, axe: str, width: int, dark: bool, theme: Callable[[bool], None]
+    lab: Any, axe: str, width: int, dark: bool, request: pytest.FixtureRequest
 ) -> None:
-    theme(dark)
+    if dark:
+        request.getfixturevalue("night")
 
     page = lab(NETWORK, SLOPE, DESCENT, FLOW, HISTOGRAM, width=width, dark=dark)
 

@@ -1,7 +1,6 @@
 """Journeys in a real JupyterLab 4, and a smoke test in Notebook 7."""
 
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +49,6 @@ def lesson(jupyter: Any, own: Path, request: pytest.FixtureRequest) -> Path:
     if not LESSONS:
         return own
     return Path(shutil.copy(LESSONS[0], jupyter.folder / f"{request.node.originalname}_03.ipynb"))
-
-
-@pytest.fixture
-def setting(jupyter: Any) -> Iterator[Callable[[str, dict[str, Any]], None]]:
-    """Change a setting of JupyterLab for one test."""
-    before: dict[Path, str | None] = {}
-
-    def change(name: str, values: dict[str, Any]) -> None:
-        file = jupyter.settings / f"{name}.jupyterlab-settings"
-        before.setdefault(file, file.read_text() if file.exists() else None)
-        jupyter.set(name, values)
-
-    yield change
-    for file, text in before.items():
-        if text is None:
-            file.unlink()
-        else:
-            file.write_text(text)
 
 
 def test_by_mouse_to_the_end_and_back(lesson: Path, notebook: Any, board: Any) -> None:
@@ -172,9 +153,8 @@ def test_play_reaches_the_end_and_nothing_is_animated(own: Path, notebook: Any, 
 
 
 def test_in_the_dark_theme_it_is_dark_and_can_be_read(
-    lesson: Path, notebook: Any, board: Any, setting: Any, axe: str
+    lesson: Path, notebook: Any, board: Any, night: None, axe: str
 ) -> None:
-    setting("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Dark"})
     page = notebook(lesson)
     seen = board(page)
     seen.press("Last step")

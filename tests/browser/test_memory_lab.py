@@ -80,14 +80,9 @@ def test_controls_bands_and_steps_by_mouse_and_by_keyboard(book: Path, notebook:
 
 
 def test_narrow_and_dark_it_can_be_read_and_axe_finds_nothing(
-    book: Path, notebook: Any, jupyter: Any, axe: str
+    book: Path, notebook: Any, night: None, axe: str
 ) -> None:
-    theme = "@jupyterlab/apputils-extension/themes"
-    jupyter.set(theme, {"theme": "JupyterLab Dark"})
-    try:
-        page = notebook(book, width=900)
-    finally:
-        jupyter.set(theme, {"theme": "JupyterLab Light"})
+    page = notebook(book, width=900)
     says(page, "At most 65,536 bytes")
     board = page.locator(".adk-board")
     picture = page.locator(".adk-board-picture")

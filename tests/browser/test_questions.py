@@ -162,14 +162,11 @@ def test_a_lesson_that_was_not_run_shows_its_questions(
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_and_the_theme_is_the_pages(
-    own: Path, jupyter: Any, notebook: Callable[..., Any], axe: str, dark: bool
+    own: Path, request: pytest.FixtureRequest, notebook: Callable[..., Any], axe: str, dark: bool
 ) -> None:
-    name = "@jupyterlab/apputils-extension/themes"
-    jupyter.set(name, {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"})
-    try:
-        page = notebook(own)
-    finally:
-        (jupyter.settings / f"{name}.jupyterlab-settings").unlink()
+    if dark:
+        request.getfixturevalue("night")
+    page = notebook(own)
     question = card(page, 1)
     question.get_by_role("textbox").fill("4")
     question.get_by_role("button", name="Check my prediction").click()

@@ -49,12 +49,9 @@ SEEN = """area => [...area.querySelectorAll('.jp-OutputArea-child')]
 
 
 @pytest.fixture
-def plain(jupyter: Any) -> Any:
+def plain(setting: Any) -> None:
     """Let the server keep no widgets in notebooks, as a plain JupyterLab does."""
-    file = jupyter.settings / f"{MANAGER}.jupyterlab-settings"
-    jupyter.set(MANAGER, {"saveState": False})
-    yield
-    file.unlink()
+    setting(MANAGER, {"saveState": False})
 
 
 @pytest.mark.parametrize("app", ["lab", "notebooks"])
