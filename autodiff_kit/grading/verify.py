@@ -255,16 +255,19 @@ def _right_answers(exercise: Exercise, verdict: Verdict, seeds: int) -> None:
     if len(exercise.alternatives) < 3:
         verdict.problems.append(f"has {verdict.alternatives} alternatives; 3 are the least")
     runner = Trusted(exercise)
-    for variant in (Variant("solution", "", ""), *exercise.alternatives):
-        lost = [
-            (seed, [row.failed for row in result.rows if row.failed])
-            for seed in range(seeds)
-            if (result := _graded(exercise, variant.code, seed, runner)).points != result.max
-        ]
-        if lost:
+    variants = (Variant("solution", "", ""), *exercise.alternatives)
+    lost: dict[str, list[tuple[int, list[tuple[str, ...]]]]] = {v.name: [] for v in variants}
+    for seed in range(seeds):
+        for variant in variants:
+            result = _graded(exercise, variant.code, seed, runner)
+            if result.points != result.max:
+                failed = [row.failed for row in result.rows if row.failed]
+                lost[variant.name].append((seed, failed))
+    for name, found in lost.items():
+        if found:
             verdict.problems.append(
-                f"the right answer {variant.name} loses points under {len(lost)} of {seeds} "
-                f"seeds, first under {lost[0]}"
+                f"the right answer {name} loses points under {len(found)} of {seeds} "
+                f"seeds, first under {found[0]}"
             )
 
 
