@@ -154,8 +154,15 @@ def _inferred(kinds: set[Any]) -> Any:
     return np.result_type(*highest) if highest else default
 
 
-def legacy_array(data: tuple[Any, ...]) -> Any:
-    """Return the array for ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
+def begin_legacy(tensor: Tensor, data: tuple[Any, ...]) -> None:
+    """Fill the new tensor of ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
+    tensor._array, tensor._node = _legacy_array(data), None
+    tensor._grad = tensor._changes = tensor._base = tensor._views = None
+    if local.mode.observer is not None:
+        local.mode.observer.created(tensor)
+
+
+def _legacy_array(data: tuple[Any, ...]) -> Any:
     default = dtypes.get_default_dtype()
     if len(data) == 1 and isinstance(data[0], Tensor):
         return data[0].detach()._array

@@ -335,6 +335,8 @@ def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
     tensor = object.__new__(kind)
     tensor._array = array
     tensor._node = tensor._grad = tensor._changes = tensor._base = tensor._views = None
+    if local.mode.observer is not None:
+        local.mode.observer.created(tensor)
     return tensor.requires_grad_(requires_grad)
 
 

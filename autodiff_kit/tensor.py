@@ -71,10 +71,9 @@ class Tensor(Methods, Hookable, Storage):
 
     def __init__(self, *data: Any) -> None:
         """Make a tensor of the default type: of given sizes, or from one list."""
-        from autodiff_kit.creation import legacy_array
+        from autodiff_kit.creation import begin_legacy
 
-        self._array, self._node = legacy_array(data), None
-        self._grad = self._changes = self._base = self._views = None
+        begin_legacy(self, data)
 
     def __repr__(self) -> str:
         from autodiff_kit.printing import format_tensor

@@ -7,12 +7,15 @@ It serves the kit's tensors and PyTorch's alike. Read next: ``owners.py``, then 
 
 from __future__ import annotations
 
+import ast
 import re
 import weakref
-from collections.abc import Callable, Iterable, Sequence
-from inspect import CO_OPTIMIZED
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from inspect import CO_OPTIMIZED, getattr_static
 from operator import and_
-from types import FrameType, ModuleType
+from types import FrameType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from autodiff_kit.record.owners import Owners
@@ -41,19 +44,39 @@ class Names(dict[int, str]):
         super().__init__()
         self._nodes, self._scopes, self._kind = nodes, scopes, kind
         self._owners = Owners()
+        self.doubt: tuple[Place, int, FrameType] | None = None
 
     def name_result(self, number: int, place: Place, scope: int) -> None:
-        """Give a result the name it is assigned to; of several ops there, the last one has it."""
+        """Give a result the name it is assigned to; of several ops there, the last one has it.
+
+        If that is not what was assigned, ``settle`` finds out as soon as it is.
+        """
+        frame = self._scopes.frame()
         if place.name is None:
             found = self._scopes.returns_to()
             if found is None:
                 return
-            place, scope = found
+            place, scope, frame = found
         name = place.name
-        if place.scope == scope and self.get(place.number) == name:
+        is_another = place.scope == scope and self.get(place.number) == name
+        if is_another:
             del self[place.number]
+        if frame is not None and (is_another or place.calls_back):
+            self.doubt = place, scope, frame
         place.scope, place.number = scope, number
         self[number] = name or ""
+
+    def settle(self, find: Find) -> None:
+        """Compare the name given last with what it was given to, now that the call is over."""
+        if self.doubt is None:
+            return
+        (place, _, frame), self.doubt = self.doubt, None
+        name, number = place.name or "", place.number
+        (value,) = look_up(frame, (name,)) if name.isidentifier() else (None,)
+        found = find(value) if isinstance(value, self._kind) else None
+        if found is not None and found != number and self.get(number) == name:
+            del self[number]  # such as the comparison in `y = max(a, b)`
+            self.setdefault(found, name)
 
     def name_operands(
         self, place: Place, inputs: Sequence[Any], find: Find, frame: FrameType | None
@@ -66,28 +89,27 @@ class Names(dict[int, str]):
         nameless = [n is not None and n not in self for n in numbers]
         if not any(map(and_, map(bool, texts), nameless)):
             return  # such as the inner product of x * 2 + b: nothing is written for it
-        words = [word for text in texts for word in _WORD.findall(text)]
-        known = {
-            word: frame.f_globals.get(word) if value is None else value
-            for word, value in zip(words, look_up(frame, words), strict=True)
-        }
-        if isinstance(known.get(texts[0]), ModuleType):
-            texts = texts[1:]  # torch.exp(x)
-            place.operands = texts if any(texts) else ()
-        elif len(texts) == 2 and type(known.get(texts[0])) in (int, float):
-            texts = texts[::-1]  # `h * x`, where h is a number, runs as x.__rmul__(h)
-        for text, tensor, number in zip(texts, inputs, numbers, strict=False):
-            if not text or number is None or number in self:
+        known, held = _operands(texts, frame)
+        for tensor, number in zip(inputs, numbers, strict=True):
+            if number is None or number in self:
                 continue
+            text = next((text for text, value in held.items() if value is tensor), "")
             node = self._nodes[number]
             is_leaf = node["kind"] == "leaf"
             if text.isidentifier():
-                if known[text] is tensor and (is_leaf or self._scopes.has_seen(node["scope"])):
+                if is_leaf or self._scopes.has_seen(node["scope"]):
                     self[number] = text
-            elif is_leaf:  # params[i] is called params[0]
+            elif text and is_leaf:  # params[i] is called params[0]
                 self[number] = _INDEX.sub(
                     lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text
                 )
+
+    def as_written(
+        self, place: Place, tensors: Sequence[Any], frame: FrameType | None
+    ) -> list[Any]:
+        """Return those of these tensors that are operands here, from left to right."""
+        held = [] if frame is None else _operands(place.operands, frame)[1].values()
+        return [value for value in held if any(value is tensor for tensor in tensors)]
 
     def name_leaf(self, number: int, tensor: Any) -> None:
         """Name a leaf that is older than the recording by what holds it now."""
@@ -177,3 +199,53 @@ class Names(dict[int, str]):
         if found is not None:
             self[number], self._nodes[number]["part"] = found
         return found is not None
+
+
+def _operands(texts: Sequence[str], frame: FrameType) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the words in some operands stand for now, and what the operands hold."""
+    words = [word for text in texts for word in _WORD.findall(text)]
+    known = {
+        word: frame.f_globals.get(word) if value is None else value
+        for word, value in zip(words, look_up(frame, words), strict=True)
+    }
+    return known, {text: _held(_parsed(text), known) for text in texts if text}
+
+
+_ITEMS = (list.__getitem__, tuple.__getitem__, dict.__getitem__)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _held(expression: ast.expr, known: Mapping[str, Any]) -> Any:
+    """Return what ``self.w`` or ``params[i]`` holds, without running code of the learner's."""
+    match expression:
+        case ast.Name(id=name):
+            return known.get(name)
+        case ast.Constant(value=value):
+            return value
+        case ast.Attribute(value=inner, attr=name):
+            return _attribute(_held(inner, known), name)
+        case ast.Subscript(value=inner, slice=at):
+            owner, key = _held(inner, known), _held(at, known)
+            if getattr(type(owner), "__getitem__", None) in _ITEMS:
+                with suppress(LookupError, TypeError):
+                    return owner[key]
+            return _attribute(owner, str(key))  # of a ModuleList
+    return None
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    if name == "grad" and hasattr(type(owner), "grad_fn"):
+        return owner.grad
+    own = getattr(owner, "__dict__", {})
+    for kind in ("_parameters", "_buffers", "_modules"):
+        if name in own.get(kind, ()):
+            return own[kind][name]
+    fields = getattr(type(owner), "_fields", ()) if isinstance(owner, tuple) else ()
+    if name in fields:
+        return owner[fields.index(name)]
+    found = getattr_static(owner, name, None)
+    return found.__get__(owner) if isinstance(found, MemberDescriptorType) else found

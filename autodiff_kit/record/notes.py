@@ -120,6 +120,7 @@ class Notes:
         # What comes from elsewhere than an op, by id: a name, or "", and what it is.
         self._results: dict[int, tuple[Callable[[], Any], str, str]] = {}
         self._is_again = False  # whether a checkpoint runs its function once more
+        self._adopted: dict[int, bool | None] = {}  # leaves not made here: whether made before
 
     def _known(self, tensor: Any) -> int | None:
         """Return our number of a tensor, if it has one."""
@@ -140,22 +141,28 @@ class Notes:
     def _is_leaf(self, number: int) -> bool:
         return bool(self._nodes[number]["kind"] == "leaf")
 
+    def _is_older(self, tensor: Any) -> bool | None:
+        """Return whether a tensor was made before the recording began; None if nobody can tell."""
+        raise NotImplementedError
+
     def _adopt(self, tensor: Any, scope: int) -> int:
-        """Note a tensor that is older than the recording, by the name that it has now."""
-        number = self._add_leaf(tensor, scope, None)
+        """Note a tensor that nothing recorded has made, by the name that it has now."""
+        number = self._add_leaf(tensor, 0, None)  # it is first used in a scope, not made there
+        self._name_adopted(tensor, number, scope)
+        self._adopted[number] = self._is_older(tensor)
+        return number
+
+    def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
         entry = self._nodes[number]
         name, part = self._result(tensor)
         if part:
             entry["part"] = part
             if name:
                 self._names[number] = name
-                return number
+                return
         self._names.name_leaf(number, tensor)
-        if not entry["recorded"] and self._names.get(number, "").endswith(".grad"):
-            entry["part"] = "gradient from backward"
-        elif not entry["requires_grad"] and self._is_in_pass(scope):
+        if not entry["requires_grad"] and self._is_in_pass(scope):
             entry["part"] = "gradient in this backward pass"
-        return number
 
     def _result(self, tensor: Any) -> tuple[str, str]:
         """Return the name and the origin of what an op has returned beside its result."""
@@ -192,7 +199,9 @@ class Notes:
                 break
 
     def _create(self, tensor: Any, scope: int, place: Place) -> None:
-        """Note a tensor that a factory has made here."""
+        """Note a tensor that a factory has made here; a class of the learner's may say so twice."""
+        if self._known(tensor) is not None:
+            return
         number = self._add_leaf(tensor, scope, place)
         if scope not in self._passes and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
@@ -220,6 +229,16 @@ class Notes:
             self._passes.add(self._scopes.begin_backward(frame, place))
         return place, frame
 
+    def _text(self, op: str, place: Place, scope: int, *, is_bool: bool) -> str:
+        """Return the source of an op; "" where that is the source of something else."""
+        if scope in self._passes:
+            return ""  # y.backward() is not what this op computes
+        if is_bool and place.calls_back:
+            return ""  # nor is max(a, b) the comparison of the two
+        if op == "unbind" and "unbind" not in place.text:
+            return ""  # of list(x): each op is one element
+        return place.text
+
     # -- where -----------------------------------------------------------------------------------
 
     def _where(self) -> tuple[Place, int, FrameType | None]:
@@ -231,6 +250,9 @@ class Notes:
         if frame is None:
             return self._sources.nowhere, 0, None
         place, scope = self._scopes.enter(frame)
+        doubt = self._names.doubt
+        if doubt is not None and (place is not doubt[0] or scope != doubt[1]):
+            self._names.settle(self._known)
         return place, scope, frame
 
     # -- the end ---------------------------------------------------------------------------------
@@ -275,7 +297,17 @@ class Notes:
         recording = self.recording
         told = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
         del self._nodes[told[-1] + 1 if told else 0 :]  # what the limit has cut off
+        self._names.settle(self._known)
         self._names.name_rest(list(self._tensors.values()), self._known)
+        for number, older in self._adopted.items():
+            if number < len(self._nodes):
+                entry, name = self._nodes[number], self._names.get(number, "")
+                if not entry["recorded"] and name.endswith(".grad"):
+                    entry["part"] = "gradient from backward"
+                # What the learner has a name for, and no call here has made, was there before.
+                is_held = bool(name) and "part" not in entry
+                if is_held if older is None else older:
+                    entry["older"] = True
         self._names.write()
         if recording.error is not None:
             self._tell("error")

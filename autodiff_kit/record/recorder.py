@@ -21,6 +21,7 @@ from autodiff_kit.autograd.graph import Packed, current_hooks
 from autodiff_kit.autograd.hooks import Gradients
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
+from autodiff_kit.autograd.versions import next_number
 from autodiff_kit.ops.table import Op
 from autodiff_kit.record.notes import (
     DETACH,
@@ -170,6 +171,8 @@ class _Recorder(Notes, Observer):
         # Number of a node with several outputs -> what these are called here, by output_nr.
         self._outputs: dict[int, dict[int, int]] = {}
         self._promoted: dict[int, int] = {}
+        self._first = next_number()  # nodes of a lower number were there before
+        self._unseen_copies: dict[int, weakref.ref[Tensor]] = {}  # that the kit's own code made
         self._copied: tuple[Any, Any] = (nothing, nothing)  # the latest copy, and of what
         self._unseen: tuple[Node, int] | None = None  # it has saved what hooks are about to pack
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
@@ -206,6 +209,8 @@ class _Recorder(Notes, Observer):
                     if (op.name in OVERWRITING or scope in self._passes) and self._is_number(value):
                         sources.append({"arg": args[i], "value": parameter(value._array)})
                         continue
+                    if place.operands and i + 1 < len(inputs):
+                        self._adopt_as_written(place, inputs[i:], scope, frame)
                     source = self._number(value, scope)
                 if self._promoted:
                     source = self._promoted.pop(source, source)
@@ -240,16 +245,22 @@ class _Recorder(Notes, Observer):
                 entry["saved"] = draft.saved(node)
                 if entry["saved"] and current_hooks() is not None:
                     self._unseen = node, number  # by the next event they have packed it
-        if not is_own:
-            entry["text"] = ""  # y.backward() is not what this op computes
-        elif place.name is not None or place.returned:
+        entry["text"] = self._text(op.name, place, scope, is_bool=out._array.dtype.kind == "b")
+        if is_own and (place.name is not None or place.returned):
             names.name_result(number, place, scope)
-        if op.name == "unbind" and "unbind" not in place.text:
-            entry["text"] = ""  # of list(x): each op is one element
         if op.name == "put" and sources and sources[0].get("node") in names:
             names[number] = names[sources[0]["node"]]  # the base of a view, after a change
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
+
+    def _adopt_as_written(
+        self, place: Place, inputs: Sequence[Any], scope: int, frame: FrameType | None
+    ) -> None:
+        """Note what is older than the recording in the order in which the learner wrote it."""
+        tensors = [x for x in inputs if isinstance(x, Tensor) and self._known(x) is None]
+        if len(tensors) > 1:
+            for tensor in self._names.as_written(place, tensors, frame):
+                self._number(tensor, scope)
 
     def _see_packed(self) -> None:
         """Find out what hooks, such as those of a checkpoint, have made of what a node saved."""
@@ -278,7 +289,8 @@ class _Recorder(Notes, Observer):
     def detached(self, tensor: Tensor, out: Tensor) -> None:
         caller = sys._getframe(2).f_back
         if caller is None or not self._is_learners[caller.f_code.co_filename]:
-            return  # the kit's own
+            self._unseen_copies[id(out)] = weakref.ref(out)  # the kit's own
+            return
         place, scope, _ = self._where()
         source = self._number(tensor, scope)
         self.recording.ops.setdefault("detach", dict(DETACH))
@@ -477,6 +489,11 @@ class _Recorder(Notes, Observer):
                 self._numbers[node.number] = number
         return number
 
+    def _is_older(self, tensor: Tensor) -> bool | None:
+        if tensor._node is not None:
+            return tensor._node.number < self._first
+        return False if self._unseen_copies.get(id(tensor), nothing)() is tensor else None
+
     def _node(self, node: Node) -> int:
         """Return our number of a node; one that is older than the recording becomes a leaf."""
         number = self._remembered(node)
@@ -485,7 +502,9 @@ class _Recorder(Notes, Observer):
         if isinstance(node, AccumulateGrad):
             return self._number(node.variable, 0)
         value = {"shape": list(node.shape), "dtype": "", "data": []}
-        return self._put_node(node, node.name(), value, 0, None)
+        number = self._put_node(node, node.name(), value, 0, None)
+        self._adopted[number] = node.number < self._first
+        return number
 
     def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn

@@ -121,8 +121,8 @@ class Scopes:
                 call.backward = None
                 return
 
-    def returns_to(self) -> tuple[Place, int] | None:
-        """Return where what the present call returns is given a name, and the scope of that."""
+    def returns_to(self) -> tuple[Place, int, FrameType] | None:
+        """Return where what the present call returns is given a name, the scope and the frame."""
         for call, user in pairwise(self._calls[::-1]):
             caller = call.frame.f_back
             while caller is not user.frame:
@@ -131,10 +131,14 @@ class Scopes:
                 caller = caller.f_back
             place = self._sources.place(user.frame)
             if place.name is not None and not place.calls_back:
-                return place, user.now()
+                return place, user.now(), user.frame
             if not place.returned or place.calls_back:
                 return None
         return None
+
+    def frame(self) -> FrameType | None:
+        """Return the learner's innermost frame."""
+        return self._calls[-1].frame if self._calls else self._base
 
     def has_seen(self, scope: int) -> bool:
         """Return whether ``scope`` belongs to the present call or to one that this has made."""

@@ -428,7 +428,7 @@ class Sources:
         found = []
         for filename, source in self._sources.items():
             name = os.path.basename(filename)
-            if not os.path.exists(filename) or "ipykernel" in filename:
+            if filename.startswith("<") or "ipykernel" in filename:
                 cells += 1  # a cell: its file name has a number that changes from run to run
                 name = cell_name(filename) or f"cell {cells}"
             found.append({"name": name, "text": "".join(source.lines), "first_line": 1})

@@ -110,6 +110,10 @@ class TorchBackward(TorchNotes):
         roots = told.get("self", told.get("tensors", told.get("outputs")))
         now.told = {**told, "roots": [t for t in flat((roots,)) if hasattr(t, "grad_fn")]}
         edges = self._torch.autograd.graph
+        _, scope, _ = self._where()
+        for tensor in now.told["roots"]:
+            if tensor.grad_fn is not None:  # a Function's result is met when it is first used
+                self._number(tensor, scope)
         with self._at_work():
             tensors = now.told["roots"]
             now.told["edges"] = [  # held, so that their hooks stay
@@ -120,7 +124,6 @@ class TorchBackward(TorchNotes):
         is_grad = "outputs" in told
         for tensor in flat((told.get("inputs"),)) if is_grad else ():
             if isinstance(tensor, self._torch.Tensor) and tensor.requires_grad:
-                _, scope, _ = self._where()
                 now.inputs.append(self._number(tensor, scope))
 
     def _begin(self, now: _Pass) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from autodiff_kit.ops import OPS, load_all
 from autodiff_kit.record.notes import DETACH, OVERWRITING, described, entry_of, guarded
-from autodiff_kit.record.scopes import look_up
+from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward
 from autodiff_kit.record.torch_ops import (
@@ -147,6 +147,7 @@ class TorchRecorder(TorchBackward):
     def leave(self) -> None:
         """Take all hooks away again."""
         self.settle()
+        self._meet_functions()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
@@ -208,13 +209,14 @@ class TorchRecorder(TorchBackward):
     def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
         operands, self._operands = self._operands, None
+        outs = [o for o in flat((out,)) if isinstance(o, self._torch.Tensor)]
+        self._note_memory(func, args, outs)
         if operands is None:
             if self._running and func._schema.name == "aten::sum":
                 self._sums.append((args[0], out))
             return
         place, scope, frame = self._where()
         numbers = {id(tensor): number for tensor, number in operands}
-        outs = [o for o in flat((out,)) if isinstance(o, self._torch.Tensor)]
         if not isinstance(out, list):
             self._note_rest(func, outs[1:], place)
             outs = outs[:1]  # of a tuple, only the first is the result
@@ -250,7 +252,8 @@ class TorchRecorder(TorchBackward):
                 sources.append({"arg": arg, "node": numbers[id(value)]})
         is_own = scope not in self._passes
         if is_own and place.operands:
-            self._names.name_operands(place, tensors, self._known, frame)
+            with self._at_work():
+                self._names.name_operands(place, tensors, self._known, frame)
         given = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
             given = {}
@@ -270,9 +273,7 @@ class TorchRecorder(TorchBackward):
         if op not in self.recording.ops:
             self.recording.ops[op] = dict(described(OPS[op]))
         number = self._last_op = len(self._nodes)
-        text = place.text if scope not in self._passes else ""
-        if op == "unbind" and "unbind" not in text:
-            text = ""  # list(x): each op is one element
+        text = self._text(op, place, scope, is_bool=out.dtype == self._torch.bool)
         entry = entry_of("op", text, None, place.where)
         entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
         entry["value"] = self._value(out)
@@ -376,6 +377,17 @@ class TorchRecorder(TorchBackward):
         if isinstance(node, self._torch.autograd.function.BackwardCFunction):
             return self._add_function(tensor, node, scope)
         return super()._adopt(tensor, scope)
+
+    @guarded
+    def _meet_functions(self) -> None:
+        """Note the ops of Functions whose results nothing has used, but a variable holds."""
+        for frame in self._scopes.frames() if self._applied else ():
+            for value in look(frame).values():
+                if isinstance(value, self._torch.Tensor) and self._known(value) is None:
+                    with self._at_work():
+                        node = value.grad_fn
+                    if isinstance(node, self._torch.autograd.function.BackwardCFunction):
+                        self._number(value, 0)
 
     def _note_function(self, frame: FrameType) -> None:
         """Note where a Function of the learner's is applied; its node shows up later."""

@@ -33,6 +33,8 @@ class TorchNotes(Notes):
         self._key = object()  # under which a node's metadata has our numbers of its outputs
         self._pending: list[tuple[int, Any, Any]] = []  # ops whose node is still to come
         self.is_busy = False  # what PyTorch is asked for taking notes is not noted
+        self._memory: set[int] = set()  # that of all tensors that were made since the beginning
+        self._made: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
@@ -87,7 +89,31 @@ class TorchNotes(Notes):
             number = self._put_leaf(node.name(), value, 0, None)
             self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
             numbers = node.metadata[self._key] = {index: number}
+            self._adopted[number] = True
         return numbers, index
+
+    def _note_memory(self, func: Any, args: Any, outs: list[Any]) -> None:
+        """Note the memory of what an operation has made, unless it is that of an operand."""
+        if func._schema.name == "aten::set_":  # of a copy, or of what comes from a file
+            self._made[id(outs[0])] = weakref.ref(outs[0])
+            return
+        is_fresh = func._schema.name == "aten::lift_fresh"  # even its operand was made just now
+        operands = [x for x in flat(args) if isinstance(x, self._torch.Tensor) and not is_fresh]
+        with self._at_work():
+            old = {_memory_of(x) for x in operands}
+            for x in outs:
+                if (memory := _memory_of(x)) not in old:
+                    self._memory.add(memory)
+                elif memory not in self._memory and all(x is not operand for operand in operands):
+                    self._made[id(x)] = weakref.ref(x)
+
+    def _is_older(self, tensor: Any) -> bool | None:
+        if self._made.get(id(tensor), nothing)() is tensor:
+            return False
+        with self._at_work():
+            memory = _memory_of(tensor)
+        # A memory that was in use at the beginning is not given to anything new.
+        return memory not in self._memory if memory else None
 
     def _saved(self, node: Any, entry: Mapping[str, Any], func: Any) -> list[dict[str, Any]]:
         """Return what PyTorch's node says that it keeps."""
@@ -163,6 +189,14 @@ class TorchNotes(Notes):
         if isinstance(value, self._torch.dtype):
             return str(value).removeprefix("torch.")
         return parameter(value)
+
+
+def _memory_of(tensor: Any) -> int:
+    """Return where the memory of a tensor begins; 0 if it has none."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except (NotImplementedError, RuntimeError):  # such as a sparse one
+        return 0
 
 
 def _array(tensor: Any) -> Any:

@@ -128,7 +128,7 @@ def told(ways: Sequence[Way]) -> str:
         padding = f", {way.padding} of them padding" if way.padding else ", no padding"
         said.append(
             f"{way.name}: {way.operations:,} operations, {way.cells:,} cells{padding}, "
-            f"{way.kept:,} bytes kept for backward."
+            f"{way.kept:,} bytes saved for backward."
         )
     for way in ways[1:]:
         names = way.differing(first)
@@ -148,7 +148,7 @@ def _figures(way: Way, first: Way) -> list[str]:
         f"{way.operations:,} operations",
         f"{way.cells:,} cells",
         f"{way.padding} of them padding" if way.padding else "no padding",
-        f"{way.kept:,} bytes kept",
+        f"{way.kept:,} bytes saved",
         f"loss {way.loss:.4f}{same}",
         *(part.strip() for part in way.name.split(",")[1:]),
     ]

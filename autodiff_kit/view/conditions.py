@@ -24,7 +24,7 @@ Subject = Mapping[str, Any]  # what one step is about: name, op, value, grad, ..
 NAMES = {
     "value": "the value of the node, as it is at that step",
     "grad": "its gradient when it is complete, and a leaf's .grad",
-    "sent": "what one rule sends to one input",
+    "sent": "what one rule contributes to one input",
     "name": "what the node is called, such as 'h1'",
     "op": "its operation, such as 'mul'; '' for a leaf",
     "shape": "the shape of its value",
@@ -32,7 +32,7 @@ NAMES = {
     "kind": "of the step: 'leaf', 'op', 'branch', 'modified', 'backward', 'visit', 'contribution', "
     "'accumulate', 'release' or 'error'",
     "step": "the number of the step, as the Stepper counts",
-    "requires_grad": "whether the node wants a gradient",
+    "requires_grad": "whether the node requires a gradient",
 }
 _COMING = {"value": ("leaf", "op", "modified"), "grad": (), "sent": ()}
 LONG = 200  # characters that are enough for a condition
@@ -158,7 +158,7 @@ class _Large:
         if name == "isfinite":
             return np.array([count == size, count > 0])
         raise ConditionError(
-            f"Of a tensor with {size:,} elements a recording keeps statistics only: "
+            f"Of a tensor with {size:,} elements a recording holds statistics only: "
             "ask for max(), min(), mean(), std(), sum(), norm(), isnan() or isinf()."
         )
 

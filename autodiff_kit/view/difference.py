@@ -52,17 +52,17 @@ class Difference:
     lines: dict[tuple[str, int], set[str]]
 
     def sentence(self) -> str:
-        """Say what differs, as in "1 operation was added (h * x); 2 stayed."."""
+        """Say what differs, as in "1 operation was added (h * x); 2 unchanged."."""
         if not self.came and not self.went:
             if not self.stayed:
                 return "No operation ran."
-            return f"No operation was added or removed: {_count(len(self.stayed))} stayed."
+            return f"No operation was added or removed: {_count(len(self.stayed))} unchanged."
         parts = [
             f"{_count(len(found))} {'was' if len(found) == 1 else 'were'} {what} ({_some(found)})"
             for what, found in (("added", self.came), ("removed", self.went))
             if found
         ]
-        return f"{'; '.join(parts)}; {len(self.stayed):,} stayed."
+        return f"{'; '.join(parts)}; {len(self.stayed):,} unchanged."
 
 
 @dataclass(frozen=True, slots=True)

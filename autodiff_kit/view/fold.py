@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autodiff_kit.view.formula import TIMES, Names, word
+from autodiff_kit.view.written import Written
 
 __all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]
 
@@ -156,7 +157,7 @@ def outline(
         found = _boxes(nodes, runs, keep_named=False)
     if len(found.boxes) > LIMIT:
         found = _with_leaves_folded(nodes, found)
-    _connect(nodes, found)
+    _connect(nodes, found, Written(recording))
     return found
 
 
@@ -496,12 +497,14 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
-def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline) -> None:
-    """Draw an arrow per argument; from or to a fold, one per box."""
+def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline, written: Written) -> None:
+    """Draw an arrow per argument, in the order of the source; from or to a fold, one per box."""
     between: dict[tuple[str, str], Edge] = {}
     for box in found.boxes:
         for n in box.nodes:
-            for place, source in enumerate(nodes[n].get("inputs", ())):
+            inputs = nodes[n].get("inputs", ())
+            for place in range(len(inputs)) if box.kind == "fold" else written.order(n):
+                source = inputs[place]
                 if "node" not in source or (start := found.box_of[source["node"]]) is box:
                     continue
                 pair = (start.id, box.id)

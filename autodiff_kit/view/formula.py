@@ -16,6 +16,8 @@ from functools import lru_cache
 from math import isfinite, prod
 from typing import Any
 
+from autodiff_kit.view.written import Written
+
 __all__ = [
     "Names",
     "decided",
@@ -263,7 +265,9 @@ _SYMBOLS = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-LABEL = 18  # characters an op may take in its box
+_MIRRORED: dict[type, type] = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
+_STEPS = (ast.BinOp, ast.Compare, ast.UnaryOp, ast.Call)  # what an op may do
+LABEL = 18  # characters an op may take in its box, with its constants
 
 
 def word(op: str) -> str:
@@ -272,8 +276,10 @@ def word(op: str) -> str:
     return _WORDS.get(op) or _WORDS.get(plain) or plain.replace("_", " ")
 
 
-def label(text: str, constants: Mapping[str, str], name: str = "") -> str:
+def label(text: str, constants: Mapping[str, str], name: str = "", *, reverse: bool = False) -> str:
     """Return what stands in the box of an op: its symbol, with the constants beside it.
+
+    Of an op that is a longer formula, that is its name.
 
     Parameters
     ----------
@@ -282,18 +288,30 @@ def label(text: str, constants: Mapping[str, str], name: str = "") -> str:
     constants : dict from str to str
         Arguments and parameters that are not nodes. They get no box, so they are shown here.
     name : str
-        What to show if the text is not Python.
+        The op, to be shown if the text is not Python, or too long.
+    reverse : bool
+        Whether the learner wrote the operands the other way round: ``2 * x``, ``3 > x``.
 
     Examples
     --------
     >>> label("x + y", {"y": "3"}), label("x + y", {}), label("x.sum(dim)", {"dim": "0"})
     ('+ 3', '+', 'sum(dim=0)')
+    >>> label("x + y", {"y": "3"}, reverse=True), label("log(1 + exp(x))", {}, "softplus")
+    ('3 +', 'softplus')
     """
     tree = _parsed(text)
     if tree is None:
         return name
+    steps = sum(isinstance(part, _STEPS) for part in ast.walk(tree))
+    if name and steps > 1 + bool(constants):  # `x + 2 * y` can be read in its box
+        tree = ast.Call(ast.Name(word(name)), [], [])
+    match tree:
+        case ast.BinOp(left=left, op=op, right=right) if reverse:
+            tree = ast.BinOp(right, op, left)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if reverse:
+            tree = ast.Compare(right, [_MIRRORED.get(type(op), type(op))()], [left])
     full = _label(tree, constants)
-    return full if len(full) <= LABEL else (_label(tree, {}) or name)[:LABEL]
+    return full if len(full) <= LABEL else _label(tree, {}) or name
 
 
 def _label(tree: ast.expr, constants: Mapping[str, str]) -> str:
@@ -661,6 +679,7 @@ class Names:
         }
         self._names: dict[int, str] = {}
         self._texts: dict[int, str] = {}
+        self.written = Written(recording)
 
     def name(self, node: int) -> str:
         """Return ``h1``, ``2 * x`` or ``first * last + …``."""
@@ -672,7 +691,7 @@ class Names:
                 older = record["kind"] == "leaf" and record["grad_fn"]
                 found = "" if older else in_short(_MODULE.sub("", self.text(node)), NAME)
                 if older:
-                    found = "a tensor from before"
+                    found = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
                 elif not found:
                     found = short(record["value"], 12) or f"a {show(record['value'], 12)}"
             self._names[node] = found

@@ -229,7 +229,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption = f"{capital(box.heading)}: their gradients are accumulated."
         told = [f"{self._called(n)} {show(self.waiting[n])}" for n in reached]
         if len(told) > NAMED:
-            caption += f" {len(told):,} boxes outside it get their share."
+            caption += f" {len(told):,} boxes outside it receive a gradient."
         elif told:
             caption += " " + sentence(f"Gradients so far: {', '.join(told)}")
         if freed:

@@ -20,10 +20,10 @@ BANDS = 30  # more are drawn together
 REASONS = 5  # nodes that are named; of more, how many
 TITLE = 44  # characters
 ENDS = {
-    "release": "Backward has released it.",
-    "gone": "It went with the graph, when nobody held that any more.",
-    "used": "The checkpoint did not keep it; it is computed again just before it is used.",
-    None: "It is still kept at the end.",
+    "release": "Backward has freed it.",
+    "gone": "It was freed with the graph, when nothing referred to that any more.",
+    "used": "The checkpoint did not save it; it is recomputed just before it is used.",
+    None: "It is still held at the end.",
 }
 # Operations whose result looks into their input's memory; a recording alone does not say so.
 _VIEWS = (
@@ -94,16 +94,16 @@ class Timeline:
         """Say in words how much was kept, at most and at the end."""
         most, last = self.kept[self.peak], self.kept[-1]
         if not most:
-            said = "Nothing new was kept for backward."
+            said = "Nothing new was saved for backward."
         else:
             where = f"step {self.peak + 1} of {len(self.kept)} ({self.words[self.peak]})"
-            said = f"At most {bytes_in_words(most)} were kept for backward, at {where}."
+            said = f"At most {bytes_in_words(most)} were saved for backward, at {where}."
             said += f" At the end: {bytes_in_words(last)}." if last else " At the end: nothing."
         there = sum(max(band.sizes) for band in self.bands if band.before)
         if there:
             said += (
                 f" Rules also read {bytes_in_words(there)} that were there before the run and "
-                "need no new memory."
+                "take no new memory."
             )
         if self.total:
             said += f" All arrays of the run together: at most {bytes_in_words(max(self.total))}."
@@ -112,7 +112,7 @@ class Timeline:
     def at(self, step: int) -> str:
         """Say in words what holds at one step."""
         said = f"Step {step + 1} of {len(self.kept)}, {self.words[step]}: "
-        said += f"{bytes_in_words(self.kept[step])} kept for backward"
+        said += f"{bytes_in_words(self.kept[step])} saved for backward"
         if self.total:
             said += f"; {bytes_in_words(self.total[step])} in all arrays of the run"
             if self.gradients[step]:
@@ -123,7 +123,7 @@ class Timeline:
         """Say in words what a band is, and why it is there."""
         steps = [step for step, size in enumerate(band.sizes) if size]
         span = f"from step {steps[0] + 1} to step {steps[-1] + 1}" if steps else "never"
-        head = f"{band.title}: {bytes_in_words(max(band.sizes))}, kept {span}."
+        head = f"{band.title}: {bytes_in_words(max(band.sizes))}, held {span}."
         return "\n".join((head, *band.reasons))
 
 
@@ -219,10 +219,10 @@ class _Names:
         """Say which node keeps a value, and which rule reads it."""
         number, slot = hold["op"], hold["slot"]
         if not slot:
-            return "A checkpoint keeps it as an argument, to run its function again."
+            return "A checkpoint holds it as an argument, to run its function again."
         what = "its result" if slot == "out" else self.slot(number, slot)
         readers = dict.fromkeys(self.slot(number, reader) for reader in hold["for"])
-        said = f"{self.operation(number)} keeps {what}"
+        said = f"{self.operation(number)} saves {what}"
         if readers:
             rules = "rules" if len(readers) > 1 else "rule"
             verb = "read" if len(readers) > 1 else "reads"
@@ -292,7 +292,7 @@ def _band(group: list[_Array], names: _Names, count: int) -> Band:
             changes[until] -= array.bytes
     first, more = group[0], len(group) - 1
     before, again = first.key[:2]
-    title = first.title + f" and {more} more" * bool(more) + " (computed again)" * again
+    title = first.title + f" and {more} more" * bool(more) + " (recomputed)" * again
     reasons = list(dict.fromkeys(map(names.reason, first.holds[:REASONS])))
     if len(first.holds) > REASONS:
         reasons.append(f"So do {len(first.holds) - REASONS} more operations.")

@@ -8,7 +8,7 @@ run; dotted outlines are what a checkpoint has computed again. Read next: ``char
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from autodiff_kit.view.charts import Plot, Scale, drawing, legend, text_width
 from autodiff_kit.view.memory import Band, Timeline, bytes_in_words
@@ -59,8 +59,8 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
         floor = [a + b for a, b in zip(floor, sizes, strict=True)]
     parts.append('<g pointer-events="none">')  # what lies over the bands is not in the way
     parts += _phases(timeline, x)
-    samples = [("bar", "kept for backward")] if new else []
-    samples += [("bar again", "computed again")] if any(band.again for band in new) else []
+    samples = [("bar", "saved for backward")] if new else []
+    samples += [("bar again", "recomputed")] if any(band.again for band in new) else []
     samples += [("level", "there before")] if old else []
     if timeline.total:
         parts.append(_line(_thinned(timeline.total, every), columns, y, unit))
@@ -74,9 +74,9 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
     parts.append(text.replace('class="adk-bar again"', f'class="adk-bar" {AGAIN}'))
     if timeline.total:
         row = HEIGHT - (14 if samples else 34)
-        parts.append(legend([("parabola", "all arrays of the run, gradients too")], LEFT, row))
+        parts.append(legend([("parabola", "all arrays of the run, gradients included")], LEFT, row))
     words = timeline.summary()
-    return drawing(parts, WIDTH, HEIGHT, title="Memory kept for backward", words=words)
+    return drawing(parts, WIDTH, HEIGHT, title="Memory saved for backward", words=words)
 
 
 def _thinned(sizes: list[int], every: int) -> list[int]:
@@ -167,8 +167,18 @@ def _peak(timeline: Timeline, x: Scale, y: Scale, unit: float) -> list[str]:
         return []
     left, top = x(timeline.peak + 1), y(most / unit)
     text = f"peak: {bytes_in_words(most)}"
-    ends = left + text_width(text) + 12 > x.end
-    at = f'x="{_px(left - 8 if ends else left + 8)}" text-anchor="{"end" if ends else "start"}"'
+    wide = text_width(text) + 4
+    pairs = enumerate(pairwise(timeline.phases), 1)
+    bounds = [x(step + 0.5) for step, (phase, following) in pairs if phase != following]
+    # Beside the mark, on the side where no line between two phases runs through the words.
+    starts = [left + 8, left - 8 - wide, *(bound + 6 for bound in bounds)]
+    free = [
+        start
+        for start in starts
+        if x.start <= start and start + wide <= x.end
+        if not any(start - 4 < bound < start + wide for bound in bounds)
+    ]
+    at = f'x="{_px(free[0] if free else starts[0])}"'
     return [
         f'<path class="adk-cursor" d="M{_px(left)} {_px(top)}l-5 -8h10z"/>',
         f'<text class="adk-note" {at} y="{_px(TOP + 8)}">{text}</text>',  # above every line

@@ -335,7 +335,9 @@ class Picture:
             given = {k: parameter(v) for k, v in record["params"].items()}
             formula = self._recording["ops"][record["op"]]["text"]
             formula = decided(formula, tuple(sorted(given.items())))
-            symbol = label(formula, constants | given, record["op"])
+            order = self._names.written.order(node)
+            is_mirrored = len(order) == 2 and order[0] == 1
+            symbol = label(formula, constants | given, record["op"], reverse=is_mirrored)
         lines = [box_value(record["value"])]
         if len(outputs) > 1:  # one node of PyTorch's
             name, symbol = ", ".join(map(self._names.name, outputs)), word(record["op"])

@@ -157,7 +157,7 @@ class BackwardSteps(Steps):
         if spread:
             caption = (
                 f"{name} was broadcast from {shape_text(after['shape'])} to "
-                f"{shape_text(sent['shape'])}, so what its copies send back is summed over "
+                f"{shape_text(sent['shape'])}, so the gradients of its copies are summed over "
                 f"{dimensions(sent['shape'], after['shape'])}: {a_value(after)}"
             )
             changes = {} if total is not None else {to: self._arrived(to)}
@@ -165,7 +165,7 @@ class BackwardSteps(Steps):
         if total is not None:
             self.waiting[to] = total
             added = None if waited is None else sum_of(waited, after, total)
-            caption = f"{name} is used more than once, so what comes back adds up"
+            caption = f"{name} is used more than once, so its gradients add up"
             caption += f": {added}" if added else f" to {a_value(total)}"
             changes = {to: self._arrived(to, added)}
             self.add("add", to, caption, changes=changes, **about)
@@ -186,7 +186,7 @@ class BackwardSteps(Steps):
         record = self.nodes[node]
         target = self._called(to)
         if record["op"] is None:
-            return None, f"{record['grad_fn']} sends {target} {a_value(result)}"
+            return None, f"{record['grad_fn']} passes {a_value(result)} on to {target}"
         places = [i for i, source in enumerate(record["inputs"]) if source.get("node") == to]
         if len(places) > 1:
             place = next(i for i in places if record["inputs"][i]["arg"] == arg)

@@ -1,16 +1,19 @@
 """The forward steps: a leaf, an operation, a branch, a change in place.
 
-After reading you can say in which words a step tells what an op makes, what it remembers for
+After reading you can say in which words a step tells what an op makes, what it saves for
 backward, or why nothing is recorded. Read next: ``steps_backward.py``.
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from autodiff_kit.view.formula import parameter, short, word
+from autodiff_kit.view.fold import Outline
+from autodiff_kit.view.formula import Names, parameter, short, word
 from autodiff_kit.view.steps import Event, Steps
-from autodiff_kit.view.text import no_saved, saved_name
+from autodiff_kit.view.text import no_saved, saved_name, where_made
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
 
 __all__ = ["ForwardSteps"]
@@ -19,28 +22,32 @@ __all__ = ["ForwardSteps"]
 class ForwardSteps(Steps):
     """Tells what the learner's code does."""
 
+    def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
+        super().__init__(recording, drawn, names)
+        self._conditions: dict[int, dict[tuple[int, ...], Sequence[str]]] = {}  # by source
+
     def leaf(self, event: Event) -> None:
-        """Tell what a leaf holds, and whether it wants a gradient."""
+        """Tell what a leaf holds, and whether it requires a gradient."""
         record = self.nodes[event["node"]]
+        made = where_made(record)
         if record["grad_fn"]:  # not a leaf of the graph, only of what was watched
             name = f"{self.names.name(event['node'])} ({record['grad_fn']})"
-            caption = f"{name} was made where the recording could not see it"
-            self.add("leaf", event["node"], caption, where=record["where"])
+            self.add("leaf", event["node"], f"{name} was made {made}", where=record["where"])
             return
         name = equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
-        made = "you made it" if record["name"] or record["text"] else "no op here made it"
+        what = ": you made it" if not made else f", made {made}"
         if record.get("part"):
-            made = f"a {record['part']}"
+            what = f": a {record['part']}"
         if record["requires_grad"]:
-            wants = f"{made}, and it wants a gradient."
+            requires = ", and it requires a gradient."
         else:
-            wants = f"{made}. It wants no gradient, so none will come back to it."
-        caption = f"{self._round(event['node'])}{name}{comma} is a leaf: {wants}"
+            requires = ". It does not require a gradient, so none flows into it."
+        caption = f"{self._round(event['node'])}{name}{comma} is a leaf{what}{requires}"
         self.add("leaf", event["node"], caption, where=record["where"])
 
     def op(self, event: Event) -> None:
-        """Tell what an op makes and remembers."""
+        """Tell what an op makes and saves."""
         node = event["node"]
         record = self.nodes[node]
         sources = [i["node"] for i in record["inputs"] if "node" in i]
@@ -55,14 +62,14 @@ class ForwardSteps(Steps):
             made += f", {len(group)} outputs of one node"
         if record.get("again"):
             title = self.names.title(node)
-            caption = f"{title}: the checkpoint computes it again for backward, {made}"
+            caption = f"{title}: the checkpoint recomputes it for backward, {made}"
             self.add("op", node, caption, where=record["where"])
             return
         caption = (
             f"{self._round(node)}{self.names.titles(group)}: {word(record['op'])} makes {made}"
         )
         if record["recorded"]:
-            caption += self._remembers(node)
+            caption += self._saves(node)
         else:
             caption = f"{sentence(caption)} {self._not_recorded(node)}"
         self.add("op", node, caption, where=record["where"])
@@ -75,15 +82,15 @@ class ForwardSteps(Steps):
         self.told_rounds.add(scope["id"])
         return f"Iteration {scope['index'] + 1}. "
 
-    def _remembers(self, node: int) -> str:
+    def _saves(self, node: int) -> str:
         record = self.nodes[node]
         if not record["saved"]:
-            return f", and remembers {no_saved(self.recording, node)}."
+            return f", and saves {no_saved(self.recording, node)}."
         by = [saved.get("by") for saved in record["saved"]]
         if "checkpoint" in by:
-            return ". What its rules read is not kept: the checkpoint computes it again."
+            return ". What its rules read is not saved: the checkpoint recomputes it."
         readers: dict[str, dict[str, None]] = {}
-        for saved in record["saved"]:
+        for saved in self.names.written.saved(node):
             operands = self.names.operands(node)
             rules = readers.setdefault(self._saved(node, saved["name"]), {})
             rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
@@ -95,7 +102,7 @@ class ForwardSteps(Steps):
         ]
         if "hook" in by:
             return f". What it saves goes through your pack hook: {listed(parts)}."
-        return f" and remembers {listed(parts)} for the backward pass."
+        return f" and saves {listed(parts)} for the backward pass."
 
     def _saved(self, node: int, name: str) -> str:
         """Return what one saved thing is: ``w = 2.``, ``its own result``, ``the number 2``."""
@@ -119,31 +126,34 @@ class ForwardSteps(Steps):
         if wanted and not self.ops[record["op"]]["rules"]:
             why = f"{word(record['op'])} has no gradient"
         else:
-            why = "no_grad switches gradients off" if wanted else "no input wants a gradient"
+            why = "no_grad switches gradients off" if wanted else "no input requires a gradient"
         return f"Nothing is recorded here: {why}."
 
     def branch(self, event: Event) -> None:
-        """Tell what Python has asked a tensor, and which way it went."""
+        """Tell what condition Python has tested, and with which result."""
         node, taken = event["node"], event["taken"]
-        seen = equation(self.names.name(node), self.value(node))
-        answer = str(taken).lower()
-        match self._keyword(event["where"]):
-            case "while":
-                went = "goes round again" if taken else "ends here"
-                caption = f"while looked at {seen} and {went} ({answer})."
-            case "if" | "elif" as keyword:
-                went = "went this way" if taken else "did not go in here"
-                caption = f"{keyword} looked at {seen} and {went} ({answer})."
-            case _:
-                caption = f"Python asked whether {seen} is true, and the answer is {answer}."
+        value = self.value(node)
+        tested = f"{self.names.name(node)}: it is {taken}"
+        if value["dtype"] != "bool":
+            tested = f"{equation(self.names.name(node), value)}, which counts as {taken}"
+        keyword, *after = self._condition(event["where"])
+        caption = f"{keyword} tests {tested}"
+        if after:
+            caption += f", so {after[not taken]}"
         where = event["where"] or self.nodes[node]["where"]
         self.add("branch", node, caption, where=where)
 
-    def _keyword(self, where: Any) -> str:
-        lines = [] if where is None else self.lines[where[0]]
-        line = lines[where[1] - 1] if where is not None and 0 < where[1] <= len(lines) else ""
-        words = line.replace("(", " ").split()
-        return words[0] if words else ""
+    def _condition(self, where: Any) -> Sequence[str]:
+        """Return who tests something, and what follows if it is true, or false, if that is certain.
+
+        In ``if a > 0 and b > 0`` that the first is true does not say what runs.
+        """
+        if where is None:
+            return ("Python",)
+        number, *place = where
+        if number not in self._conditions:
+            self._conditions[number] = dict(_conditions(self.lines[number]))
+        return self._conditions[number].get(tuple(place), ("Python",))
 
     def modified(self, event: Event) -> None:
         """Tell what a change in place has put where."""
@@ -160,3 +170,35 @@ class ForwardSteps(Steps):
             caption += f": {before} becomes {after}"
         changes = {node: {"value": box_value(value)}}
         self.add("modified", node, caption, where=event["where"], changes=changes)
+
+
+def _conditions(lines: Sequence[str]) -> Iterator[tuple[tuple[int, ...], Sequence[str]]]:
+    """Yield the places of whole conditions, and what follows from them."""
+    try:
+        tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.While():
+                after = ["while", "the body runs", "the loop ends"]
+            case ast.If():
+                text = lines[node.lineno - 1].encode()[node.col_offset :]
+                keyword = "elif" if text.startswith(b"elif") else "if"
+                after = [keyword, "the body runs", "the body is skipped"]
+            case ast.IfExp():
+                after = [
+                    "if",
+                    *(f"the value is {ast.unparse(n)}" for n in (node.body, node.orelse)),
+                ]
+            case _:
+                continue
+        # Of `if x:` Python says where all of it is; of `if x and y:`, too.
+        is_whole = not isinstance(node.test, ast.BoolOp | ast.UnaryOp)
+        parts: list[Any] = [node.test, node] if is_whole else [node.test]
+        for part in parts:
+            ends = (part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset)
+            (line, start), (end, stop) = (
+                (number, len(lines[number - 1].encode()[:at].decode())) for number, at in ends
+            )
+            yield (line, start, end, stop), after

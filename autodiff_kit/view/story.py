@@ -50,7 +50,7 @@ class Story:
         """Return all of it in words."""
         lines = [self.title]
         lines += [f"{i}. {chapter.words}" for i, chapter in enumerate(self.chapters, 1)]
-        return "\n".join([*lines, f"To mend it: {self.mend}"])
+        return "\n".join([*lines, f"How to fix it: {self.mend}"])
 
 
 def story(recording: Any, leaf: str | None = None) -> Story | None:

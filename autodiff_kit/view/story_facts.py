@@ -14,10 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from autodiff_kit.view.formula import Names, word
+from autodiff_kit.view.words import listed
 
 __all__ = ["Chapter", "Facts", "Told", "Where", "base_of"]
 
 Where = Sequence[int]
+NAMED = 6  # more names are not listed
 AWAY = re.compile(r"\b(detach\(\)|data\b|item\(\)|tolist\(\)|numpy\(\))|\bfloat\(")
 OFF = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False")
 
@@ -198,7 +200,7 @@ class Facts:
         )
 
     def cuts(self, node: int) -> list[int]:
-        """Return the nodes at which the way back from an unrecorded one ends."""
+        """Return the nodes at which the path back from an unrecorded one ends, oldest first."""
         found: dict[int, None] = {}
         waiting, seen = [node], set()
         while waiting:
@@ -214,7 +216,30 @@ class Facts:
                 found[n] = None
             waiting += inputs
         away = [n for n in found if self.nodes[n]["kind"] == "op" or self.left(n)]
-        return away or list(found)
+        return sorted(away or found)
+
+    def cure(self, leaves: Sequence[int]) -> str:
+        """Say how leaves that require no gradient are made to require one: all that can."""
+        floats = [n for n in leaves if self.nodes[n]["value"]["dtype"].startswith("float")]
+        if not floats:
+            whole = listed(f"`{self.name(n)}`" for n in leaves)
+            return (
+                f"only floats can require a gradient: make {whole} of floats, `1.0` instead of `1`"
+            )
+        if len(floats) > 1:
+            names = [f"`{self.name(n)}`" for n in floats]
+            some = ", ".join(names[:-1]) if len(names) <= NAMED else ", ".join(names[:NAMED])
+            last = names[-1] if len(names) <= NAMED else "another one"
+            return (
+                "make the tensors whose gradients you want with `requires_grad=True`, or call "
+                f"`.requires_grad_()` on them first: {some} or {last}"
+            )
+        record, name = self.nodes[floats[0]], self.name(floats[0])
+        text, line = record["text"], self.line(record["where"])
+        if not text.endswith(")") or "requires_grad" in text:
+            return f"call `{name}.requires_grad_()` before you compute with it"
+        new = f"{text[:-1]}, requires_grad=True)"
+        return f"write `{line.replace(text, new) if line == f'{name} = {text}' else new}`"
 
     def cut(self, node: int) -> tuple[list[Chapter], str]:
         """Tell why nothing was recorded at a node, and what mends that."""
@@ -224,25 +249,21 @@ class Facts:
             left = self.left(node)
             if left is None:
                 words = f"`{name}` is a leaf that does not require a gradient."
-                text = record["text"]
-                line = f"`{name} = {text[:-1]}, requires_grad=True)`"
-                can_write = (
-                    name.isidentifier() and text.endswith(")") and "requires_grad" not in text
-                )
-                cure = f"write {line}" if can_write else f"let `{name}` require one"
-                return [Chapter(words, node, record["where"])], cure
+                return [Chapter(words, node, record["where"])], self.cure([node])
             where, how = left
             words = (
                 f"`{how}` gives the numbers without the graph: for what follows, `{name}` is a "
-                "leaf that wants no gradient. The way back ends here."
+                "leaf that requires no gradient. The backward path ends here."
             )
-            return [
-                Chapter(words, node, where)
-            ], f"leave out `.{how}` where the gradient has to pass"
+            return [Chapter(words, node, where)], f"leave out `.{how}` where a gradient has to flow"
         what = f"`{record['text'] or record['op']}`"
+        if record["op"] == "detach":
+            words = f"{what} gives the numbers without the graph. The backward path ends here."
+            cure = "leave out `detach()` where a gradient has to flow"
+            return [Chapter(words, node, record["where"])], cure
         if not self.recording["ops"][record["op"]]["rules"]:
             words = f"{what} has no derivative: its result jumps or counts. Nothing is recorded."
-            return [Chapter(words, node, record["where"])], "use an operation that has a slope"
+            return [Chapter(words, node, record["where"])], "use an operation that has a derivative"
         chapters = []
         switch = self.switch(record["where"])
         if switch is not None:
@@ -253,7 +274,7 @@ class Facts:
             mend = f"compute `{name}` while recording is on"
         chapters.append(
             Chapter(
-                f"{what} was computed all the same, but no node was made: the way back ends here.",
+                f"{what} was computed, but no node was made: the backward path ends here.",
                 node,
                 record["where"],
             )

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 from autodiff_kit.view.story_facts import Chapter, Facts, Told, Where, base_of
 
 __all__ = ["lost", "no_graph", "not_wanted", "unused"]
+
+
+PLACES = 4  # where the path ends; more are not told one by one
 
 
 def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -21,18 +25,25 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     chapters: list[Chapter] = []
     mends: dict[str, None] = {}
-    for cut in facts.cuts(node)[:2]:
+    cuts = facts.cuts(node)
+    for cut in cuts[:PLACES]:
         told, mend = facts.cut(cut)
         chapters += [c for c in told if c not in chapters]
         mends[mend] = None
+    if all(facts.nodes[n]["kind"] == "leaf" and facts.left(n) is None for n in cuts):
+        asked = [facts.find(one) for one in _asked(_call(facts))]
+        mends = {facts.cure([n for n in cuts if n in asked] or cuts): None}
+        if more := len(cuts) - PLACES + 1 if len(cuts) > PLACES else 0:
+            words = f"`{facts.name(cuts[PLACES - 1])}` and {more - 1} more leaves do not either."
+            chapters[-1] = replace(chapters[-1], words=words)
     text = facts.text(facts.error["where"])
     needs = {
-        "retain_grad": "would keep a gradient, but none will ever come",
-        "register_hook": "would wait for a gradient, but none will ever come",
+        "retain_grad": "would save a gradient, but none will ever arrive",
+        "register_hook": "would wait for a gradient, but none will ever arrive",
     }
     why = next((words for key, words in needs.items() if key in text), "")
     name = facts.name(node)
-    last = f"`{text}` {why or 'looks for the node that made `' + name + '`, and there is none'}."
+    last = f"`{text}` {why or 'needs the node that made `' + name + '`, and there is none'}."
     chapters.append(Chapter(last, node, facts.error["where"]))
     return f"No graph leads back from `{name}`", chapters, "; ".join(mends)
 
@@ -47,7 +58,7 @@ def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
     name = facts.name(node)
     words = f"The gradient with respect to `{name}` is asked for: no edge was ever made for it."
     chapters.append(Chapter(words, node, facts.error["where"]))
-    return f"`{name}` wants no gradient", chapters, mend
+    return f"`{name}` requires no gradient", chapters, mend
 
 
 def unused(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -61,7 +72,7 @@ def unused(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     name, of = facts.name(node), facts.name(root)
     return (
-        f"`{name}` was not used on the way to `{of}`",
+        f"`{name}` was not used to compute `{of}`",
         [
             Chapter(f"`{name}` is made here.", node, facts.nodes[node]["where"]),
             Chapter(
@@ -77,7 +88,7 @@ def unused(facts: Facts, match: re.Match[str]) -> Told | None:
                 facts.error["where"],
             ),
         ],
-        f"use `{name}` on the way to `{of}`; or allow for it: `allow_unused=True` gives None, "
+        f"use `{name}` to compute `{of}`; or allow for it: `allow_unused=True` gives None, "
         "`materialize_grads=True` gives zeros",
     )
 
@@ -109,7 +120,7 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
         if n["kind"] == "leaf" and (left := facts.left(n["id"])) and _mentions(facts, left, reached)
     ]
     chapters = [
-        Chapter(f"`{name}` is a leaf that wants a gradient.", node, facts.nodes[node]["where"])
+        Chapter(f"`{name}` is a leaf that requires a gradient.", node, facts.nodes[node]["where"])
     ]
     if ghosts or away:
         told, mend = facts.cut((away or ghosts)[0])
@@ -121,24 +132,22 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
         mend = f"let what you call `backward` on depend on `{facts.name(end)}`"
     else:
         chapters[0] = Chapter(
-            f"`{name}` is a leaf that wants a gradient, and no operation uses it.",
+            f"`{name}` is a leaf that requires a gradient, and no operation uses it.",
             node,
             facts.nodes[node]["where"],
         )
-        mend = (
-            f"use `{name}` on the way to the result; perhaps its name was given to another tensor"
-        )
+        mend = f"use `{name}` to compute the result; perhaps its name was given to another tensor"
     last = passes[-1]
     roots = " and ".join(f"`{facts.name(n)}`" for n in last["roots"])
     chapters.append(
         Chapter(
-            f"Backward starts at {roots}. No way leads from there to `{name}`: `{name}.grad` stays "
-            "None.",
+            f"Backward starts at {roots}. No path leads from there to `{name}`: `{name}.grad` "
+            "stays None.",
             last["roots"][0],
             last["where"],
         )
     )
-    return f"No gradient comes to `{name}`", chapters, mend
+    return f"No gradient flows to `{name}`", chapters, mend
 
 
 def _call(facts: Facts) -> ast.Call | None:

@@ -35,7 +35,7 @@ def no_scalar(facts: Facts, match: re.Match[str]) -> Told | None:
     text = facts.text(facts.error["where"])
     start = name if name.isidentifier() else f"({name})"
     return (
-        f"Backward begins with one 1, and `{name}` has {count} numbers",
+        f"Backward starts with a single 1, and `{name}` has {count} numbers",
         [
             Chapter(
                 f"`{facts.titled(node)}` has shape {shape_text(value['shape'])}: {count} numbers.",
@@ -43,13 +43,13 @@ def no_scalar(facts: Facts, match: re.Match[str]) -> Told | None:
                 facts.nodes[node]["where"],
             ),
             Chapter(
-                f"`{text}` needs a number to begin with at each of them. For a single number "
-                "that is 1; for many, only you can say.",
+                f"`{text}` needs a number to start with at each of them. For a single number "
+                "that is 1; for several, only you can say.",
                 node,
                 facts.error["where"],
             ),
         ],
-        f"make one number of them: `{start}.sum().backward()` or `{start}.mean().backward()`; or "
+        f"reduce them to one number: `{start}.sum().backward()` or `{start}.mean().backward()`; or "
         f"say what flows in: `{start}.backward(torch.ones_like({name}))`",
     )
 
@@ -72,13 +72,13 @@ def leaf_in_place(facts: Facts, match: re.Match[str]) -> Told | None:
         )
     )
     if leaf != node:
-        words = f"`{facts.titled(node)}` is a view: it looks into the memory of `{name}`."
+        words = f"`{facts.titled(node)}` is a view: it shares the storage of `{name}`."
         chapters.append(Chapter(words, node, facts.nodes[node]["where"]))
     text = facts.line(facts.error["where"])
     chapters.append(
         Chapter(
-            f"`{text}` would put other numbers into `{name}`. Then `{name}` would not be what "
-            "you made any more, and its gradient would belong to numbers that are gone.",
+            f"`{text}` would write other numbers into `{name}`. Then `{name}` would no longer be "
+            "what you made, and its gradient would belong to numbers that are gone.",
             node,
             facts.error["where"],
         )
@@ -92,7 +92,7 @@ def leaf_in_place(facts: Facts, match: re.Match[str]) -> Told | None:
 
 
 def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
-    """Tell what is done to a result, and only a leaf can bear."""
+    """Tell what is done to a result, and is allowed on leaves only."""
     node = facts.subject
     if node is None or facts.nodes[node]["kind"] != "op":
         return None
@@ -100,14 +100,12 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
     text = facts.text(facts.error["where"])
     message = facts.error["message"]
     if "numpy()" in message:
-        title = f"`{name}` would leave the graph unnoticed"
+        title = f"`{name}` would leave the graph without a trace"
         last = f"`{text}` would go on in NumPy, where nothing is recorded."
-        mend = f"say that you know: `{text.replace('.numpy', '.detach().numpy')}`"
+        mend = f"say that you mean it: `{text.replace('.numpy', '.detach().numpy')}`"
     elif "optimize" in message:
         title = f"An optimizer was given `{name}`, which is a result"
-        last = (
-            f"An update of `{name}` would be lost: it is computed anew from its inputs each time."
-        )
+        last = f"An update of `{name}` would be lost: it is computed from its inputs each time."
         mend = f"give it the leaves that `{name}` is made of; or make it a leaf: "
         mend += f"`{name}.detach().requires_grad_()`"
     elif "deepcopy" in message:
@@ -116,11 +114,11 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         mend = f"copy the numbers alone: `{name}.detach().clone()`"
     elif "hook" in message:
         title = f"`{name}` accumulates nothing"
-        last = "This hook waits until `.grad` was accumulated, and only leaves have that."
+        last = "This hook runs after `.grad` was accumulated, and only leaves accumulate."
         mend = f"use `{name}.register_hook(...)`, which is called with the gradient as it passes"
     else:
-        title = f"`{name}` requires a gradient because of what it is made of"
-        last = f"`{text}` would cut the graph behind its back."
+        title = f"`{name}` requires a gradient because its inputs do"
+        last = f"`{text}` would cut the graph without a trace."
         mend = f"take the numbers out of the graph: `{name} = {name}.detach()`"
     made = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
     chapters = [
@@ -131,18 +129,18 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
 
 
 def no_float(facts: Facts, match: re.Match[str]) -> Told | None:
-    """Tell that whole numbers have no gradient."""
+    """Tell that integers have no gradient."""
     node = facts.subject
     text = facts.text(facts.error["where"])
     chapters = []
     if node is not None and facts.nodes[node]["where"] is not None:
         record = facts.nodes[node]
-        words = f"`{facts.name(node)}` holds whole numbers: {record['value']['dtype']}."
+        words = f"`{facts.name(node)}` holds integers: {record['value']['dtype']}."
         chapters.append(Chapter(words, node, record["where"]))
-    words = f"`{text}` asks for a gradient: how much changes if this changes a little? Whole "
-    chapters.append(Chapter(words + "numbers cannot change a little.", node, facts.error["where"]))
+    words = f"`{text}` asks for a gradient: how much changes if this changes a little? "
+    chapters.append(Chapter(words + "Integers cannot change a little.", node, facts.error["where"]))
     mend = "write the numbers with a point, `1.` instead of `1`, or use `.float()`"
-    return "Whole numbers have no gradient", chapters, mend
+    return "Integers have no gradient", chapters, mend
 
 
 def wrong_shape(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -180,16 +178,16 @@ def inference(facts: Facts, match: re.Match[str]) -> Told | None:
     node, switch = inside[-1]
     name = facts.name(node)
     return (
-        f"`{name}` was made in inference mode, and cannot come back into a graph",
+        f"`{name}` was made in inference mode, and cannot enter a graph later",
         [
             Chapter(f"`{facts.text(switch)}`: from here on nothing is recorded.", None, switch),
             Chapter(
-                f"`{facts.titled(node)}` has no version counter: nobody would notice a change.",
+                f"`{facts.titled(node)}` has no version counter: a change would go unnoticed.",
                 node,
                 facts.nodes[node]["where"],
             ),
             Chapter(
-                f"`{facts.text(facts.error['where'])}` would have to rely on `{name}`.",
+                f"`{facts.text(facts.error['where'])}` would have to rely on `{name}` as it is.",
                 node,
                 facts.error["where"],
             ),
@@ -209,17 +207,19 @@ def function(facts: Facts, match: re.Match[str]) -> Told | None:
     message = facts.error["message"].splitlines()[0]
     if "number of gradients" in message:
         expected, got = re.findall(r"\d+", message.rpartition("(")[2])
-        title = f"{op} took {expected} arguments, and its backward answers for {got}"
-        last = f"The backward of {op} gave back {got}: each of the {expected} needs its own."
+        title = f"{op} took {expected} arguments, and its backward returns {got} gradients"
+        last = (
+            f"The backward of {op} returned {got}: each of the {expected} arguments needs its own."
+        )
         mend = f"return {expected} values from `backward`, None for those without a gradient"
     elif "invalid gradient" in message:
         got, wanted = re.findall(r"\[.*?\]", message)
-        title = f"The backward of {op} gives a gradient of another shape than its input"
-        last = f"What came back has shape {got}, and that input has shape {wanted}."
+        title = f"The backward of {op} returns a gradient of another shape than its input"
+        last = f"What it returned has shape {got}, and that input has shape {wanted}."
         mend = "give each input a gradient of its own shape; sum over what was broadcast"
     else:
-        title = f"{op} cannot go back"
-        last = f"Backward comes to {op}: {message}"
+        title = f"{op} cannot be differentiated"
+        last = f"Backward reaches {op}: {message}"
         mend = f"write a `backward` for {op} that is made of differentiable operations"
     words = f"`{facts.titled(node)}` is applied to {count} tensor{'s' * (count != 1)} of the graph."
     chapters = [
@@ -243,14 +243,14 @@ def nan(facts: Facts, match: re.Match[str]) -> Told | None:
         f"The rule of {op} gives nan",
         [
             Chapter(
-                f"`{facts.titled(node)}` is computed at {value}. The value is fine; its slope "
+                f"`{facts.titled(node)}` is computed at {value}. The value is fine; its derivative "
                 "there need not be.",
                 node,
                 record["where"],
             ),
             Chapter(
-                f"Backward comes to {op} with gradient {show(visit['g'])}, and its rule makes nan "
-                "of it: infinite slopes times 0, or a slope where there is none.",
+                f"Backward reaches {op} with gradient {show(visit['g'])}, and its rule makes nan "
+                "of it: an infinite derivative times 0, or a derivative where there is none.",
                 node,
                 facts.error["where"],
             ),

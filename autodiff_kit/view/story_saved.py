@@ -1,4 +1,4 @@
-"""Stories of what backward had saved: somebody changed it, or an earlier backward has freed it.
+"""Stories of what was saved for backward: a line changed it, or an earlier backward freed it.
 
 After reading you know how the two commonest surprises of autograd are traced to a line. Each
 function here takes the facts and what the pattern of its message has found. Read next:
@@ -71,13 +71,13 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
     for k, event in enumerate(told):
         version = now if event is mine[-1] else expected + 1 + k
         line = facts.line(event["where"])
-        how = f"`{line}` writes into the same memory" if line else "The same memory is written"
+        how = f"`{line}` writes into the same storage" if line else "The same storage is written"
         if event["how"].endswith(".step"):
             how = f"{event['how'].split('.')[0]} updates `{facts.name(event['node'])}` in place"
         chapters.append(Chapter(f"{how}: version {version}.", event["node"], event["where"]))
     chapters.append(
         Chapter(
-            f"Backward comes to {facts.op(node)} and wants version {expected}. There is "
+            f"Backward reaches {facts.op(node)}, which needs version {expected}. There is "
             f"only version {now}: the old numbers are gone.",
             node,
             facts.error["where"],
@@ -116,7 +116,7 @@ def _instead(facts: Facts, changes: Sequence[Mapping[str, Any]]) -> str:
     if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
         owner = ast.unparse(line.targets[0].value)
         return f"`{owner} = {owner}.clone()` on the line before `{ast.unparse(line)}`"
-    return "change a clone(), and keep the old one as it is"
+    return "change a clone(), and leave the old one as it is"
 
 
 def twice(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -141,26 +141,27 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.nodes[node]["where"],
         ),
         Chapter(
-            f"The first backward uses what {op} had saved, and frees it: "
+            f"The first backward uses what {op} saved, and frees it: "
             f"{memory(facts.events[freed]['bytes'])}.",
             node,
             first["where"],
         ),
         Chapter(
-            f"The second backward comes to {op} again and finds nothing there.",
+            f"The second backward reaches {op} and finds nothing there.",
             node,
             facts.error["where"],
         ),
     ]
     keep = facts.text(first["where"]).replace("()", "(retain_graph=True)")
-    ways = f"run the forward code again; or let the first backward keep what was saved: `{keep}`"
-    title = "The graph was freed by the first backward, and wanted by a second"
+    ways = f"run the forward code again; or let the first backward retain what was saved: `{keep}`"
+    title = "The graph was freed by the first backward, and needed by a second"
     if same_line:
-        title = "A round of the loop reaches back into the graph of the round before"
-        ways = "cut the graph between the rounds with `.detach()`, or go back once, at the end"
+        title = "An iteration of the loop reaches back into the graph of the iteration before"
+        ways = "cut the graph between the iterations with `.detach()`, or call backward once, "
+        ways += "at the end"
     elif first["roots"] != passes[-1]["roots"]:
         a, b = (facts.name(p["roots"][0]) for p in (first, passes[-1]))
         shared = f"`{a}` and `{b}` share `{facts.name(node)}`."
         chapters[0] = Chapter(f"{chapters[0].words} {shared}", chapters[0].node, chapters[0].where)
-        ways = f"go back once for both: `({a} + {b}).backward()`"
+        ways = f"call backward once for both: `({a} + {b}).backward()`"
     return title, chapters, ways

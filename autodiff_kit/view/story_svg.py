@@ -247,7 +247,7 @@ def _prose(told: Story, width: float) -> tuple[str, float]:
         parts.append(_disk(n, 4 + RADIUS, y + 9, len(told.chapters)))
         y = _sentences(parts, chapter.words, indent, y, room) + 7
         parts.append("</g>")
-    parts.append(f'<text class="adk-story-mend" x="4" y="{y + 15:g}">To mend it</text>')
+    parts.append(f'<text class="adk-story-mend" x="4" y="{y + 15:g}">How to fix it</text>')
     y = _sentences(parts, told.mend[0].upper() + told.mend[1:] + ".", indent, y + PROSE, room)
     return "".join(parts), y
 

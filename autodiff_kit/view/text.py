@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from autodiff_kit.view.fold import Box, Outline
     from autodiff_kit.view.scene import Picture
 
-__all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text"]
+__all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text", "where_made"]
 
 Node = Mapping[str, Any]
 
@@ -57,17 +57,16 @@ def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) ->
     node = outputs[0]
     record = recording["nodes"][node]
     rows: list[list[str]] = []
-    if record["kind"] == "leaf" and record["grad_fn"]:
-        rows.append(["what", f"{record['grad_fn']}, made where the recording could not see it"])
-    elif record["kind"] == "leaf":
-        wants = "wants a gradient" if record["requires_grad"] else "wants no gradient"
-        made = f"a {record['part']}" if record.get("part") else "you made it"
-        rows.append(["what", f"leaf: {made}, it {wants}"])
+    if record["kind"] == "leaf":
+        what = f"result of {record['grad_fn']}" if record["grad_fn"] else "leaf"
+        rows.append(["what", f"{what}: a {record['part']}" if record.get("part") else what])
+        if made := where_made(record):
+            rows.append(["made", made])
     else:
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
         rows.append(["operation", f"{names.text(node) or word(record['op'])}{name}"])
         if not record["recorded"]:
-            rows.append(["recorded", "no: backward does not come here"])
+            rows.append(["recorded", "no: backward does not reach it"])
     value = record["value"]
     size = prod(value["shape"])
     if len(outputs) > 1:
@@ -84,9 +83,18 @@ def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) ->
     if record["text"]:
         rows.append(["source", " ".join(str(record["text"]).split())])
     place = _place(recording["scopes"], record["scope"])
-    if place:
+    if place and record["where"] is not None:
         rows.append(["in", place])
     return rows
+
+
+def where_made(record: Node) -> str:
+    """Return where a leaf comes from, if no line that was recorded has made it; else ""."""
+    if record.get("older"):
+        return "before the recording"
+    if record["grad_fn"] or (record["where"] is None and not record.get("part")):
+        return "where the recording could not see it"
+    return ""
 
 
 def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
@@ -95,7 +103,7 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
     operands = names.operands(node)
     sources = {source["arg"]: source for source in record["inputs"]}
     lines: dict[str, tuple[int, str | None, dict[str, None]]] = {}
-    for saved in record["saved"]:
+    for saved in names.written.saved(node):
         source = sources.get(saved["name"])
         if saved["name"] == "out":
             what = f"its result {short(record['value']) or ''}".strip()
@@ -107,7 +115,7 @@ def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
         else:
             what = f"the number {parameter(source['value'])}"
         by = {
-            "checkpoint": ": not kept, the checkpoint computes it again",
+            "checkpoint": ": not saved, the checkpoint recomputes it",
             "hook": ": as your pack hook returned it",
         }.get(saved.get("by", ""))
         size, _, rules = lines.setdefault(what, (0, by, {}))
@@ -130,7 +138,7 @@ def saved_name(name: str) -> str:
 def _size(what: str, size: int) -> str:
     if size:
         return f" ({memory(size)})"
-    return "" if what.startswith("the number ") else " (in the same memory)"
+    return "" if what.startswith("the number ") else " (in the same storage)"
 
 
 def no_saved(recording: Mapping[str, Any], node: int) -> str:
@@ -159,7 +167,7 @@ def _rules(recording: Mapping[str, Any], node: int, names: Names) -> str:
     rules = recording["ops"][record["op"]]["rules"]
     parameters = tuple(sorted((k, parameter(v)) for k, v in record["params"].items()))
     lines: Counter[str] = Counter()
-    for source in record["inputs"]:
+    for source in names.written.inputs(node):
         if "node" not in source or not recording["nodes"][source["node"]]["recorded"]:
             continue
         left = gradient_of(names.name(source["node"]))
@@ -243,7 +251,7 @@ def to_text(picture: Picture, step: int | None = None) -> str:
         value = shown.get("value", text["lines"][-1] if text["lines"] else "")
         notes = text["symbol"]
         if text["ghost"]:
-            notes += ", not recorded" if box.kind == "op" else ", wants no gradient"
+            notes += ", not recorded" if box.kind == "op" else ", requires no gradient"
         rows.append([f"{mark} {picture.titles[box.id]}", notes, value, grad or ""])
     heads = ["  node", "made by", "value", "gradient"]
     if not any(row[3] for row in rows):

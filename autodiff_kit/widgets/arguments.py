@@ -57,7 +57,7 @@ class Arguments:
     Attributes
     ----------
     controls : dict from str to Widget
-        One for each argument that can be turned.
+        One for each argument that can be changed.
     tensors : list of str
         The arguments that are tensors.
 
@@ -167,6 +167,22 @@ class Arguments:
         control.description = name
         control.style.description_width = "initial"
         self.controls[name], self._made[name] = control, make
+
+    def beside(self, controls: Mapping[str, ipywidgets.Widget]) -> dict[str, ipywidgets.Widget]:
+        """Return the controls of the arguments, and after them a lab's own.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the name of one of those.
+        """
+        for name in controls:
+            if name in self.controls:
+                raise TypeError(
+                    f"the lab has a control {name!r} of its own.\n"
+                    "-> Give the argument of your function another name."
+                )
+        return {**self.controls, **controls}
 
     def values(self) -> dict[str, Any]:
         """Return what each argument is now: new tensors, without gradients, and new lists."""

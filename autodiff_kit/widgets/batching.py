@@ -46,7 +46,7 @@ MASKS: dict[
 
 
 class Batching(Lab):
-    """Go through sequences of different length in three ways, and compare them.
+    """Process sequences of different length in three ways, and compare them.
 
     *One by one*: each sequence by itself, with a graph of its own length. *Padded*: all together,
     the shorter ones filled up with zeros that a mask keeps out of the loss. *Shrinking batch*: all
@@ -68,7 +68,7 @@ class Batching(Lab):
     ways : list of Way
         The figures behind the picture.
     times : HTML
-        How long each way took here and now; no part of the still picture.
+        How long each of them took here and now; no part of the still picture.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Batching(Lab):
         self.canvas.svg = batching_svg(ways)
         self.canvas.caption = f"{seen.doubt} {told(ways)}".lstrip()
         if seen.differs:
-            self.canvas.caption = f"{seen.doubt} So the ways through it cannot be compared."
+            self.canvas.caption = f"{seen.doubt} So the three variants cannot be compared."
         self._pick()
 
     def _show_times(self, seconds: list[float]) -> None:

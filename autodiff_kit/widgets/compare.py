@@ -1,7 +1,7 @@
 """The static/dynamic lab: one function, run anew each time, and replayed from one trace.
 
 After reading you know what is compared: both use the same op table and the same rules; the dynamic
-run builds its graph anew and asks every ``if`` again, the static one replays what a single run did.
+run builds its graph anew and tests every ``if`` again, the static one replays what one run did.
 Read next: ``autodiff_kit/static.py``.
 """
 
@@ -21,27 +21,12 @@ from autodiff_kit.view.formula import number
 from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, words
 from autodiff_kit.view.words import listed, sentence
 from autodiff_kit.view.words import memory as in_bytes
-from autodiff_kit.widgets.arguments import (
-    Arguments,
-    no_tensors,
-    source_of_function,
-    text_around,
-)
+from autodiff_kit.widgets.arguments import Arguments, text_around
 from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
-from autodiff_kit.widgets.distrust import Examined, examined
-from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.measuring import (
-    EFFECTS,
-    FAILS,
-    MOST,
-    PRINTS,
-    kept_bytes,
-    micro,
-    not_timed,
-    prints,
-    seconds_of,
-)
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run, the_tensor
+from autodiff_kit.widgets.distrust import Examined
+from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, seconds_or_why
+from autodiff_kit.widgets.running import fresh_grads, name_of, run, the_tensor
 
 __all__ = ["Compare"]
 
@@ -59,7 +44,7 @@ class _Dynamic(NamedTuple):
     recording: Recording
 
 
-class Compare(Lab):
+class Compare(FunctionLab):
     """One function twice: as a dynamic graph, and as a static one that was traced once.
 
     At each change of a control the function runs at most 34 times: twice to see whether it answers
@@ -85,7 +70,7 @@ class Compare(Lab):
     nodes, operations : int
         Nodes that the dynamic run built, and operations that the static one replays.
     kept : int
-        Bytes that the dynamic graph kept for backward.
+        Bytes that the dynamic graph saved for backward.
     times_as_fast : float
         How many times as fast the static graph is, measured at the latest change; 0 if it could
         not be replayed, or if the function prints or changes something outside of itself.
@@ -111,20 +96,17 @@ class Compare(Lab):
         then: Mapping[str, Any] | None = None,
         **examples: Any,
     ) -> None:
-        self._arguments = Arguments(function, examples)
-        self._function = function
-        self._lines, self._first_line = source_of_function(function)
         self._frozen: Frozen | None = None
         self._time = ipywidgets.HTML()
         self.seconds: dict[str, float] = {}
         self.times_as_fast = 0.0
-        again = ipywidgets.Button(description="trace again, here")
+        again = ipywidgets.Button(description="trace again, at these values")
         again.on_click(self._trace_again)
-        controls = {**self._arguments.controls, "trace again": again}
+        arguments = Arguments(function, examples)
         title = f"{name_of(function)}: dynamic and static"
-        super().__init__(controls, title=title, extra=[self._time])
+        controls = {"trace again": again}
+        super().__init__(function, arguments, controls, then=then, title=title, extra=[self._time])
         self.canvas.add_class("adk-caption-first")
-        self.turn(then or {})
 
     def _trace_again(self, button: Any) -> None:
         with self._turn:
@@ -133,12 +115,8 @@ class Compare(Lab):
 
     def draw(self) -> None:
         """Run the function, replay the trace, and compare."""
-        seen = examined(
-            self._function,
-            self._dynamic,
-            lambda run: run.answer,
-            recording=lambda run: run.recording,
-            changed_arguments=lambda run: self._arguments.changed(run.values),
+        seen = self._examined(
+            self._dynamic, lambda run: run.answer, lambda run: run.recording, lambda run: run.values
         )
         _, dynamic, grads, kept, recording = seen.first
         values = self._arguments.values()
@@ -170,8 +148,8 @@ class Compare(Lab):
         rows += [
             ["operations run", str(ran), str(self.operations)],
             ["nodes built", str(nodes), "0"],
-            ["kept by nodes", in_bytes(kept), in_bytes(0)],
-            ["tensors asked", str(ways), "0"],
+            ["saved by nodes", in_bytes(kept), in_bytes(0)],
+            ["conditions tested", str(ways), "0"],
         ]
         wrong_grads = [n for n, g in grads.items() if not _same(g, static_grads.get(n))]
         said = self._said(frozen, seen, refusal, wrong_grads)
@@ -193,10 +171,7 @@ class Compare(Lab):
         def there_and_back() -> tuple[Tensor, dict[str, Tensor | None], int]:
             with watch_memory() as memory:
                 value = self._arguments.call(self._function, values)
-            if value is not None and not isinstance(value, Tensor) and not memory.arrays:
-                ran(value, self._function)
-                raise Refused(no_tensors(self._arguments, self._function, value))
-            answer = the_tensor(value, self._function)
+            answer = self._answer(value, has_run=bool(memory.arrays))
             if not answer.requires_grad or answer.numel() != 1:
                 return answer, {}, kept_bytes(memory)
             names = [name for name in self._arguments.tensors if values[name].requires_grad]
@@ -211,7 +186,7 @@ class Compare(Lab):
     def _static(
         self, frozen: Frozen, values: dict[str, Any]
     ) -> tuple[Tensor | None, str, dict[str, Tensor | None]]:
-        """Replay; what stands in the way of it is part of the answer."""
+        """Replay; what prevents it is part of the answer."""
         given = [values[name] for name in frozen.names]
         try:
             answer = frozen.graph.run(*given)
@@ -237,7 +212,7 @@ class Compare(Lab):
         else:
             said = f"{doubt}Both answer {right}."
             if seen.has_effects:
-                said += " A replay runs the operations on tensors and nothing else."
+                said += " A replay runs only the operations on tensors."
             if wrong_grads:
                 said += f" The gradient of {listed(wrong_grads)} differs."
         return said + f" Traced at {frozen.made_with}." * bool(frozen.made_with)
@@ -301,12 +276,8 @@ class Compare(Lab):
         self, seen: Examined[_Dynamic], values: dict[str, Any], backward: bool, replayed: bool
     ) -> None:
         """Time both; shown live and nowhere else, as it is another time every time."""
+        self._time.value, self.times_as_fast = "", 0.0
         if self._frozen is None or not replayed:
-            self._time.value, self.times_as_fast = "", 0.0
-            return
-        if seen.has_effects or prints(self._function):
-            why = PRINTS if prints(self._function) else EFFECTS
-            self._time.value, self.times_as_fast = not_timed(why), 0.0
             return
         given = [values[name] for name in self._frozen.names]
 
@@ -316,10 +287,10 @@ class Compare(Lab):
                 answer.backward()
 
         replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
-        try:
-            both = seconds_of(dynamic, lambda: replay(*given), of=self._function)
-        except Exception:
-            self._time.value, self.times_as_fast = not_timed(FAILS), 0.0
+        both, self._time.value = seconds_or_why(
+            dynamic, lambda: replay(*given), of=[self._function], has_effects=seen.has_effects
+        )
+        if not both:
             return
         self.seconds = dict(zip(("dynamic", "static"), both, strict=True))
         self.times_as_fast = self.seconds["dynamic"] / self.seconds["static"]
@@ -332,9 +303,9 @@ class Compare(Lab):
 
 
 def _mark_frozen(line: Line, then: Branch | None, now: Branch | None) -> None:
-    """Say of a branch which way the trace goes for ever, and which way it goes now."""
-    went = f"frozen {then.note()}" if then else "never asked in the trace"
-    ways = now.note() if now else "not asked now"
+    """Say of a branch what the trace always takes, and what this run takes."""
+    went = f"frozen {then.note()}" if then else "never tested in the trace"
+    ways = now.note() if now else "not tested now"
     if then and now and then.ways == now.ways:
         line.note, line.look = went, "frozen"
     else:

@@ -24,10 +24,10 @@ from autodiff_kit.view.difference import Branch, Difference, branches, differenc
 from autodiff_kit.view.formula import show
 from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.words import listed, sentence, spoken
-from autodiff_kit.widgets.arguments import Arguments, no_tensors, source_of_function, text_around
-from autodiff_kit.widgets.distrust import Examined, examined
-from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run, the_tensor
+from autodiff_kit.widgets.arguments import Arguments, text_around
+from autodiff_kit.widgets.distrust import Examined
+from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.running import fresh_grads, name_of, run
 
 __all__ = ["ControlFlow", "Frozen", "in_words", "same_answer"]
 
@@ -43,7 +43,7 @@ class _Run(NamedTuple):
     grads: dict[str, Tensor | None]
 
 
-class ControlFlow(Lab):
+class ControlFlow(FunctionLab):
     """A function with controls for its arguments, and its graph drawn over the one before.
 
     The function runs twice at each change, so that the lab can say if it does not answer the same
@@ -67,9 +67,9 @@ class ControlFlow(Lab):
     Attributes
     ----------
     recording : Recording
-        Of the latest run that went well.
+        Of the latest run without an error.
     difference : Difference
-        What was added, removed and kept between the run it is compared with and that one.
+        What was added, removed and unchanged between the run it is compared with and that one.
     answer : Tensor
         What the function returned.
     grads : dict from str to (Tensor or None)
@@ -98,9 +98,6 @@ class ControlFlow(Lab):
         then: Mapping[str, Any] | None = None,
         **examples: Any,
     ) -> None:
-        self._arguments = Arguments(function, examples)
-        self._function = function
-        self._lines, self._first_line = source_of_function(function)
         self._runs: list[Examined[_Run]] = []  # the first, the last but one, the last
         self._frozen: Frozen | None = None
         self._over = ipywidgets.Dropdown(
@@ -108,17 +105,12 @@ class ControlFlow(Lab):
         )
         self._over.style.description_width = "initial"
         switch = ipywidgets.Checkbox(frozen, description="frozen trace beside it", indent=False)
-        controls = {**self._arguments.controls, "over": self._over, "frozen": switch}
-        for taken in ("over", "frozen"):
-            if taken in self._arguments.controls:
-                raise TypeError(
-                    f"the lab has a control {taken!r} of its own.\n"
-                    "-> Give the argument of your function another name."
-                )
         self._asked: Any = None
-        super().__init__(controls, title=f"Control flow of {name_of(function)}")
+        arguments = Arguments(function, examples)
+        controls = {"over": self._over, "frozen": switch}
+        title = f"Control flow of {name_of(function)}"
+        super().__init__(function, arguments, controls, then=then, title=title)
         self.canvas.add_class("adk-caption-first")  # in view, whatever the height of the graph
-        self.turn(then or {})
 
     def draw(self) -> None:
         """Run the function if its arguments have changed, and draw what it did."""
@@ -127,12 +119,11 @@ class ControlFlow(Lab):
         values = self._arguments.values()
         asked = tuple(control.value for control in self._arguments.controls.values())
         if not self._runs or asked != self._asked:
-            seen = examined(
-                self._function,
+            seen = self._examined(
                 self._once,
                 lambda run: run.answer,
-                recording=lambda run: run.recording,
-                changed_arguments=lambda run: self._arguments.changed(run.values),
+                lambda run: run.recording,
+                lambda run: run.values,
             )
             self._asked = asked
             self._runs = [*self._runs[:1], *self._runs[-1:], seen][-3:]
@@ -141,10 +132,7 @@ class ControlFlow(Lab):
     def _once(self) -> _Run:
         values = self._arguments.values()
         value, recording = run(self._arguments.call, self._function, values, of=self._function)
-        if value is not None and not recording.nodes and not isinstance(value, Tensor):
-            ran(value, self._function)
-            raise Refused(no_tensors(self._arguments, self._function, value))
-        answer = the_tensor(value, self._function)
+        answer = self._answer(value, has_run=bool(recording.nodes))
         return _Run(values, recording, answer, self._gradients(values, answer))
 
     def _gradients(self, values: dict[str, Any], answer: Tensor) -> dict[str, Tensor | None]:

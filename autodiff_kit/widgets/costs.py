@@ -1,6 +1,6 @@
-"""The costs lab: several ways through the same inputs, counted and timed side by side.
+"""The costs lab: several functions of the same inputs, counted and timed side by side.
 
-After reading you know what costs: nodes and the bytes they keep are counted, and are the same on
+After reading you know what costs: nodes and the bytes they save are counted, and are the same on
 every machine; times are measured whenever you ask, and are another time every time. So only the
 counts are part of the still picture. Read next: ``measuring.py``.
 """
@@ -21,17 +21,7 @@ from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import Examined, contents, copy_of, examined
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.measuring import (
-    EFFECTS,
-    FAILS,
-    MOST,
-    PRINTS,
-    micro,
-    most_kept,
-    not_timed,
-    prints,
-    seconds_of,
-)
+from autodiff_kit.widgets.measuring import MOST, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
@@ -47,30 +37,30 @@ __all__ = ["Costs"]
 
 
 class Costs(Lab):
-    """What several ways through the same inputs cost: nodes, bytes kept for backward, time.
+    """What several functions of the same inputs cost: nodes, bytes saved for backward, time.
 
-    Each way runs twice with each input to be counted, which shows whether it does the same both
-    times, and up to 26 times to be timed.
+    Each function runs twice with each input to be counted, which shows whether it does the same
+    both times, and up to 26 times to be timed.
 
     Parameters
     ----------
     inputs : sequence of Tensor
-        Each way is called with each of them.
+        Each function is called with each of them.
     **ways
         Functions of one tensor, by the name that is shown; the others are compared with the first.
 
     Attributes
     ----------
     nodes, kept : dict from str to list of int
-        By way, one number for each input: nodes that were built, and the most bytes that nodes
-        kept at the same time.
+        By name, one number for each input: nodes that were built, and the most bytes that nodes
+        saved at the same time.
     seconds : dict from str to list of float
         Median time of a call, measured at the latest press of the button; empty if not timed.
 
     Raises
     ------
     TypeError
-        If there is no way, a way is no function, or an input is no tensor.
+        If there is no function, one cannot be called, or an input is no tensor.
 
     Examples
     --------
@@ -107,16 +97,16 @@ class Costs(Lab):
 
     def _measure(self, has_effects: bool) -> None:
         """Time all ways; shown live and nowhere else, as it is another time every time."""
-        printing = any(prints(way) for _, way in self._ways)
         self.seconds, self.times.svg = {}, ""
-        self.times.caption = not_timed(PRINTS if printing else EFFECTS)
-        if printing or has_effects:
-            return
-        try:
-            rows = [seconds_of(*(partial(way, x) for _, way in self._ways)) for x in self._inputs]
-        except Exception:
-            self.times.caption = not_timed(FAILS)
-            return
+        rows = []
+        for x in self._inputs:
+            calls = (partial(way, x) for _, way in self._ways)
+            functions = [way for _, way in self._ways]
+            row, why = seconds_or_why(*calls, of=functions, has_effects=has_effects)
+            if why:
+                self.times.caption = why
+                return
+            rows.append(row)
         names = [name for name, _ in self._ways]
         self.seconds = {n: list(s) for n, s in zip(names, zip(*rows, strict=True), strict=True)}
         times = self._table("Time of a call", self._time)
@@ -143,7 +133,7 @@ class Costs(Lab):
         if nodes == [0]:
             return f"{name}: no nodes."
         told = " or ".join(f"{n:,}" for n in nodes)
-        return f"{name}: {told} node{'s' * (nodes != [1])}, keeping {', '.join(kept)}."
+        return f"{name}: {told} node{'s' * (nodes != [1])}, saving {', '.join(kept)}."
 
 
 def _checked(

@@ -1,4 +1,4 @@
-"""The way down a surface: choose an optimizer and a step size, and drag the start.
+"""Gradient descent on a surface: choose an optimizer and a learning rate, and drag the start.
 
 After reading you know how a map of a function of two numbers, the arrows of its gradient and the
 path of the kit's own optimizer come together. Read next: ``training.py``, gradients of whole
@@ -47,7 +47,7 @@ __all__ = ["OPTIMIZERS", "Descent"]
 
 FIELD = (12, 8)  # arrows
 
-# What the lab calls them -> the class in optim, and its options besides the step size.
+# What the lab calls them -> the class in optim, and its options besides lr.
 OPTIMIZERS: dict[str, tuple[str, dict[str, Any]]] = {
     "SGD": ("SGD", {}),
     "SGD, momentum 0.9": ("SGD", {"momentum": 0.9}),
@@ -62,7 +62,7 @@ RATES.append(10.0)
 
 
 class Path2d(NamedTuple):
-    """Where an optimizer went: points, the value at each, and why it ended early, if it did."""
+    """The path of an optimizer: points, the value at each, and why it ended early, if it did."""
 
     points: list[Pair]
     values: list[float]
@@ -103,7 +103,7 @@ def _pair(point: Pair) -> str:
 
 
 class Descent(Plotted):
-    """Go down a surface: choose an optimizer and its step size, and drag the start.
+    """Go down a surface: choose an optimizer and its learning rate, and drag the start.
 
     The map shows the surface (more blue is higher) and minus its gradient as arrows; the
     path is that of the kit's own optimizer; below, the value at each step. The function runs at
@@ -122,7 +122,7 @@ class Descent(Plotted):
         One of ``"SGD"``, ``"SGD, momentum 0.9"``, ``"RMSprop"``, ``"Adagrad"``, ``"Adam"``,
         ``"AdamW"``.
     lr : float
-        Step size, 0.0001 to 10; the slider stops at 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1 ...
+        Learning rate, 0.0001 to 10; the slider stops at 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1 ...
     steps : int
         1 to 300.
     detail : int
@@ -141,7 +141,7 @@ class Descent(Plotted):
     --------
     >>> lab = Descent(lambda x, y: x * x + 4 * y * y, start=(2.0, 1.0), lr=0.1, steps=20)
     >>> lab
-    Descent(SGD, step size 0.1: after 20 steps from (2, 1) the value has gone from 8 to ...)
+    Descent(SGD, lr = 0.1: after 20 steps from (2, 1) the value has gone from 8 to ...)
     >>> lab.controls["lr"].value = 0.3
     """
 
@@ -167,7 +167,7 @@ class Descent(Plotted):
                 f"There is no optimizer {optimizer!r} here.\n-> Choose one of {known}."
             )
         if not 1e-4 <= lr <= 10:
-            raise ValueError(f"lr is the step size, from 0.0001 to 10, and not {lr}.")
+            raise ValueError(f"lr is the learning rate, from 0.0001 to 10, and not {lr}.")
         if not 1 <= steps <= 300:
             raise ValueError(f"steps is a number from 1 to 300, and not {steps}.")
         if not 5 <= detail <= 81:
@@ -190,7 +190,7 @@ class Descent(Plotted):
             "lr": ipywidgets.SelectionSlider(
                 options=[(f"{rate:g}", rate) for rate in sorted({*RATES, float(lr)})],
                 value=float(lr),
-                description="step size",
+                description="lr",
             ),
             "steps": ipywidgets.IntSlider(steps, min=1, max=300, description="steps"),
         }
@@ -307,7 +307,7 @@ class Descent(Plotted):
     def _words(self, path: Path2d) -> str:
         optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
         start = _pair(path.points[0])
-        begin = f"{optimizer}, step size {label(lr)}: "
+        begin = f"{optimizer}, lr = {label(lr)}: "
         if self._seen and self._seen.doubt:
             begin = f"{self._seen.doubt} {begin}"
         values = path.values
@@ -320,7 +320,7 @@ class Descent(Plotted):
         if self._diverges(path):
             where = f" It leaves the map at step {gone}." if gone is not None else ""
             ends = path.reason or f"after {steps} steps the value is {label(values[-1])}"
-            advice = against or " Try smaller steps."
+            advice = against or " Try a smaller lr."
             return f"{begin}the path from {start} diverges: {ends}.{where}{advice}"
         if path.reason and len(path.points) == 1:
             return f"{begin}the path ends where it begins, at {start}: {path.reason}.{against}"
@@ -382,7 +382,7 @@ class Descent(Plotted):
         up, down = max(rises) > room, min(rises) < -room
         zero = "0" if size == 0 else "almost 0"
         if up and down:
-            kind = "a saddle point: from it the surface rises one way and falls another"
+            kind = "a saddle point: from it the surface rises in one direction and falls in another"
         elif up:
             kind = "a minimum" if min(rises) > room else "the floor of a valley"
         else:

@@ -1,6 +1,6 @@
 """The no_grad lab: switch recording off in single lines, and see what that saves and what it costs.
 
-After reading you know what is measured: the bytes that the graph keeps for backward, each array
+After reading you know what is measured: the bytes that the graph saves for backward, each array
 once; the time of the forward pass with the switches and without; and what ``backward()`` then says.
 Read next: ``rewriting.py``, how a switch gets into the learner's code.
 """
@@ -22,26 +22,17 @@ from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
-from autodiff_kit.widgets.distrust import copy_of, examined
-from autodiff_kit.widgets.lab import Lab, mixed_libraries
-from autodiff_kit.widgets.measuring import (
-    EFFECTS,
-    FAILS,
-    MOST,
-    PRINTS,
-    kept_bytes,
-    micro,
-    not_timed,
-    prints,
-    seconds_of,
-)
+from autodiff_kit.widgets.distrust import copy_of
+from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.lab import mixed_libraries
+from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, seconds_or_why
 from autodiff_kit.widgets.rewriting import SWITCHES, Lines
 from autodiff_kit.widgets.running import Refused, fresh_grads, run, the_tensor
 
 __all__ = ["GradMode"]
 
 
-class GradMode(Lab):
+class GradMode(FunctionLab):
     r"""A function with a switch at each line: ``no_grad``, ``detach`` or ``requires_grad_()``.
 
     At each change the function runs once with its switches, twice as written, to see whether it
@@ -62,11 +53,11 @@ class GradMode(Lab):
     recording : Recording
         Of the latest run, forward and backward.
     kept, kept_as_written : int
-        Bytes that the graph keeps for backward, with the switches and without.
+        Bytes that the graph saves for backward, with the switches and without.
     nodes, nodes_as_written : int
         Operations that were recorded.
     error : str
-        What backward, or the function itself, said; ``""`` if all went well.
+        What backward, or the function itself, said; ``""`` if nothing failed.
     grads : dict from str to (str or None)
         ``.grad`` of each argument that requires grad, as text; None where nothing arrived.
 
@@ -95,10 +86,10 @@ class GradMode(Lab):
     ) -> None:
         self._source = Lines(source, tuple(examples))
         function = self._source.function
-        self._arguments = Arguments(function, examples)
-        controls: dict[str, ipywidgets.Widget] = dict(self._arguments.controls)
-        values = self._arguments.values()
-        for name in self._arguments.tensors:
+        arguments = Arguments(function, examples)
+        controls: dict[str, ipywidgets.Widget] = {}
+        values = arguments.values()
+        for name in arguments.tensors:
             if values[name].is_floating_point():
                 controls[f"{name}.requires_grad"] = ipywidgets.Checkbox(
                     values[name].requires_grad,
@@ -122,7 +113,7 @@ class GradMode(Lab):
         self._time = ipywidgets.HTML()
         self.seconds = self.seconds_as_written = 0.0
         title = "Recorded, line by line"
-        super().__init__(controls, title=title, extra=[self._time])
+        super().__init__(function, arguments, controls, title=title, extra=[self._time])
         self.canvas.add_class("adk-caption-first")
 
     def draw(self) -> None:
@@ -131,11 +122,10 @@ class GradMode(Lab):
         switches = {n: how for n, how in switches.items() if how != SWITCHES[0]}
         function = self._source.rewritten(switches)
         written = self._source.function
-        seen = examined(
-            written,
+        seen = self._examined(
             lambda: self._run(written, self._arguments.values()),
             lambda run: run[0].error or run[0].answer,
-            recording=lambda run: run[1],
+            lambda run: run[1],
         )
         before, plain = seen.first
         now, recording = self._run(function, self._values())
@@ -225,7 +215,7 @@ class GradMode(Lab):
 
     def _measured(self) -> str:
         kept, before = in_bytes(self.kept), in_bytes(self.kept_as_written)
-        text = f"Kept for backward: {kept} in {_count(self.nodes)}."
+        text = f"Saved for backward: {kept} in {_count(self.nodes)}."
         is_other = (kept, self.nodes) != (before, self.nodes_as_written)
         if self._is_compared and is_other:
             text += f"\nAs written: {before} in {_count(self.nodes_as_written)}."
@@ -242,20 +232,19 @@ class GradMode(Lab):
 
     def _measure(self, function: Any, written: Any, switched: bool, has_effects: bool) -> None:
         """Time both versions; shown live and nowhere else, as it is another time every time."""
-        if self.raised or has_effects or prints(written):
-            why = PRINTS if prints(written) else EFFECTS
-            self._time.value = "" if self.raised else not_timed(why)
+        self._time.value = ""
+        if self.raised:
             return
         plain, values = self._arguments.values(), self._values()
-        try:
-            self.seconds_as_written, self.seconds = seconds_of(
-                lambda: self._arguments.call(written, plain),
-                lambda: self._arguments.call(function, values),
-                of=written,
-            )
-        except Exception:
-            self._time.value = not_timed(FAILS)
+        both, self._time.value = seconds_or_why(
+            lambda: self._arguments.call(written, plain),
+            lambda: self._arguments.call(function, values),
+            of=[written],
+            has_effects=has_effects,
+        )
+        if not both:
             return
+        self.seconds_as_written, self.seconds = both
         text = f"Forward pass: {micro(self.seconds_as_written)} as written"
         if switched:
             ratio = self.seconds / (self.seconds_as_written or 1)

@@ -192,7 +192,7 @@ def one_number(function: Function, *inputs: Tensor) -> Tensor:
 
 
 def leaf_at(value: float) -> Tensor:
-    """Return a number as a leaf that wants a gradient."""
+    """Return a number as a leaf that requires a gradient."""
     return tensor(float(value), requires_grad=True)
 
 

@@ -169,7 +169,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         for name, value in to.items():
             if name not in self.controls:
                 raise TypeError(
-                    f"there is no control {name!r} to turn.\n-> There are: "
+                    f"there is no control {name!r} to set.\n-> There are: "
                     f"{', '.join(self.controls)}."
                 )
             self.controls[name].value = value
@@ -208,7 +208,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         self.message = message
         stale = bool(message and self.canvas.svg)
         if stale:
-            message += "\nThe picture below, in grey, is that of the last run that went well."
+            message += "\nThe picture below, in grey, is that of the last run that succeeded."
         (self.canvas.add_class if stale else self.canvas.remove_class)("adk-stale")
         self._told.words = message
 

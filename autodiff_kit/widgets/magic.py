@@ -40,7 +40,7 @@ class StepMagics(Magics):
         """Run the cell, record what its tensors do, and show it step by step.
 
         %%step           on top of a cell: the Stepper stands below it
-        %%step rec       the same, and the variable rec keeps the recording
+        %%step rec       the same, and the variable rec holds the recording
         %%step --help    show this text; nothing runs
 
         The cell runs as always: its variables are there afterwards, its last value is shown, and
@@ -71,8 +71,8 @@ class StepMagics(Magics):
         for name in words:
             if self._is_taken(name):
                 print(
-                    f"%%step {name}: the cell has made a variable {name} of its own. That one was "
-                    "kept, and the recording was not: choose another name for it."
+                    f"%%step {name}: the cell has made a variable {name} of its own. It keeps "
+                    "its value, and the recording is lost: choose another name for it."
                 )
             else:
                 self.shell.user_ns[name] = recording

@@ -1,4 +1,4 @@
-"""What labs measure: the time a call takes, the bytes that nodes keep, and when not to measure.
+"""What labs measure: the time a call takes, the bytes that nodes save, and when not to measure.
 
 After reading you know why times are medians, taken in turn: the quickest of many calls is a matter
 of luck on a busy machine, and what runs second finds it in another state. Read next: ``lab.py``.
@@ -7,7 +7,7 @@ of luck on a busy machine, and what runs second finds it in another state. Read 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from inspect import unwrap
 from statistics import median
@@ -22,26 +22,19 @@ from autodiff_kit.widgets.distrust import names_in, reachable_functions
 from autodiff_kit.widgets.running import fresh_grads, run
 
 __all__ = [
-    "EFFECTS",
-    "FAILS",
-    "PRINTS",
+    "MOST",
     "kept_bytes",
     "micro",
     "most_kept",
-    "not_timed",
     "prints",
     "seconds_of",
+    "seconds_or_why",
 ]
 
 ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; calls at least, and at most
 PRINTS = "prints at each of them"
 EFFECTS = "changes something outside of itself at each of them"
 FAILS = "fails or takes too long when it is called again and again"
-
-
-def not_timed(why: str) -> str:
-    """Say that a function is not timed."""
-    return f"Not timed: that takes up to {MOST} more calls, and this function {why}."
 
 
 def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) -> list[float]:
@@ -77,6 +70,28 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
     return list(run(several, of=of)[0])
 
 
+def seconds_or_why(
+    *calls: Callable[[], Any], of: Sequence[Callable[..., Any]], has_effects: bool
+) -> tuple[list[float], str]:
+    """Return how long these calls take; or nothing, and in words why they are not timed.
+
+    Parameters
+    ----------
+    of : sequence of callable
+        The learner's functions that they call.
+    has_effects : bool
+        Whether one of those changes something outside of itself.
+    """
+    why = EFFECTS if has_effects else ""
+    why = PRINTS if any(map(prints, of)) else why
+    if not why:
+        try:
+            return seconds_of(*calls, of=of[0]), ""
+        except Exception:
+            why = FAILS
+    return [], f"Not timed: that takes up to {MOST} more calls, and this function {why}."
+
+
 def prints(function: Callable[..., Any]) -> bool:
     """Return whether a function, or one that it calls by its name, calls ``print``."""
     return any(
@@ -93,13 +108,13 @@ def micro(seconds: float) -> str:
 
 
 def kept_bytes(memory: Memory) -> int:
-    """Return how many bytes nodes keep at the end of a watch; shared arrays count once."""
+    """Return how many bytes nodes save at the end of a watch; shared arrays count once."""
     arrays = {hold["array"] for hold in memory.holds if hold["until"] is None}
     return sum(memory.arrays[array]["bytes"] for array in arrays)
 
 
 def most_kept(memory: Memory) -> int:
-    """Return how many bytes nodes kept at the same time, at most; shared arrays count once."""
+    """Return how many bytes nodes saved at the same time, at most; shared arrays count once."""
     changes = []
     for hold in memory.holds:
         changes.append((hold["since"], 1, hold["array"]))

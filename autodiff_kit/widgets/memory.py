@@ -1,4 +1,4 @@
-"""The memory timeline: what a run keeps for backward, at every step, and for which rule.
+"""The memory timeline: what a run saves for backward, at every step, and for which rule.
 
 After reading you know how a run is watched for it: under two observers, one for names and rules
 (``record``), one for memory (``watch_memory``). Read next: ``view/memory.py``.
@@ -34,7 +34,7 @@ _OUTER = compile(_TEXT, "the run", "eval")
 
 
 class MemoryTimeline(Lab):
-    """Bytes kept for backward at every step of a run: by array, by node, and why.
+    """Bytes saved for backward at every step of a run: by array, by node, and why.
 
     Parameters
     ----------
@@ -67,24 +67,29 @@ class MemoryTimeline(Lab):
 
     def __init__(self, source: Callable[..., Any] | Recording, **arguments: Any) -> None:
         self._source = source
-        controls: dict[str, ipywidgets.Widget] = {}
-        if not isinstance(source, Recording):
-            self._arguments = Arguments(source, arguments)
-            controls |= self._arguments.controls
-            controls["no_grad"] = _switch("no_grad")
-            controls["retain_graph"] = _switch("retain_graph")
-        elif arguments:
-            raise TypeError("a recording takes no arguments: it is a run that is over")
-        controls["before"] = _switch("show what was there before")
         self.step = ipywidgets.IntSlider(description="step", min=1, max=1, readout=True)
         self.step.layout.width = "min(100%, 720px)"
-        self._is_new = True  # what is drawn so far does not belong to the timeline there is
-        super().__init__(controls, extra=[self.step])
-        self.hear(self.step, "value", lambda _: self._show())
+        own = {"before": _switch("show what was there before"), "step": self.step}
+        if isinstance(source, Recording):
+            controls = own
+            if arguments:
+                raise TypeError("a recording takes no arguments: it is a run that is over")
+        else:
+            self._arguments = Arguments(source, arguments)
+            switches = {name: _switch(name) for name in ("no_grad", "retain_graph")}
+            controls = self._arguments.beside({**switches, **own})
+        self._asked: Any = None  # what the timeline there is was asked for with
+        super().__init__(controls, title="Memory saved for backward")
         self.hear(self.canvas, "picked", lambda _: self._show())
 
     def draw(self) -> None:
-        """Run the function as the controls say, and draw what it kept."""
+        """Run the function if what it depends on has changed, and draw what it saved."""
+        own = ("before", "step")
+        asked = [control.value for name, control in self.controls.items() if name not in own]
+        if asked == self._asked:
+            self._show()
+            return
+        self._asked = None
         recording, memory = self._source, None
         if not isinstance(recording, Recording):
             recording, memory = self._watched(recording)
@@ -93,11 +98,10 @@ class MemoryTimeline(Lab):
                 "No operation on a tensor was seen.\n-> Compute something with tensors in it."
             )
         self.timeline = timeline(recording, memory)
-        self._is_new = True
         self.step.max = len(self.timeline.kept)
         self.step.value = self.timeline.peak + 1
-        self._is_new = False
         self._show(summary=True)
+        self._asked = asked
 
     def _watched(self, function: Callable[..., Any]) -> tuple[Recording, Memory]:
         values = self._arguments.values()
@@ -111,7 +115,7 @@ class MemoryTimeline(Lab):
 
         def backward(value: Any) -> Any:
             if value is None and roots.numbers:
-                return None  # a training step, which goes back by itself
+                return None  # a training step, which runs backward itself
             node = the_tensor(value, function)._node
             if node is not None and node.number not in roots.numbers:
                 with fresh_grads():
@@ -130,8 +134,6 @@ class MemoryTimeline(Lab):
 
     def _show(self, *, summary: bool = False) -> None:
         """Draw the timeline there is; say what is picked, or where the mark stands."""
-        if self._is_new:
-            return
         step = self.step.value - 1
         bands = {band.id: band for band in self.timeline.bands}
         picked = bands.get(self.canvas.picked)

@@ -288,7 +288,7 @@ class _Counter(Observer):
         if self._left < 0:
             raise _Stopped(
                 f"it did more than {self._limit:,} operations on tensors, which no picture shows.\n"
-                "-> Give it fewer rounds or shorter inputs; a lab is for the small case."
+                "-> Give it fewer iterations or smaller inputs; a lab is for the small case."
             )
 
 

@@ -1,4 +1,4 @@
-"""Stepping through a function of one's own: turn an argument, and step through the next run.
+"""Stepping through a function of your own: change an argument, and step through the next run.
 
 After reading you know how a lab makes lines of code around the learner's function, so that the
 Stepper can show where its arguments came from and where backward began. Read next:
@@ -18,27 +18,27 @@ import ipywidgets
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepThrough"]
 
 
-class StepThrough(Lab):
+class StepThrough(FunctionLab):
     """A function with controls for its arguments, and a Stepper through each of its runs.
 
-    When an argument is turned, the function runs again, and the Stepper stays at the step where it
+    When an argument is changed, the function runs again, and the Stepper stays at the step where it
     was: so one step can be watched while what goes in changes. What the function returns is
-    followed back by ``backward()`` if it is one number that wants a gradient, unless the function
-    has gone back itself.
+    differentiated by ``backward()`` if it is one number that requires a gradient, unless the
+    function has run backward itself.
 
     Parameters
     ----------
     function : callable
         Takes what you like. Its arguments become controls as in ``ControlFlow``.
     then : dict from str to anything, optional
-        Controls to turn after the first run.
+        Controls to set after the first run.
     **examples
         What to begin with, by argument; where there is none, the argument's default.
 
@@ -72,17 +72,15 @@ class StepThrough(Lab):
         then: Mapping[str, Any] | None = None,
         **examples: Any,
     ) -> None:
-        self._arguments = Arguments(function, examples)
-        self._function = function
         self.recording = Recording()
         self._below = ipywidgets.VBox()
         title = f"Step through {name_of(function)}"
-        super().__init__(self._arguments.controls, title=title, extra=[self._below])
+        arguments = Arguments(function, examples)
+        super().__init__(function, arguments, {}, then=then, title=title, extra=[self._below])
         self.set_trait("children", [it for it in self.children if it is not self.canvas])
-        self.turn(then or {})
 
     def draw(self) -> None:
-        """Run the function there and back, and show the run in the Stepper."""
+        """Run the function forward and backward, and show the run in the Stepper."""
         self._is_partial = False
         values = self._arguments.values()
         call = _Call(self._function, self._arguments, values)
@@ -142,7 +140,7 @@ class StepThrough(Lab):
 
 
 class _Call:
-    """The two lines that call a function and go back, written as a learner would write them."""
+    """The two lines that call a function and run backward, as a learner would write them."""
 
     def __init__(
         self, function: Callable[..., Any], arguments: Arguments, values: Mapping[str, Any]
@@ -166,7 +164,7 @@ class _Call:
         return self._space.get(self._result)
 
     def backward(self) -> None:
-        """Go back from what it returned, if it is one number that wants a gradient."""
+        """Run backward on what it returned, if it is one number that requires a gradient."""
         value = self._space[self._result]
         if isinstance(value, Tensor) and value.requires_grad and value.numel() == 1:
             self._do(f"{self._result}.backward()", "the backward pass")

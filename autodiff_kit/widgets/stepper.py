@@ -1,4 +1,4 @@
-"""The Stepper: walk through the graph your code built, and through the way of the gradient back.
+"""The Stepper: walk through the graph that your code built, and through its backward pass.
 
 After reading you can show any recording in a notebook. All that moves is in
 ``view/static/kit``; all that is said is computed in ``view/``. Read next: ``view/scene.py``.

@@ -1,4 +1,4 @@
-"""``ErrorStory``: an error of autograd, told in the graph and in the code, with what mends it.
+"""``ErrorStory``: an error of autograd, told in the graph and in the code, with how to fix it.
 
 After reading you know that the story itself is told without Jupyter (``view/story.py``); here the
 code is run under a recorder, and the picture is shown. Read next: ``../view/story.py``.
@@ -24,7 +24,7 @@ __all__ = ["ErrorStory"]
 
 
 class ErrorStory(Lab):
-    """Show where an error began, what happened then, and what mends it.
+    """Show where an error began, what happened then, and how to fix it.
 
     A number stands for a place: beside its line of code, at its box of the graph and before its
     sentence. Picking a sentence, by mouse or by keyboard, marks its places and reads it out.
@@ -62,7 +62,7 @@ class ErrorStory(Lab):
     ...     y.backward()
     ...     y.backward()
     >>> ErrorStory(twice)
-    ErrorStory(The graph was freed by the first backward, and wanted by a second)
+    ErrorStory(The graph was freed by the first backward, and needed by a second)
     """
 
     def __init__(

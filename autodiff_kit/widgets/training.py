@@ -1,8 +1,8 @@
 """Gradients of whole networks: their size in every layer, over a training run, and their spread.
 
-After reading you can see whether the gradient of your network vanishes or explodes on its way back
-to the first layer, and what the numbers of one gradient are like. Read next: ``gradients.py``,
-functions of one and two numbers.
+After reading you can see whether the gradient of your network vanishes or explodes before it
+reaches the first layer, and what the numbers of one gradient are like. Read next:
+``gradients.py``, functions of one and two numbers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def gradient_sizes(
     Raises
     ------
     Refused
-        If the training takes more than a minute, or no gradient came to any parameter.
+        If the training takes more than a minute, or no gradient reached any parameter.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def gradient_sizes(
                 "-> Give a model with layers whose parameters are to be trained."
             )
         raise Refused(
-            f"{name_of(train)} ran, but no gradient came to any parameter of the model.\n"
+            f"{name_of(train)} ran, but no gradient reached any parameter of the model.\n"
             f"-> In {name_of(train)}, call .backward() on a loss that this very model has made."
         )
     full = {name: vs + [None] * (passes - len(vs)) for name, vs in sizes.items()}
@@ -234,16 +234,16 @@ class GradientFlow(Plotted):
         names = list(now)
         words = f"Step {step} of {steps - 1}. "
         if not names:
-            return f"{words}No gradient came to any layer at this step."
+            return f"{words}No gradient reached any layer at this step."
         first, last = now[names[0]], now[names[-1]]
         if len(names) > 1:
             only = " that has one" * bool(missing)
             words += f"Size of the gradient in the first layer{only}, {names[0]}: {label(first)}, "
             words += f"in the last, {names[-1]}: {label(last)}."
             if 0 < first < last < math.inf and last / first >= 2:
-                words += f" On its way back it has become {_times(last / first)} times smaller."
+                words += f" Backward made it {_times(last / first)} times smaller."
             elif 0 < last < first < math.inf and first / last >= 2:
-                words += f" On its way back it has become {_times(first / last)} times larger."
+                words += f" Backward made it {_times(first / last)} times larger."
         else:
             words += f"Size of the gradient: {label(first)}."
         small = [name for name, v in now.items() if v < vanishing]
@@ -478,7 +478,7 @@ class GradientHistogram(Plotted):
             )
         if not tensor.is_leaf and not tensor.retains_grad:
             raise Refused(
-                f"{called} is not a leaf: backward() passes its gradient on and does not keep it.\n"
+                f"{called} is not a leaf: backward() passes its gradient on without retaining it.\n"
                 "-> Call .retain_grad() on it before backward()."
             )
         if tensor.grad is None:

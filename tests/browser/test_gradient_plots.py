@@ -115,13 +115,13 @@ def test_a_step_size_that_is_too_large_is_seen_to_diverge_and_the_start_can_be_d
     lab: Any,
 ) -> None:
     page = lab(DESCENT)
-    says(page, "SGD, step size 0.2: after 20 steps from (-2.5, 1.5)")
+    says(page, "SGD, lr = 0.2: after 20 steps from (-2.5, 1.5)")
 
     page.evaluate(ASK, "descent.controls['lr'].set_trait('value', 0.4)")
     says(page, "diverges")
     page.locator(".adk-note", has_text="diverges").wait_for()
     page.get_by_label("optimizer").select_option("Adam")
-    says(page, "Adam, step size 0.4: after 20 steps")
+    says(page, "Adam, lr = 0.4: after 20 steps")
     page.locator(".adk-handle").focus()
     page.keyboard.press("Shift+ArrowRight")
 

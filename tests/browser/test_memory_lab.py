@@ -50,21 +50,21 @@ def says(page: Any, words: str) -> None:
 def test_controls_bands_and_steps_by_mouse_and_by_keyboard(book: Path, notebook: Any) -> None:
     page = notebook(book)
     board = page.locator(".adk-board")
-    says(page, "At most 65,536 bytes were kept for backward, at step 16")
+    says(page, "At most 65,536 bytes were saved for backward, at step 16")
     before = page.locator(".adk-board-picture > svg").bounding_box()
 
     page.get_by_label("checkpointing", exact=True).check()
-    says(page, "At most 40,960 bytes were kept for backward, at step 19")
+    says(page, "At most 40,960 bytes were saved for backward, at step 19")
     board.locator("[data-id]").first.click()
-    says(page, "A checkpoint keeps it as an argument, to run its function again.")
+    says(page, "A checkpoint holds it as an argument, to run its function again.")
     board.locator("[data-id]").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    says(page, "(computed again): 8,192 bytes")
+    says(page, "(recomputed): 8,192 bytes")
 
     page.get_by_label("checkpointing", exact=True).uncheck()
     page.get_by_label("no_grad", exact=True).check()
-    says(page, "Nothing new was kept for backward.")
+    says(page, "Nothing new was saved for backward.")
     page.get_by_label("no_grad", exact=True).uncheck()
     page.get_by_label("retain_graph", exact=True).check()
     says(page, "At the end: 65,536 bytes.")
@@ -74,6 +74,8 @@ def test_controls_bands_and_steps_by_mouse_and_by_keyboard(book: Path, notebook:
     }
 
     slider = page.get_by_role("slider", name="step")
+    card = board.bounding_box()
+    assert slider.bounding_box()["y"] < card["y"]  # with the other controls, not below the card
     slider.focus()
     page.keyboard.press("ArrowDown")
     says(page, "Step 15 of 43")

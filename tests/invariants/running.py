@@ -46,13 +46,13 @@ class Run:
         return nodes[-1] if nodes else None
 
 
-def run(name: str, torch: Any, source: str = "") -> Run:
+def run(name: str, torch: Any, source: str = "", space: dict[str, Any] | None = None) -> Run:
     """Record a program, or another version of it, with the kit or with PyTorch."""
     package = "torch" if torch is not ak else "autodiff_kit"
     source = (source or PROGRAMS[name]).replace("KIT", package)
     file = f"<cell {next(_numbers)} of the bank>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    space = {"torch": torch}
+    space = {"torch": torch} if space is None else space
     code = compile(source, file, "exec")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

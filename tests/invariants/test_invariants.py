@@ -15,7 +15,9 @@ import autodiff_kit as ak
 from autodiff_kit.record import Recording
 from autodiff_kit.view.formula import Names, word
 from autodiff_kit.view.text import facts
-from tests.invariants.running import PROGRAMS, Run
+from tests.invariants.conftest import LIBRARIES
+from tests.invariants.running import PROGRAMS, Run, run
+from tests.parity import require_torch
 
 OPERATORS = {
     ast.Add: "add sub sum", ast.Sub: "sub rsub add", ast.Mult: "mul", ast.Div: "div reciprocal mul",
@@ -123,6 +125,14 @@ def captions_speak_no_implementation(program: Run) -> None:
     for frame in program.picture.frames:
         caption = frame["caption"]
         assert not re.search(r"\bv\d+\b|_bar\b|\b_\w+\(|\w+_backward\(|None|saved_tensors", caption)
+
+
+def nothing_was_made_before_the_recording(program: Run) -> None:
+    data, names = program.recording.to_dict(), Names(program.recording.to_dict())
+    for node in program.nodes:
+        rows = dict(facts(data, [node["id"]], names))
+        assert rows.get("made") != "before the recording", names.name(node["id"])
+        assert node["where"] is not None or "in" not in rows
 
 
 # -- rounds ------------------------------------------------------------------------------------
@@ -333,6 +343,7 @@ CHECKS = [
     a_title_is_the_learners_expression,
     a_box_is_called_like_no_other_with_another_expression,
     captions_speak_no_implementation,
+    nothing_was_made_before_the_recording,
     iterations_are_those_that_the_program_counts,
     the_graph_is_that_of_grad_fn,
     contributions_add_up_to_what_arrives,
@@ -363,3 +374,38 @@ def test_what_is_told_as_saved_is_what_is_kept(before_backward: list[Run]) -> No
             wrong[program.name] = f"{type(error).__name__}: {error}"[:400]
     assert len(before_backward) > 40
     assert wrong == {}
+
+
+BEFORE = """
+import copy
+w = torch.tensor([2.0], requires_grad=True)
+batch = {"x": torch.ones(1)}
+layer = torch.nn.Linear(1, 1)
+hidden = w * 3
+def block(v):
+    return v * w + layer(hidden)
+"""
+SINCE = """
+x = torch.Tensor([3.0])
+twin = copy.deepcopy(w)
+new = torch.nn.Linear(1, 1)
+for i in range(2):
+    out = new(block(x) * batch["x"] * twin).sum()
+"""
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_was_there_before_the_recording_is_told_so_and_nothing_else(library: str) -> None:
+    torch = ak if library == "kit" else require_torch()
+    space = {"torch": torch}
+    exec(BEFORE, space)
+
+    program = run("before", torch, SINCE, space)
+
+    data = program.recording.to_dict()
+    names = Names(data)
+    told = {n["name"]: dict(facts(data, [n["id"]], names)) for n in program.nodes}
+    older = {name for name, rows in told.items() if rows.get("made") == "before the recording"}
+    assert older == {"w", "batch['x']", "hidden", "layer.weight", "layer.bias"}
+    assert not any("in" in told[name] for name in older)
+    assert told["out2"]["in"] == "iteration 2 of for i in range(2)"

@@ -31,17 +31,17 @@ def leaves(source: str) -> list[str]:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("y = model[0](X)", ["model.0.weight", "model.0.bias", "X"]),
-        ("y = net(X)", ["net.fc1.weight", "net.fc1.bias", "X", "net.scale"]),
-        ("layer = model[0]\ny = layer(X)", ["model.0.weight", "model.0.bias", "X"]),
-        ("line = nn.Linear(2, 1)\ny = line(X)", ["line.weight", "line.bias", "X"]),
-        ("y = nn.Linear(2, 1)(X)", ["Linear.weight", "Linear.bias", "X"]),
-        ("y = Net()(X)", ["self.scale", "self.fc1.weight", "self.fc1.bias", "X"]),
-        ("def f(m): return m(X)\ny = f(model[0])", ["model.0.weight", "model.0.bias", "X"]),
+        ("y = model[0](X)", ["model.0.weight", "X", "model.0.bias"]),
+        ("y = net(X)", ["net.fc1.weight", "X", "net.fc1.bias", "net.scale"]),
+        ("layer = model[0]\ny = layer(X)", ["model.0.weight", "X", "model.0.bias"]),
+        ("line = nn.Linear(2, 1)\ny = line(X)", ["line.weight", "X", "line.bias"]),
+        ("y = nn.Linear(2, 1)(X)", ["Linear.weight", "X", "Linear.bias"]),
+        ("y = Net()(X)", ["self.scale", "self.fc1.weight", "X", "self.fc1.bias"]),
+        ("def f(m): return m(X)\ny = f(model[0])", ["model.0.weight", "X", "model.0.bias"]),
         ("for p in model[2].parameters(): y = p * 2", ["model.2.weight", "model.2.bias"]),
         ("mine = Net()\ny = mine.scale * 2", ["mine.scale"]),  # made while recording
         ("models = [nn.Linear(2, 1) for _ in range(2)]\ny = [m(X) for m in models]",
-         ["m.weight1", "m.bias1", "X", "m.weight2", "m.bias2"]),
+         ["m.weight1", "X", "m.bias1", "m.weight2", "m.bias2"]),
         ("w = nn.Parameter(X)\ny = w * 2", ["w"]),  # of no module
     ],
 )  # fmt: skip

@@ -89,7 +89,7 @@ def test_of_a_large_tensor_the_statistics_answer(condition: str, expected: bool)
 
 @pytest.mark.parametrize("condition", ["value == 0", "value + 1 > 2", "0 < value < 1"])
 def test_what_statistics_cannot_answer_is_refused(condition: str) -> None:
-    with pytest.raises(ConditionError, match="with 100 elements a recording keeps statistics only"):
+    with pytest.raises(ConditionError, match="with 100 elements a recording holds statistics only"):
         holds(condition, value=LARGE)
 
 

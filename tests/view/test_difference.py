@@ -50,7 +50,7 @@ def test_more_rounds_of_a_loop_come_and_the_earlier_ones_stay():
     assert found.came == ("y * x",)
     assert found.went == ()
     assert found.stayed == ("y * x", "y > 10")
-    assert found.sentence() == "1 operation was added (y * x); 2 stayed."
+    assert found.sentence() == "1 operation was added (y * x); 2 unchanged."
 
 
 def test_fewer_rounds_go_and_are_still_drawn():
@@ -73,7 +73,7 @@ def test_a_run_is_the_same_as_itself():
 
     assert found.came == found.went == ()
     assert found.edges == {}
-    assert found.sentence() == "No operation was added or removed: 3 operations stayed."
+    assert found.sentence() == "No operation was added or removed: 3 operations unchanged."
 
 
 def test_what_stayed_is_drawn_once_and_its_new_argument_is_marked():

@@ -21,10 +21,10 @@ def captions(recording, kind=None):
 
 def test_forward_tells_each_leaf_and_op_with_name_number_and_what_is_remembered():
     assert captions(recordings.line()) == [
-        "x = 2. is a leaf: you made it, and it wants a gradient.",
-        "2 * x: multiply makes 4. and remembers the number 2 (the rule for x reads it) "
+        "x = 2. is a leaf: you made it, and it requires a gradient.",
+        "2 * x: multiply makes 4. and saves the number 2 (the rule for x reads it) "
         "for the backward pass.",
-        "y = 2 * x + 3: add makes 7., and remembers nothing: the rules read only the gradient.",
+        "y = 2 * x + 3: add makes 7., and saves nothing: the rules read only the gradient.",
     ]
 
 
@@ -43,23 +43,23 @@ def test_the_classic_example_is_told_back_to_a_gradient_of_8():
     ]
 
 
-def test_a_leaf_that_wants_no_gradient_says_so():
-    assert "It wants no gradient" in captions(recordings.ghost())[0]
+def test_a_leaf_that_requires_no_gradient_says_so():
+    assert "It does not require a gradient" in captions(recordings.ghost())[0]
 
 
 def test_what_two_rules_read_is_said_for_each():
     caption = captions(recordings.loop())[6]
 
     assert caption == (
-        "Iteration 2. h1 * w: multiply makes 0. and remembers w = 2. (the rule for h1 reads it) "
-        "and h1 = 0. (the rule for w reads it) for the backward pass."
+        "Iteration 2. h1 * w: multiply makes 0. and saves h1 = 0. (the rule for w reads it) "
+        "and w = 2. (the rule for h1 reads it) for the backward pass."
     )
 
 
 def test_an_op_that_keeps_its_own_result_says_so():
     caption = captions(recordings.loop())[5]
 
-    assert "remembers its own result (the rule for h * w + b reads it)" in caption
+    assert "saves its own result (the rule for h * w + b reads it)" in caption
 
 
 def test_each_round_of_a_loop_is_announced_once():
@@ -72,7 +72,7 @@ def test_the_two_contributions_of_a_square_add_up_in_a_step_of_their_own():
     assert captions(recordings.square())[3:6] == [
         "The rule of multiply for x, its first input, gives 1. * 3. = 3.",
         "The rule of multiply for x, its second input, gives 1. * 3. = 3.",
-        "x is used more than once, so what comes back adds up: 3. + 3. = 6. "
+        "x is used more than once, so its gradients add up: 3. + 3. = 6. "
         "Multiply releases x (8 bytes).",
     ]
 
@@ -89,7 +89,7 @@ def test_a_negative_contribution_is_added_in_parentheses():
     tape.backward(tape.op("sub", x, x))
 
     assert captions(tape.data, "add") == [
-        "x is used more than once, so what comes back adds up: 1. + (-1.) = 0."
+        "x is used more than once, so its gradients add up: 1. + (-1.) = 0."
     ]
 
 
@@ -121,7 +121,7 @@ def test_a_second_backward_clears_what_the_first_left_in_the_boxes():
 
 def test_undoing_a_broadcast_is_a_step_of_its_own_that_names_shapes_and_dimension():
     assert captions(recordings.broadcast(), "unbroadcast") == [
-        "w was broadcast from (3,) to (2, 3), so what its copies send back is summed over "
+        "w was broadcast from (3,) to (2, 3), so the gradients of its copies are summed over "
         "dimension 0: [5., 7., 9.]. Multiply releases x (24 bytes)."
     ]
 
@@ -194,7 +194,7 @@ def test_where_backward_starts_is_not_told_twice():
 def test_under_no_grad_nothing_is_recorded_and_the_reason_is_given():
     assert captions(recordings.ghost())[2:] == [
         "a = x * w: multiply makes 6. Nothing is recorded here: no_grad switches gradients off.",
-        "c = x * 2: multiply makes 6. Nothing is recorded here: no input wants a gradient.",
+        "c = x * 2: multiply makes 6. Nothing is recorded here: no input requires a gradient.",
     ]
 
 
@@ -203,21 +203,21 @@ def test_a_comparison_is_not_blamed_on_no_grad():
 
 
 @pytest.mark.parametrize(
-    ("x", "went"), [(3.0, "went this way (true)"), (-3.0, "did not go in here (false)")]
+    ("x", "went"), [(3.0, "so the body runs"), (-3.0, "so the body is skipped")]
 )
-def test_a_branch_says_what_it_looked_at_and_which_way_it_went(x, went):
-    assert captions(recordings.branch(x), "branch") == [f"if looked at x > 0 = {x > 0} and {went}."]
+def test_a_branch_says_what_it_tests_and_what_follows(x, went):
+    assert captions(recordings.branch(x), "branch") == [f"if tests x > 0: it is {x > 0}, {went}."]
 
 
-def test_a_while_says_whether_it_goes_round_again():
+def test_a_while_says_whether_its_body_runs():
     tape = recordings.Tape("while x > 0:\n    pass\n")
     test = tape.op("gt", tape.leaf("x", 1.0), 0, text="x > 0")
     tape.branch(test, True, "x > 0")
     tape.branch(test, False, "x > 0")
 
     assert captions(tape.data, "branch") == [
-        "while looked at x > 0 = True and goes round again (true).",
-        "while looked at x > 0 = True and ends here (false).",
+        "while tests x > 0: it is True, so the body runs.",
+        "while tests x > 0: it is False, so the loop ends.",
     ]
 
 
@@ -263,7 +263,11 @@ def test_a_node_that_was_made_before_the_recording_began_is_told_as_such():
 
     assert (
         first
-        == "a tensor from before (AddBackward0) was made where the recording could not see it."
+        == "a tensor from elsewhere (AddBackward0) was made where the recording could not see it."
+    )
+    recording["nodes"][0]["older"] = True
+    assert captions(recording)[0] == (
+        "a tensor from before (AddBackward0) was made before the recording."
     )
 
 
@@ -347,7 +351,8 @@ def test_a_tensor_that_came_from_nowhere_is_not_said_to_be_the_learners():
     tape.leaf(None, 2.0, wants=False)
 
     assert captions(tape.data) == [
-        "2. is a leaf: no op here made it. It wants no gradient, so none will come back to it."
+        "2. is a leaf, made where the recording could not see it. It does not require a gradient, "
+        "so none flows into it."
     ]
 
 

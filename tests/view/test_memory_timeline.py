@@ -1,6 +1,7 @@
-"""What is kept for backward: counted by hand, by the allocator, and told in words."""
+"""What is saved for backward: counted by hand, by the allocator, and told in words."""
 
 import gc
+import re
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from autodiff_kit.record import record
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.utils.checkpoint import checkpoint
+from autodiff_kit.view.charts import text_width
 from autodiff_kit.view.memory import Timeline, timeline
 from autodiff_kit.view.memory_svg import memory_svg
 
@@ -61,9 +63,9 @@ def test_an_array_that_two_nodes_keep_is_counted_once_and_has_both_reasons() -> 
 
     assert max(told.kept) == 10 * FLOAT
     assert band.reasons == (
-        "h = x.exp() keeps its result, because the rule for x reads it.",
-        "h * h keeps h, because the rule for h reads it.",
-        "Backward has released it.",
+        "h = x.exp() saves its result, because the rule for x reads it.",
+        "h * h saves h, because the rule for h reads it.",
+        "Backward has freed it.",
     )
 
 
@@ -122,7 +124,10 @@ def test_with_retain_graph_it_is_kept_until_the_graph_goes() -> None:
     after = told.phases.index("backward") + told.phases[::-1].index("backward")
 
     assert told.kept[told.phases.index("backward")] == 40
-    assert "It went with the graph, when nobody held that any more." in told.bands[0].reasons
+    assert (
+        "It was freed with the graph, when nothing referred to that any more."
+        in told.bands[0].reasons
+    )
     assert told.kept[-1] == 0
     assert after > 0
 
@@ -149,7 +154,7 @@ def test_under_no_grad_nothing_is_kept() -> None:
     told = seen(function, backward=False)
 
     assert max(told.kept) == 0
-    assert told.summary().startswith("Nothing new was kept for backward. All arrays")
+    assert told.summary().startswith("Nothing new was saved for backward. All arrays")
     assert max(told.total) == 2 * 10 * FLOAT  # the result and what it was made from
 
 
@@ -277,7 +282,7 @@ def kept(way: str) -> int:
 def test_checkpointing_keeps_one_array_per_part_and_those_of_the_part_at_work() -> None:
     size = ROWS * WIDTH * FLOAT
 
-    # relu keeps its result, and so does the next layer: one array for each layer.
+    # relu saves its result, and so does the next layer: one array for each layer.
     assert kept("plain") == DEPTH * size
     # The results of two parts of three, which are arguments, and the four of the last part.
     assert kept("checkpointed") == (2 + 4) * size
@@ -290,10 +295,10 @@ def test_what_a_checkpoint_keeps_and_computes_again_is_told() -> None:
     again = [band for band in told.bands if band.again]
 
     assert argument.reasons[0] == (
-        "A checkpoint keeps it as an argument, to run its function again."
+        "A checkpoint holds it as an argument, to run its function again."
     )
     assert len(again) == DEPTH  # every result, each for its own rule
-    assert again[0].reasons[-1].startswith("The checkpoint did not keep it")
+    assert again[0].reasons[-1].startswith("The checkpoint did not save it")
 
 
 def test_what_a_hook_packs_is_counted_as_what_it_made_of_it() -> None:
@@ -335,12 +340,35 @@ def test_the_peak_is_said_in_words_with_its_step() -> None:
     told = seen(lambda: x.exp().sum())
 
     assert told.summary() == (
-        "At most 1,000 bytes were kept for backward, at step 1 of 7 (x.exp()). At the end: "
+        "At most 1,000 bytes were saved for backward, at step 1 of 7 (x.exp()). At the end: "
         "nothing. All arrays of the run together: at most 2,008 bytes."  # sum repeats one number
     )
     assert told.at(0) == (
-        "Step 1 of 7, x.exp(): 1,000 bytes kept for backward; 1,000 bytes in all arrays of the run."
+        "Step 1 of 7, x.exp(): 1,000 bytes saved for backward; "
+        "1,000 bytes in all arrays of the run."
     )
+
+
+@pytest.mark.parametrize("depth", range(1, 12))
+@pytest.mark.parametrize("keep", [True, False])
+def test_no_line_between_two_phases_runs_through_the_words_at_the_peak(
+    depth: int, keep: bool
+) -> None:
+    x = torch.ones(1000, requires_grad=True)
+    with record() as rec:
+        h = x
+        for _ in range(depth):
+            h = h.exp().sin() if keep else h * 2
+        h = h.exp()
+        h.sum().backward()
+
+    svg = memory_svg(timeline(rec), None)
+
+    (words,) = re.findall(r'<text class="adk-note" x="([\d.]+)"[^>]*>(peak: [^<]*)<', svg)
+    left, right = float(words[0]), float(words[0]) + text_width(words[1])
+    lines = [float(at) for at in re.findall(r'class="adk-level" d="M([\d.]+) [\d.]+V', svg)]
+    assert lines and not any(left <= at <= right for at in lines)
+    assert right <= 496  # the picture
 
 
 def test_each_band_of_the_picture_can_be_picked_and_says_why_it_is_there() -> None:
@@ -350,7 +378,7 @@ def test_each_band_of_the_picture_can_be_picked_and_says_why_it_is_there() -> No
     svg = memory_svg(told, 2)
 
     assert svg.count("data-id=") == 1
-    assert "x.exp() keeps its result, because the rule for x reads it." in svg
+    assert "x.exp() saves its result, because the rule for x reads it." in svg
     assert "peak: 1,000 bytes" in svg
     assert svg == memory_svg(told, 2)
 
@@ -386,7 +414,7 @@ def test_a_run_without_any_operation_has_only_its_end() -> None:
     told = timeline(recording, memory)
 
     assert told.words == ["the end of the run"]
-    assert told.summary().startswith("Nothing new was kept for backward.")
+    assert told.summary().startswith("Nothing new was saved for backward.")
 
 
 def test_words_of_the_learners_are_escaped() -> None:

@@ -134,6 +134,43 @@ def test_the_mended_program_runs(mended: str) -> None:
     assert rec.error is None, rec.error
 
 
+# Nothing requires a gradient: what is made, what is computed, the leaves that could require one.
+LEAVES = {
+    "two": ("x = torch.tensor(3.)\nw = torch.tensor(2.)\n", "y = w * x\ny.backward()", "w x"),
+    "data first": ("X = torch.ones(3)\nt = torch.ones(3)\nw = torch.zeros(3)\n",
+                   "loss = ((X * w - t) ** 2).sum()\nloss.backward()", "X t w"),
+    "five": ("a, b, c, d, e = (torch.tensor(1.) for _ in range(5))\n",
+             "y = a * b + c * d + e\ny.backward()", "a b c d e"),
+    "with an integer": ("n = torch.tensor(3)\nx = torch.tensor(2.)\n",
+                        "y = n * x\ny.backward()", "x"),
+    "asked for one": ("x = torch.tensor(3.)\nw = torch.tensor(2.)\n",
+                      "y = w * x\ntorch.autograd.grad(y, w)", "w"),
+    "frozen layer": ("layer = torch.nn.Linear(1, 1).requires_grad_(False)\nx = torch.ones(1)\n",
+                     "y = layer(x)\ny.backward()", "layer.bias layer.weight x"),
+    "in a list": ("ws = [torch.tensor(1.), torch.tensor(2.)]\nx = torch.tensor(3.)\n",
+                  "y = ws[0] * x + ws[1]\ny.backward()", "ws[0] ws[1] x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "computed", "leaves"), LEAVES.values(), ids=LEAVES)
+def test_where_nothing_requires_a_gradient_all_leaves_that_could_are_named(
+    made: str, computed: str, leaves: str
+) -> None:
+    found = told(made + computed)
+
+    named = re.findall(r"`([\w.\[\]]+?)(?: = .*)?`", found.mend.rpartition("first: ")[2])
+    assert " ".join(sorted(named)) == leaves
+    for leaf in named:
+        assert recorded(f"{made}{leaf}.requires_grad_()\n{computed}").error is None
+
+
+def test_detach_is_not_said_to_have_no_derivative() -> None:
+    found = told(X + "h = (x * 2).detach()\ny = h + 1\ny.backward()")
+
+    assert "derivative" not in str(found)
+    assert found.mend == "leave out `detach()` where a gradient has to flow"
+
+
 @pytest.mark.parametrize("source", [s[0] for s in STORIES.values()], ids=STORIES)
 def test_the_picture_has_each_place_in_code_and_words_and_is_the_same_again(source: str) -> None:
     found, again = told(source), told(source)
@@ -146,7 +183,7 @@ def test_the_picture_has_each_place_in_code_and_words_and_is_the_same_again(sour
         assert places == 2 + (chapter.node is not None)
     titles = [t.text or "" for t in tree.iter() if t.get("class") == "adk-story-title"]
     assert " ".join(titles) == found.title
-    assert "To mend it" in texts
+    assert "How to fix it" in texts
 
 
 def test_a_story_says_versions_as_the_message_does() -> None:
@@ -183,7 +220,7 @@ def test_a_leaf_without_a_gradient_has_a_story_without_an_error() -> None:
 
     found = told(source)
 
-    assert found.title == "No gradient comes to v"
+    assert found.title == "No gradient flows to v"
     assert found.error == ""
     assert [c.where[1] for c in found.chapters if c.where] == [1, 4, 5]
     assert story(recorded(source), "w") is None  # that one got its gradient
@@ -198,7 +235,7 @@ def test_the_name_given_to_another_tensor_is_found_out() -> None:
 
     found = told(source, "x")
 
-    assert found.title == "No gradient comes to x"
+    assert found.title == "No gradient flows to x"
     assert "`y1 = 2 * x + 3` is made of it" in found.chapters[1].words
 
 
@@ -236,9 +273,9 @@ def test_a_recording_that_was_saved_tells_the_same_story() -> None:
 def test_all_of_it_can_be_read_as_text() -> None:
     lines = str(told(STORIES["freed"][0])).split("\n")
 
-    assert lines[0] == "The graph was freed by the first backward, and wanted by a second"
+    assert lines[0] == "The graph was freed by the first backward, and needed by a second"
     assert lines[1].startswith("1. `y = x * x` saves `x`")
-    assert lines[-1].startswith("To mend it: run the forward code again")
+    assert lines[-1].startswith("How to fix it: run the forward code again")
 
 
 @pytest.mark.parity

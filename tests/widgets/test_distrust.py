@@ -285,4 +285,4 @@ def test_a_step_with_random_numbers_is_not_compared_between_three_ways() -> None
 
     lab = Batching(lambda x, h: torch.tanh(x @ w + h + torch.rand(())), lengths=[2, 1])
 
-    assert "So the ways through it cannot be compared." in lab.canvas.caption
+    assert "So the three variants cannot be compared." in lab.canvas.caption

@@ -102,7 +102,7 @@ def test_what_is_not_recorded_is_not_kept():
 
     assert seen.kept == 0
     assert seen.kept_as_written == 32
-    assert "Kept for backward: 0 bytes in 0 nodes. As written: 32 bytes in 6 nodes." in (
+    assert "Saved for backward: 0 bytes in 0 nodes. As written: 32 bytes in 6 nodes." in (
         seen.canvas.caption
     )
 

@@ -286,7 +286,7 @@ def test_a_map_with_holes_is_drawn_around_them() -> None:
     ("options", "told"),
     [
         ({"optimizer": "Adamm"}, "no optimizer 'Adamm' here"),
-        ({"lr": 0.0}, "lr is the step size"),
+        ({"lr": 0.0}, "lr is the learning rate"),
         ({"steps": 0}, "steps is a number from 1 to 300"),
         ({"detail": 2}, "detail is a number from 5 to 81"),
         ({"x": (1, 0)}, "x goes from a smaller to a larger"),
@@ -354,7 +354,7 @@ def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() ->
     lab = GradientFlow(network(10), train)
 
     assert "Step 4 of 4." in words(lab)
-    assert "On its way back it has become" in words(lab)
+    assert "Backward made it" in words(lab)
     assert "It vanishes in" in words(lab)
     assert "below 1e-6" in words(lab)
 
@@ -405,7 +405,7 @@ def test_odd_sizes_have_a_picture_too(sizes: dict[str, list[float]]) -> None:
 @pytest.mark.parametrize(
     ("training", "told"),
     [
-        (lambda model: None, "The lambda ran, but no gradient came to any parameter"),
+        (lambda model: None, "The lambda ran, but no gradient reached any parameter"),
         (lambda model: 1 / 0, "ZeroDivisionError"),
         (lambda: None, "positional argument"),
     ],

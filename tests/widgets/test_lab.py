@@ -168,7 +168,7 @@ def test_controls_can_be_turned_from_python_and_unknown_ones_are_named():
 
     lab.turn({"count": 7})
     assert lab.canvas.caption == "7 bars."
-    with pytest.raises(TypeError, match=r"no control 'size' to turn.\n-> There are: count"):
+    with pytest.raises(TypeError, match=r"no control 'size' to set.\n-> There are: count"):
         lab.turn({"size": 1})
 
 

@@ -67,7 +67,7 @@ def test_a_cell_is_called_as_the_notebook_calls_it(shell) -> None:
         ),
         (
             "x = torch.ones(3, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()",
-            "y += 1 writes into the same memory: version 1. "
+            "y += 1 writes into the same storage: version 1. "
             "How to fix it: make a new tensor instead of writing into the old one: y = y + 1.",
         ),
         ("torch.ones(2) + torch.ones(3)", "Compared from the right, sizes must be equal or 1."),

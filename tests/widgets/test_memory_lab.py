@@ -49,7 +49,8 @@ def test_the_arguments_of_the_function_are_controls_and_turning_them_runs_it_aga
     loss: Any,
 ) -> None:
     lab = MemoryTimeline(loss)
-    assert list(lab.controls) == ["depth", "checkpointing", "no_grad", "retain_graph", "before"]
+    assert list(lab.controls) == ["depth", "checkpointing", "no_grad", "retain_graph", "before",
+                                  "step"]  # fmt: skip
     assert most(lab) == 8 * SIZE
 
     lab.controls["depth"].value = 12
@@ -68,7 +69,7 @@ def test_no_grad_keeps_nothing_and_retain_graph_keeps_all_to_the_end(loss: Any) 
 
     lab.controls["no_grad"].value = True
     assert most(lab) == 0
-    assert lab.canvas.caption.startswith("Nothing new was kept for backward.")
+    assert lab.canvas.caption.startswith("Nothing new was saved for backward.")
 
 
 def test_a_control_that_is_turned_by_the_browser_gives_the_same_figures(loss: Any) -> None:
@@ -114,7 +115,7 @@ def test_a_band_that_is_picked_names_the_node_and_the_rule(loss: Any) -> None:
     lab.canvas.picked = first.id
 
     assert "because the rule for" in lab.canvas.caption
-    assert "Backward has released it." in lab.canvas.caption
+    assert "Backward has freed it." in lab.canvas.caption
 
     lab.canvas.picked = ""
     assert lab.canvas.caption.startswith("Step ")
@@ -170,6 +171,31 @@ def test_through_a_result_made_of_gradients_the_lab_goes_back() -> None:
     assert "It is still kept at the end." not in str(lab.timeline.bands)
 
 
+def test_a_step_is_shown_without_a_run_and_after_an_error_the_function_runs_again() -> None:
+    runs = []
+
+    def loss(depth: int = 1) -> Any:
+        runs.append(depth)
+        if depth > 1:
+            raise ValueError("too deep")
+        return (torch.ones(3, requires_grad=True) * 2).exp().sum()
+
+    lab = MemoryTimeline(loss)
+    lab.controls["step"].value = 2
+    lab.controls["before"].value = True
+    assert runs == [1] and lab.canvas.caption.startswith("Step 2 of")
+
+    lab.controls["depth"].value = 2
+    assert "too deep" in lab.message
+    lab.controls["depth"].value = 1
+    assert runs == [1, 2, 1] and not lab.message
+
+
+def test_an_argument_with_the_name_of_a_control_of_the_lab_is_refused() -> None:
+    with pytest.raises(TypeError, match="control 'step' of its own"):
+        MemoryTimeline(lambda x, step=3: (x * step).sum(), x=torch.ones(2, requires_grad=True))
+
+
 def test_a_recording_is_shown_without_controls_that_would_run_it() -> None:
     x = torch.ones(10, requires_grad=True)
     with record() as recording:
@@ -177,7 +203,7 @@ def test_a_recording_is_shown_without_controls_that_would_run_it() -> None:
 
     lab = MemoryTimeline(recording)
 
-    assert list(lab.controls) == ["before"]
+    assert list(lab.controls) == ["before", "step"]
     assert most(lab) == 40
 
 
@@ -185,7 +211,7 @@ def test_the_repr_and_the_still_picture_are_the_same_every_time(loss: Any) -> No
     one, two = MemoryTimeline(loss), MemoryTimeline(loss)
 
     assert repr(one) == repr(two)
-    assert repr(one).startswith("MemoryTimeline(At most 2,048 bytes were kept for backward")
+    assert repr(one).startswith("MemoryTimeline(At most 2,048 bytes were saved for backward")
     assert one.still() == two.still() == one.canvas.svg
 
 

@@ -202,7 +202,7 @@ def without_backward(model: Any) -> Any:
     [
         (generating, "generating is a generator, as it contains `yield`"),
         (awaiting, "awaiting is written with `async def`"),
-        (without_backward, "without_backward ran, but no gradient came to any parameter"),
+        (without_backward, "without_backward ran, but no gradient reached any parameter"),
         (odd.raising, "ValueError: nothing good"),
     ],
 )

@@ -28,10 +28,10 @@ def test_a_function_is_run_and_its_error_told() -> None:
     assert lab.story is not None
     assert lab.message == ""
     assert lab.still() == lab.story.svg
-    assert "To mend it" in lab.canvas.svg
+    assert "How to fix it" in lab.canvas.svg
     assert "data-node" in lab.graph.svg
     assert repr(lab) == (
-        "ErrorStory(The graph was freed by the first backward, and wanted by a second)"
+        "ErrorStory(The graph was freed by the first backward, and needed by a second)"
     )
 
 
@@ -78,7 +78,7 @@ def test_why_a_leaf_has_no_gradient_can_be_asked() -> None:
 
     lab = ErrorStory(lost, leaf="x")
 
-    assert repr(lab) == "ErrorStory(No gradient comes to x)"
+    assert repr(lab) == "ErrorStory(No gradient flows to x)"
 
 
 def test_where_nothing_went_wrong_it_says_so() -> None:

@@ -1,0 +1,134 @@
+"""In which order the learner wrote the operands of an op: ``w * x``, ``2 * x``, ``F.linear(x, w)``.
+
+After reading you can say why ``F.linear(x, w, b)`` is drawn with x on the left, although the op
+below it takes b first: each input is looked for in the source of the op, and the parts of that
+stand in the order in which they were written. Read next: ``scene.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["Written"]
+
+Span = tuple[int, ...]  # line, column, end line, end column; columns count characters
+
+
+class Written:
+    """Looks into the source of a recording.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes`` and ``sources``.
+    """
+
+    def __init__(self, recording: Mapping[str, Any]) -> None:
+        self._nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
+        self._sources: Sequence[Mapping[str, Any]] = recording.get("sources", ())
+        self._spans: dict[int, dict[Span, ast.AST]] = {}
+        self._lines: dict[int, list[bytes]] = {}
+
+    def order(self, node: int) -> list[int]:
+        """Return the places of a node's inputs as they were written, from left to right.
+
+        As the op has them, if one of those that are tensors is not found in the source.
+        """
+        inputs = self._nodes[node].get("inputs", ())
+        places = list(range(len(inputs)))
+        if len(inputs) < 2 or (parts := self._parts(node)) is None:
+            return places
+        at = [self._part_of(source["node"], node, parts) if "node" in source else None
+              for source in inputs]  # fmt: skip
+        free = [part for part in range(len(parts)) if part not in at]
+        for place, source in enumerate(inputs):
+            if "value" in source and len(free) == sum("value" in s for s in inputs):
+                at[place] = free[sum("value" in s for s in inputs[:place])]
+        if any(at[place] is None for place in places if "node" in inputs[place]):
+            return places
+        known = [place for place in places if at[place] is not None]
+        known.sort(key=lambda place: at[place] or 0)
+        return known + [place for place in places if at[place] is None]
+
+    def inputs(self, node: int) -> list[Mapping[str, Any]]:
+        """Return the inputs of a node in this order."""
+        inputs = self._nodes[node]["inputs"]
+        return [inputs[place] for place in self.order(node)]
+
+    def saved(self, node: int) -> list[Mapping[str, Any]]:
+        """Return what a node saves: its inputs in this order, then all else."""
+        rank = {source["arg"]: k for k, source in enumerate(self.inputs(node))}
+        saved: list[Mapping[str, Any]] = self._nodes[node]["saved"]
+        return sorted(saved, key=lambda one: rank.get(one["name"], len(rank)))
+
+    def _parts(self, node: int) -> list[ast.expr] | None:
+        """Return the operands in the source of a node, from left to right."""
+        where = self._nodes[node]["where"]
+        if where is None or not self._nodes[node]["text"] or not self._sources:
+            return None
+        match self._expressions(where[0]).get(tuple(where[1:])):
+            case ast.BinOp(left=left, right=right):
+                return [left, right]
+            case ast.Compare(left=left, comparators=[right]):
+                return [left, right]
+            case ast.AugAssign(target=target, value=value):
+                return [target, value]
+            case ast.Call(func=func, args=args, keywords=keywords):
+                owner = [func.value] if isinstance(func, ast.Attribute) else []
+                return [*owner, *_flat(args), *_flat([k.value for k in keywords])]
+        return None
+
+    def _part_of(self, source: int, node: int, parts: Sequence[ast.expr]) -> int | None:
+        """Return which of these parts a node stands for, or is computed in."""
+        where = self._nodes[node]["where"]
+        waiting, seen = [source], set()
+        while waiting:
+            n = waiting.pop()
+            record = self._nodes[n]
+            inner = record["where"]
+            name = (record["name"] or "").rstrip("0123456789")
+            for k, part in enumerate(parts):
+                text = ast.unparse(part)
+                if record["name"] and text in (record["name"], name):
+                    return k
+                if inner and inner[0] == where[0] and self._holds(where[0], part, inner):
+                    return k
+            if n not in seen and (inner == where or not record["text"]):  # a part of one call
+                seen.add(n)
+                waiting += [i["node"] for i in reversed(record["inputs"]) if "node" in i]
+        return None
+
+    def _holds(self, source: int, part: ast.expr, where: Sequence[int]) -> bool:
+        line, column, end, end_column = self._span(source, part)
+        return (line, column) <= tuple(where[1:3]) and tuple(where[3:]) <= (end, end_column)
+
+    def _span(self, source: int, node: Any) -> Span:
+        lines = self._lines[source]
+        ends = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+        (line, start), (end, stop) = (
+            (number, len(lines[number - 1][:at].decode(errors="replace"))) for number, at in ends
+        )
+        return line, start, end, stop
+
+    def _expressions(self, source: int) -> dict[Span, ast.AST]:
+        if source not in self._spans:
+            text = str(self._sources[source]["text"])
+            self._lines[source] = [line.encode() for line in text.split("\n")]
+            try:
+                tree = ast.parse(text)
+            except (SyntaxError, ValueError):  # such as a cell with a magic in it
+                tree = ast.Module([], [])
+            kinds = ast.BinOp | ast.Compare | ast.AugAssign | ast.Call
+            nodes = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+            self._spans[source] = {self._span(source, node): node for node in nodes}
+        return self._spans[source]
+
+
+def _flat(values: Sequence[ast.expr]) -> list[ast.expr]:
+    """Return arguments, and instead of a list or tuple its elements."""
+    found: list[ast.expr] = []
+    for value in values:
+        found += _flat(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
+    return found

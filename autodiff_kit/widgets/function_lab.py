@@ -1,0 +1,91 @@
+"""A lab of one function: its arguments are the first controls, and it is run twice to be trusted.
+
+After reading you know what the labs of a function of the learner's begin with: controls that do not
+get in each other's way, a run that is examined, and an answer that is a tensor. Read next:
+``control_flow.py``, ``compare.py`` or ``grad_mode.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import ipywidgets
+
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.widgets.arguments import Arguments, no_tensors, source_of_function
+from autodiff_kit.widgets.distrust import Examined, examined
+from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.running import Refused, ran, the_tensor
+
+__all__ = ["FunctionLab"]
+
+T = TypeVar("T")
+
+
+class FunctionLab(Lab):
+    """A lab that runs one function again and again.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's.
+    arguments : Arguments
+        Of this function; their controls come first.
+    controls : dict from str to Widget
+        The lab's own controls.
+    then : dict from str to anything, optional
+        Controls to set after the first run.
+    title : str
+    extra : sequence of Widget
+        As for ``Lab``.
+
+    Raises
+    ------
+    TypeError
+        If an argument is called as a control of the lab.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Arguments,
+        controls: Mapping[str, ipywidgets.Widget],
+        *,
+        then: Mapping[str, Any] | None = None,
+        title: str = "",
+        extra: Sequence[ipywidgets.Widget] = (),
+    ) -> None:
+        self._function, self._arguments = function, arguments
+        self._lines, self._first_line = source_of_function(function)
+        super().__init__(arguments.beside(controls), title=title, extra=extra)
+        self.turn(then or {})
+
+    def _examined(
+        self,
+        once: Callable[[], T],
+        outcome: Callable[[T], Any],
+        recording: Callable[[T], Recording],
+        values: Callable[[T], Mapping[str, Any]] | None = None,
+    ) -> Examined[T]:
+        """Run the function twice; of a run, these are the result, what ran, and the arguments."""
+        changed = None
+        if values is not None:
+            changed = lambda run: self._arguments.changed(values(run))  # noqa: E731
+        return examined(
+            self._function, once, outcome, recording=recording, changed_arguments=changed
+        )
+
+    def _answer(self, value: Any, *, has_run: bool) -> Tensor:
+        """Return what the function returned, if that is a tensor, and it did something with one.
+
+        Raises
+        ------
+        Refused
+            If it is none, or if nothing was done with tensors; the message says how to do so.
+        """
+        if value is not None and not isinstance(value, Tensor) and not has_run:
+            ran(value, self._function)
+            raise Refused(no_tensors(self._arguments, self._function, value))
+        return the_tensor(value, self._function)
