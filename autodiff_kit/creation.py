@@ -22,6 +22,7 @@ from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.versions import on_own_storage
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.methods import check_operand
+from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.signatures import checked
@@ -77,8 +78,10 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
             return plain
     shape = _shape_of(data)
     items = list(_flattened(data, shape, 0))
-    kinds = {item.dtype if isinstance(item, np.generic) else type(item) for item in items}
+    kinds = {item.dtype if isinstance(item, ARRAYS) else type(item) for item in items}
     wanted = _numpy_type(name, dtype, _inferred(kinds))
+    if any(isinstance(item, np.ndarray) for item in items):
+        raise error("creation.tensor_in_list" if wanted.kind == "f" else "creation.tensor_as_int")
     if wanted.kind in "iu":
         extremes = {min(items), max(items)} if items and kinds <= {int, bool} else items
         for item in extremes:
@@ -108,22 +111,27 @@ def _types(data: Any) -> set[type]:
 
 
 def _shape_of(data: Any) -> tuple[int, ...]:
-    """Return the shape that nested lists have, judged by the first ones."""
+    """Return the shape that nested lists have, judged by the first ones; a tensor is a number."""
     shape: tuple[int, ...] = ()
     while isinstance(data, SEQUENCES):
         shape += (len(data),)
         if not data:
             return shape
         data = data[0]
-    return shape + np.shape(data._array) if isinstance(data, Tensor) else shape + np.shape(data)  # type: ignore[no-any-return]
+    return shape if isinstance(data, Tensor) else shape + np.shape(data)
 
 
 def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
     """Yield the numbers in nested lists; refuse rows of different lengths and other things."""
-    if isinstance(data, Tensor | np.ndarray):
-        if data.ndim == 0 and isinstance(data, Tensor) and data.requires_grad:
+    if isinstance(data, Tensor) and dim == len(shape):
+        if data.requires_grad:
             warn_of_scalar(stacklevel=_OUTSIDE + dim)
-        yield from np.asarray(data._array if isinstance(data, Tensor) else data).flat
+        array = np.asarray(data._array)
+        yield array.flat[0] if array.size == 1 else array  # which the caller refuses
+    elif isinstance(data, Tensor) and data.ndim:
+        yield from _flattened([*data.detach()], shape, dim)  # beside rows that are lists
+    elif isinstance(data, np.ndarray):
+        yield from data.flat
     elif isinstance(data, SEQUENCES):
         if dim == len(shape):
             raise error("creation.nested_too_deep", kind=type(data).__name__)

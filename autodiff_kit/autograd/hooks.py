@@ -248,7 +248,7 @@ class NodeHooks:
         return (node.edge0, node.edge1, *node.more)
 
 
-def check_replacement(hook: Any, gradient: Tensor, replaced: Any) -> None:
+def check_replacement(hook: Any, gradient: Tensor | None, replaced: Any) -> None:
     """Refuse what a hook returned if it is no tensor, or one of another dtype or shape."""
     name = getattr(hook, "__name__", "<unknown>")
     if not hasattr(replaced, "_array"):

@@ -122,7 +122,8 @@ _WITH_ARRAYS = """
 x+a x-a x*a x/a x//a x%a x**a x@b a/x x==a a==x np.sqrt(x) np.add(x,x) np.add(x,a) np.isnan(x)
 np.equal(x,x) np.maximum(x,0) np.abs(x) np.clip(x,0,1) np.concatenate([x,x]) np.argmax(x)
 np.sqrt(torch.tensor(4.)) np.sqrt(torch.tensor([4])) np.float64(2)-x
-torch.tensor(deque([1.,2.]))
+torch.tensor(deque([1.,2.])) torch.tensor([torch.ones(1),torch.ones(1,1)])
+torch.tensor([[torch.ones(1)],[torch.tensor(3)]]) torch.tensor([[1.,2.],torch.ones(2)])
 """
 WITH_ARRAYS = _WITH_ARRAYS.split()
 

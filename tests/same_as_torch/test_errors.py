@@ -512,6 +512,12 @@ torch.einsum('ij,jk->ik', m, m.T.long())
 
 MAKING = """
 torch.tensor([[1, 2], [3]])
+torch.tensor([a, a])
+torch.tensor([[i, i]])
+torch.tensor([1., d])
+torch.tensor([d, 1.])
+torch.tensor((m,))
+torch.tensor([d[:0]])
 torch.tensor([[1, 2], [3, 4], [5]])
 torch.tensor([[[1], [2]], [[3], [4, 5]]])
 torch.tensor([1, 'a'])

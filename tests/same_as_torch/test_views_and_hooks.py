@@ -212,6 +212,16 @@ try: b.mul_(2)
 except RuntimeError as e: print(str(e).split(chr(10))[0])
 x.mul_(2)
 b.grad_fn""",
+    "which view of an output a message names": """
+keys = ("...", "0", "1:", "None", "0, [0]", "[0], 0", "0:2, [0]", "None, [0]", "True", "[0]", "[5]")
+for key in keys:
+    x = torch.ones(2, 2, 2, requires_grad=True)
+    with torch.no_grad(): v = x[0]
+    for name in ("x", "x.unbind()[1]", "v", "(x * 1)"):
+        try:
+            exec(f"y = {name}; y[{key}] = 5.; print(y.grad_fn.name())")
+        except (IndexError, RuntimeError) as e:
+            print(name, key, str(e).split(chr(10))[0])""",
     "edges to several outputs": """
 x = leaf(); a, b = x.unbind()
 edge = torch.autograd.graph.get_gradient_edge(b)
