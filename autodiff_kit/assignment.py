@@ -9,6 +9,7 @@ tensors are single elements of the view put. The order of what is refused is PyT
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,9 +115,10 @@ def _copy(tensor: Tensor, part: Tensor, value: Tensor, recorded: bool) -> None:
 
 def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bool) -> None:
     """Put a value to the elements of a view of a tensor that index arrays name."""
-    own, dtype = part._array, part._array.dtype
-    if value._array.shape[:1] == (1,):
-        _check_history(value, recorded)  # PyTorch makes a view without the 1s
+    own, read, dtype = part._array, value._array, part._array.dtype
+    if read.shape[:1] == (1,):
+        _check_history(value, recorded)
+        read = read.reshape(_without_ones(read.shape))  # a view, as PyTorch makes one
     refuse(part, _HOW, recorded)
     _check_history(value, recorded)
     if value._array.size == 1 and [k.dtype for k in gather.values()] == [bool]:
@@ -125,7 +127,7 @@ def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: boo
             number_in(value._array.item(), dtype)  # a number of any type; it must not overflow
         value = _fitting(value, shape)
     else:
-        for other in (value._array, *gather.values()):
+        for other in (read, *gather.values()):
             refuse_overlap(own, other, _HOW, strictly=True)
         indices, shape = ops.gathered(own.shape, gather)
         value = _fitting(value, shape, indexed=True)
@@ -181,9 +183,7 @@ def _check_history(value: Tensor, recorded: bool) -> None:
 
 def _fitting(value: Tensor, shape: tuple[int, ...], indexed: bool = False) -> Tensor:
     """Return ``value`` without the 1s in front; refuse what does not fit."""
-    own = tuple(value.shape)
-    while own and own[0] == 1:
-        own = own[1:]
+    own = _without_ones(value._array.shape)
     fits = len(own) <= len(shape) and all(
         n in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)
     )
@@ -193,3 +193,8 @@ def _fitting(value: Tensor, shape: tuple[int, ...], indexed: bool = False) -> Te
             ops.check_expand(value, shape)
         raise error("inplace.assigned_shape", value=list(value.shape), selection=list(shape))
     return value.reshape(own) if len(value.shape) > len(shape) else value
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape without the 1s in front."""
+    return tuple(dropwhile(lambda n: n == 1, shape))

@@ -20,10 +20,12 @@ from numpy.lib.stride_tricks import as_strided
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import move_retained
+from autodiff_kit.autograd.messages import operation
 from autodiff_kit.autograd.more_modes import inference_mode
 from autodiff_kit.autograd.node import AccumulateGrad
 from autodiff_kit.autograd.versions import changes_of, last_change, memory_of
 from autodiff_kit.autograd.view_nodes import Nowhere
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
 
@@ -60,6 +62,8 @@ def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
     """Note that ``view`` looks into the memory of ``of``: they share base and version."""
     mode = local.mode
     base = of._base
+    if view._node is not None and view._array.dtype.kind != "f":
+        raise error("autograd.whole_history", kind=tensor_type(view._array.dtype))
     if not mode.grad_enabled:
         kind = INFERENCE_MODE if mode.inference else NO_GRAD
     if base is None:
@@ -175,7 +179,7 @@ def refusal_of_view(view: Tensor, node: Any, what: str) -> Exception:
     """Return the error for a view that is, or whose base has been, modified in place."""
     kind = view._kind
     name = "" if node is None or isinstance(node, AccumulateGrad) else node.shown.name()
-    output = f"Output {node.output_nr} of {name.split('Backward')[0]} is a view" if name else ""
+    output = f"Output {node.output_nr} of {operation(name)} is a view" if name else ""
     if kind in (NO_GRAD, INFERENCE_MODE) or not output:
         of = f"{output} of a view which" if output else "A view"
         mode = "inference mode" if kind is INFERENCE_MODE else "no_grad mode"

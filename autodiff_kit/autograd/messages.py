@@ -6,6 +6,7 @@ saved value changed in place. Read next: ``node.py``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.autograd.versions import Changes
 
-__all__ = ["changed_message", "released_message", "saved_changed"]
+__all__ = ["changed_message", "operation", "released_message", "saved_changed"]
 
 
 def released_message(node: Node) -> str:
@@ -47,6 +48,11 @@ def _saved(inputs: Sequence[str], name: str) -> str:
     return "its input" if len(inputs) == 1 else f"its {place} input"
 
 
+def operation(node: str) -> str:
+    """Return what messages call the operation of a node: ``Mul``, ``Sum1`` for SumBackward1."""
+    return re.sub(r"Backward(?:0$|(?=\d*$))", "", node)
+
+
 def saved_changed(
     value: Any, changes: Changes, number: int, origin: str, keeper: str, saved: str
 ) -> Exception:
@@ -58,7 +64,7 @@ def saved_changed(
         "autograd.saved_changed",
         kind="CPUBoolType" if value.dtype == bool else f"torch.{tensor_type(value.dtype)}Tensor",
         shape=list(value.shape),
-        origin=f", which is output 0 of {origin.split('Backward')[0]}," if origin else "",
+        origin=f", which is output 0 of {operation(origin)}," if origin else "",
         version=changes.version(),
         expected=changes.version(number),
         keeper=keeper,

@@ -18,7 +18,9 @@ __all__ = ["REASONS", "reason_for"]
 
 Predicate = Callable[[Difference, list[str]], bool]
 
-_CHANGE = re.compile(r"(\w\S*?)(?:\.\w+_\(| [-+*/%]+= |(?<=\]) = )(\w.*?)(?:, \w+=.*)?\)?")
+_CHANGE = re.compile(
+    r"(?:\w+ = |with .*:\n    )?(\w\S*?)(?:\.\w+_\(| [-+*/%]+= |(?<=\]) = )(\w.*?)(?:, \w+=.*)?\)?"
+)
 
 
 def _reads_what_it_writes(lines: list[str]) -> bool:

@@ -202,6 +202,10 @@ inference.detach()[0] = 1
 inference.data[...].mul_(2)
 exec("with torch.no_grad(): v = a.view(2)"); v.unsqueeze(0)[0] = 1
 exec("with torch.inference_mode(): v = a.view(1, 2)"); v.unbind()[0].mul_(2)
+i.fill_(a[0]); i[0] = 1
+v = (a * 1).view(1, 2).unbind()[0].unsqueeze(0).squeeze(0); v += 1
+s = a.sum(0, keepdim=True); p = s * s; s += 1; p.backward()
+v = torch.ones(1, 0); v[..., [0, 0]] = v
 m.max(0)[0] = m
 m.sort()[1] += 2
 """
