@@ -2,31 +2,46 @@
 
 After reading this file you have seen all of reverse-mode differentiation. The rules stand in
 ``ops/``; here they are only called, in the right order, and what they return is carried on.
-Read next: ``grad_mode.py``, or ``ops/arithmetic.py`` for the rules.
+``run`` is what runs, less what a pass never does: ``form_of`` leaves that out of its text
+(``core/specialise.py``), and ``print(text_of(form_of()))`` shows what is left for the commonest
+pass. Read next: ``grad_mode.py``, or ``ops/arithmetic.py`` for the rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import count
+from math import inf
+from typing import Any
 
-import numpy as np
+from numpy import ndarray
 
 import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.accumulate import Task, accumulate, leading_to, own, release, run_hooks
-from autodiff_kit.autograd.fast import run_unwatched
+from autodiff_kit.autograd.accumulate import (
+    Task,
+    accumulate,
+    accumulate_complete,
+    leading_to,
+    own,
+    release,
+    run_hooks,
+)
 from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
 from autodiff_kit.autograd.hooks import Hooks
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
+from autodiff_kit.autograd.node import Node, Value
+from autodiff_kit.autograd.observer import Observer
 from autodiff_kit.autograd.outputs import OutputNode, cotangent_of
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
+from autodiff_kit.core.specialise import specialise, text_of
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.apply import rebuilt
+from autodiff_kit.tensor import wrap
 
-__all__ = ["run_backward", "unbroadcast"]
+__all__ = ["form_of", "run", "run_backward", "text_of", "unbroadcast"]
 
 
 def run_backward(
@@ -40,9 +55,7 @@ def run_backward(
     """Carry cotangents from the roots back through the graph.
 
     A node is ready when all contributions to it have arrived; of those that are ready, leaves come
-    first and then the newest node. (Without leaves, the newest waiting node is always ready, as a
-    consumer is younger than what it consumed. So where nobody can see when a leaf is reached,
-    ``fast.py`` counts no contributions.)
+    first and then the newest node.
 
     Parameters
     ----------
@@ -69,107 +82,186 @@ def run_backward(
     Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
     """
     mode = local.mode
+    observer = mode.observer
+    given: dict[str, Any] = {}
+    if inputs is not None or create_graph or observer is not None or Hooks.count or mode.inference:
+        switches = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
+        given = {name: value for name, value in switches.items() if value is not None}
+        given |= {"counted": True, "accumulates": accumulates}
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     silence = NUMPY_WARNINGS.set(NO_WARNINGS)
     try:
-        is_watched = mode.observer is not None or Hooks.count
-        if inputs is None and not (create_graph or is_watched or mode.inference):
-            run_unwatched(roots, retain_graph)
-            return {}
-        return _run(roots, retain_graph, create_graph, inputs, accumulates)
+        found: dict[Node, Value] = form_of(*given)(roots, retain_graph, **given)
+        return found
     finally:
         NUMPY_WARNINGS.reset(silence)
         mode.grad_enabled = before
 
 
-def _run(
+@cache
+def form_of(*given: str) -> Callable[..., dict[Node, Value]]:
+    """Return ``run`` for backward passes that are given these switches, and none of the others.
+
+    >>> print(text_of(form_of()).split("while queue:")[0])  # what runs for z.backward()
+    def run(roots, retain_graph):
+        waiting = {}
+        queue = []
+        found = {}
+        for root, seed in roots:
+            if root not in waiting:
+                waiting[root] = seed
+                heappush(queue, (-root.number, root))
+            elif seed is not NOTHING:
+                waiting[root] = waiting[root] + seed
+        changed = last_change.number
+        node = roots[0][0]
+        try:
+    <BLANKLINE>
+    """
+    idle = {"observer": None, "inputs": None, "create_graph": False, "counted": False}
+    idle["accumulates"] = True
+    return specialise(run, **{name: value for name, value in idle.items() if name not in given})
+
+
+class _Nothing:
+    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
+
+    def __add__(self, contribution: Value) -> Value:
+        return contribution.copy() if isinstance(contribution, ndarray) else contribution
+
+
+NOTHING = _Nothing()
+
+
+def run(
     roots: Sequence[tuple[Node, Value]],
     retain_graph: bool,
-    create_graph: bool,
+    *,
+    observer: Observer | None,
     inputs: Sequence[Node] | None,
     accumulates: bool,
+    create_graph: bool,
+    counted: bool,
 ) -> dict[Node, Value]:
-    """Do what ``run_backward`` says, in the plain form; ``fast.py`` has the commonest case."""
-    waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived, or None
-    queue: list[tuple[float, int, Node]] = []  # the heap gives leaves, then the newest
-    arrivals = count()  # among leaves, the one that was ready first
-    captured: dict[Node, Value] = {}
-    targets = None if inputs is None else {node.whole for node in inputs}
-    passing = set() if targets is None else leading_to(targets, [node for node, _ in roots])
-    useful = None if targets is None else targets | passing
-    task = Task(roots, useful, None if accumulates else targets)
-    uses = task.count_uses()
-    observer = local.mode.observer
+    """Do what ``run_backward`` says.
+
+    ``counted`` tells whether anybody can see when a leaf is reached. If not, contributions need not
+    be counted: without leaves, the newest waiting node is always ready, as a consumer is younger
+    than what it consumed; and leaves, the oldest, come last.
+    """
+    waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
+    queue: list[Any] = []  # the heap gives leaves if they are counted, then the newest
+    found: dict[Node, Value] = {}
+    targets: Any = None if inputs is None else {node.whole for node in inputs}
+    passing: Any = None if inputs is None else leading_to(targets, [node for node, _ in roots])
+    useful: Any = None if inputs is None else targets | passing
+    if counted:
+        task = Task(roots, useful, None if accumulates else targets)
+        missing, arrivals = task.count_uses(), count()
 
     def arrive(node: Node, contribution: Value) -> None:
-        total = waiting.get(node)
-        if total is None:
+        if node not in waiting:
             waiting[node] = contribution
-        elif contribution is not None:
-            waiting[node] = total + contribution
-        uses[node] -= 1
-        if not uses[node]:
-            first = -np.inf if node.op is nodes.ACCUMULATE else -node.number
-            heappush(queue, (first, next(arrivals), node))
+            if not counted:
+                heappush(queue, (-node.number, node))
+        elif contribution is not NOTHING:
+            waiting[node] = waiting[node] + contribution
+        if counted:
+            missing[node] -= 1
+            if not missing[node]:
+                first = -inf if node.op is nodes.ACCUMULATE else -node.number
+                heappush(queue, (first, next(arrivals), node))
+
+    def send(index: int, edge: Node | None, rule: Callable[..., Value]) -> None:
+        is_asked = useful is None or edge in useful
+        if edge is None or not (is_asked or op.is_whole):
+            return
+        contribution = rule(g, out, x, y, rest)
+        if not is_asked:
+            return
+        if observer is not None:
+            returned = contribution
+        if contribution is None:  # a Function of the learner's own may send nothing
+            contribution = NOTHING
+        elif contribution.shape != edge.shape:
+            contribution = unbroadcast(contribution, shape=edge.shape)
+        if (
+            accumulates
+            and edge.op is nodes.ACCUMULATE
+            and edge not in waiting
+            and type(contribution) is ndarray
+        ):
+            contribution = own(contribution, g)
+        arrive(edge, contribution)
+        if observer is not None and returned is not None:
+            observer.contributed(node, index, edge, returned, contribution, waiting[edge])
 
     if observer is not None:
         observer.backward_started(roots)
     for root, seed in roots:
         arrive(root, seed)
     changed = last_change.number
-    while queue:
-        node = heappop(queue)[2]
-        g = waiting.pop(node)
-        if isinstance(node, OutputNode):  # all outputs wait for each other at one node
-            arrive(node.whole, node.passed_on(g))
-            continue
-        op = node.op
-        is_needed = targets is None or accumulates or node in passing
-        if targets is not None and is_needed and node in targets:
-            captured[node] = g  # hooks are for what lies behind it
-        if node.hooks is not None:
-            g = run_hooks(task, node, g, is_needed)
-            changed = last_change.number
-        if observer is not None and g is not None:
-            observer.visited(node, g)
-        if not is_needed:
-            captured[node] = g
-            continue  # nothing that was asked for lies behind it
-        if isinstance(node, AccumulateGrad):
-            accumulate(node, g, create_graph)
-            changed = last_change.number  # a hook may have changed the leaf
-            continue
-        if node.number < changed or node.out is RELEASED:
-            node.check_saved()
-        saved = rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
-
-        rules = chain((op.rule0, op.rule1), op.rules_of_more)
-        edges = zip((node.edge0, node.edge1, *node.more), rules, strict=False)
-        for index, (edge, rule) in enumerate(edges, -2 if op.is_variadic else 0):
-            is_asked = useful is None or edge in useful
-            if edge is None or not (is_asked or op.is_whole):
+    node = roots[0][0]
+    try:
+        while queue:
+            node = heappop(queue)[2 if counted else 1]
+            g = waiting.pop(node)
+            if g is NOTHING:
+                g = None
+            op = node.op
+            if counted:
+                if isinstance(node, OutputNode):  # all outputs wait for each other at one node
+                    arrive(node.whole, NOTHING if g is None else node.passed_on(g))
+                    continue
+                is_needed = targets is None or accumulates or node in passing
+                if targets is not None and is_needed and node in targets:
+                    found[node] = g  # hooks are for what lies behind it
+                if node.hooks is not None:
+                    g = run_hooks(task, node, g, is_needed)
+                    changed = last_change.number
+                if observer is not None and g is not None:
+                    observer.visited(node, g)
+                if not is_needed:
+                    found[node] = g
+                    continue  # nothing that was asked for lies behind it
+            if op is nodes.ACCUMULATE:
+                leaf = node._leaf()
+                if counted or leaf is None or leaf._grad is not None or leaf._node is not node:
+                    accumulate(node, g, create_graph)
+                    changed = last_change.number  # a hook may have changed the leaf
+                elif g is not None:
+                    leaf._grad = wrap(g)
                 continue
-            # A Function of the learner's own may send nothing: then nothing goes on from here.
-            returned = contribution = rule(g, *saved) if g is not None or op.is_whole else None
-            if returned is None or not is_asked:
-                if is_asked:
-                    arrive(edge, None)
-                continue
-            if returned.shape != edge.shape:
-                contribution = unbroadcast(returned, edge.shape)
-            if accumulates and edge.op is nodes.ACCUMULATE and type(contribution) is np.ndarray:
-                contribution = own(contribution, g)
-            arrive(edge, contribution)
-            if observer is not None:
-                observer.contributed(node, index, edge, returned, contribution, waiting[edge])
-
-        if not retain_graph:
-            release(node)
-            if observer is not None:
+            if node.number < changed or node.out is RELEASED:
+                node.check_saved()
+            if g is None and not op.is_whole:  # then nothing goes on from here
+                for edge in (node.edge0, node.edge1, *node.more):
+                    if edge is not None and (useful is None or edge in useful):
+                        arrive(edge, NOTHING)
+            else:
+                out, x, y, rest = (
+                    rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
+                )
+                send(0, node.edge0, op.rule0)
+                send(1, node.edge1, op.rule1)
+                if op.rules_of_more:
+                    for index, (edge, rule) in enumerate(
+                        zip(node.more, op.rules_of_more, strict=False), 0 if op.is_variadic else 2
+                    ):
+                        send(index, edge, rule)
+            if not retain_graph and op.saves:
+                release(node)
+            if observer is not None and not retain_graph:
                 observer.released(node)
+    except BaseException:
+        if not counted:  # leaves at which all has arrived would have been reached by now
+            others = [item[1] for item in queue if item[1].op is not nodes.ACCUMULATE]
+            arrived = {other: g for other, g in waiting.items() if g is not NOTHING}
+            accumulate_complete(arrived, [node, *others])
+        raise
     if observer is not None:
         observer.backward_finished()
-    return {node: cotangent_of(node, captured) for node in inputs or ()}
+    return {node: cotangent_of(node, found) for node in inputs} if inputs is not None else found
 
 
 def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
@@ -191,6 +283,7 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
 
     Examples
     --------
+    >>> import numpy as np
     >>> unbroadcast(np.ones((2, 3)), (3,))
     array([2., 2., 2.])
 

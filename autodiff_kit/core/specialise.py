@@ -27,6 +27,7 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+OPPOSITES = {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}
 LITERALS = (type(None), bool, int, float, str)
 PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Compare, ast.UnaryOp)
 
@@ -160,7 +161,7 @@ class _Folding(ast.NodeTransformer):
         if not node.body and not node.orelse:
             return []
         if not node.body:
-            node.test = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+            node.test = _opposite(node.test)
             node.body, node.orelse = node.orelse, []
         return node
 
@@ -216,7 +217,9 @@ class _Folding(ast.NodeTransformer):
     def put_in(self, function: ast.FunctionDef, call: Any, place: ast.stmt) -> list[ast.stmt]:
         """Return the body of an inner function, with the arguments of a call put in."""
         function = _copied(function)
-        stored, loaded = set(_stored(function)), [n.id for n in _loaded(function)]
+        stored, loaded = _stored(function), [n.id for n in _loaded(function)]
+        parameters = {argument.arg for argument in function.args.args}
+        once = {name for name in stored if stored.count(name) == 1} - parameters
         own = {name: ast.Name(self.fresh(f"{function.name}_{name}", name)) for name in stored}
         first: list[ast.stmt] = []
         for parameter, argument in zip(function.args.args, call.args, strict=True):
@@ -233,10 +236,12 @@ class _Folding(ast.NodeTransformer):
         if isinstance(place, ast.Assign) and body and isinstance(body[-1], ast.Return):
             value = body.pop().value or ast.Constant(None)  # type: ignore[attr-defined]
             body.append(ast.copy_location(ast.Assign(place.targets, value), place))
-        outside = self.taken
-        self.taken = outside.union(n.id for n in own.values() if isinstance(n, ast.Name))
+        outside = self.taken, self.bound_once, self.known
+        self.taken = self.taken.union(n.id for n in own.values() if isinstance(n, ast.Name))
+        self.bound_once = self.bound_once.union(own[name].id for name in once)
+        self.known = dict(self.known)
         folded = self.statements(body)
-        self.taken = outside
+        self.taken, self.bound_once, self.known = outside
         return first + folded
 
     def fresh(self, longer: str, name: str) -> str:
@@ -254,6 +259,18 @@ class _Renaming(ast.NodeTransformer):
         if isinstance(new, ast.Name):
             new.ctx = node.ctx
         return ast.copy_location(new, node)
+
+
+def _opposite(test: ast.expr) -> ast.expr:
+    """Return the expression that holds where ``test`` does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        opposite = OPPOSITES.get(type(test.ops[0]))
+        if opposite is not None:
+            new = ast.Compare(test.left, [opposite()], test.comparators)
+            return ast.copy_location(new, test)
+    return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
 
 
 def _without_returns(body: list[ast.stmt]) -> list[ast.stmt]:
