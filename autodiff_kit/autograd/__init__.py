@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.accumulate import gradient_of
-from autodiff_kit.autograd.engine import run_backward
+from autodiff_kit.autograd.forms import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node

@@ -31,7 +31,7 @@ from autodiff_kit.inplace import refuse_change
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.tensor import INFERENCE, Tensor, share, wrap
 
-__all__ = ["Task", "accumulate", "accumulate_complete", "add_to_grad", "current_task"]
+__all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad", "current_task"]
 __all__ += ["gradient_of", "leading_to", "own", "release", "run_hooks"]
 
 
@@ -101,6 +101,16 @@ _local = _Local()
 def current_task() -> Task | None:
     """Return the backward pass of this thread that has called a hook."""
     return _local.task()
+
+
+class _Nothing:
+    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
+
+    def __add__(self, contribution: Value) -> Value:
+        return contribution.copy() if isinstance(contribution, np.ndarray) else contribution
+
+
+NOTHING = _Nothing()
 
 
 def own(contribution: Value, g: Value) -> Value:

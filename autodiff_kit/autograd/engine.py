@@ -2,15 +2,14 @@
 
 After reading this file you have seen all of reverse-mode differentiation. The rules stand in
 ``ops/``; here they are only called, in the right order, and what they return is carried on.
-``run`` is what runs, less what a pass never does: ``form_of`` leaves that out of its text
-(``core/specialise.py``), and ``print(text_of(form_of()))`` shows what is left for the commonest
-pass. Read next: ``grad_mode.py``, or ``ops/arithmetic.py`` for the rules.
+``run`` is what runs, less what a pass never does: ``forms.py`` leaves that out of its text, and
+``print(text_of(form_of()))`` shows what is left for the commonest pass. Read next:
+``grad_mode.py``, or ``ops/arithmetic.py`` for the rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -21,6 +20,7 @@ from numpy import ndarray
 import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
 from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.accumulate import (
+    NOTHING,
     Task,
     accumulate,
     accumulate_complete,
@@ -29,108 +29,16 @@ from autodiff_kit.autograd.accumulate import (
     release,
     run_hooks,
 )
-from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
-from autodiff_kit.autograd.hooks import Hooks
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.observer import Observer
 from autodiff_kit.autograd.outputs import OutputNode, cotangent_of
 from autodiff_kit.autograd.shown import RELEASED
 from autodiff_kit.autograd.versions import last_change
-from autodiff_kit.core.specialise import specialise, text_of
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.apply import rebuilt
 from autodiff_kit.tensor import wrap
 
-__all__ = ["form_of", "run", "run_backward", "text_of", "unbroadcast"]
-
-
-def run_backward(
-    roots: Sequence[tuple[Node, Value]],
-    *,
-    retain_graph: bool = False,
-    create_graph: bool = False,
-    inputs: Sequence[Node] | None = None,
-    accumulates: bool = True,
-) -> dict[Node, Value]:
-    """Carry cotangents from the roots back through the graph.
-
-    A node is ready when all contributions to it have arrived; of those that are ready, leaves come
-    first and then the newest node.
-
-    Parameters
-    ----------
-    roots : sequence of (Node, Value)
-        Where to start, each with a cotangent of the node's shape.
-    retain_graph : bool
-        Keep saved values, so that the graph can be used again.
-    create_graph : bool
-        Compute with Tensors and record that, so that gradients can be differentiated again.
-    inputs : sequence of Node, optional
-        Only nodes that lead to these are visited.
-    accumulates : bool
-        If not, the cotangents of ``inputs`` are returned instead of accumulated into leaves.
-
-    Returns
-    -------
-    dict from Node to Value - the cotangents of ``inputs``, None for those not reached.
-
-    Raises
-    ------
-    RuntimeError
-        If saved values were released before or changed in place.
-
-    Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
-    """
-    mode = local.mode
-    observer = mode.observer
-    given: dict[str, Any] = {}
-    if inputs is not None or create_graph or observer is not None or Hooks.count or mode.inference:
-        switches = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
-        given = {name: value for name, value in switches.items() if value is not None}
-        given |= {"counted": True, "accumulates": accumulates}
-    mode.grad_enabled, before = create_graph, mode.grad_enabled
-    silence = NUMPY_WARNINGS.set(NO_WARNINGS)
-    try:
-        found: dict[Node, Value] = form_of(*given)(roots, retain_graph, **given)
-        return found
-    finally:
-        NUMPY_WARNINGS.reset(silence)
-        mode.grad_enabled = before
-
-
-@cache
-def form_of(*given: str) -> Callable[..., dict[Node, Value]]:
-    """Return ``run`` for backward passes that are given these switches, and none of the others.
-
-    >>> print(text_of(form_of()).split("while queue:")[0])  # what runs for z.backward()
-    def run(roots, retain_graph):
-        waiting = {}
-        queue = []
-        found = {}
-        for root, seed in roots:
-            if root not in waiting:
-                waiting[root] = seed
-                heappush(queue, (-root.number, root))
-            elif seed is not NOTHING:
-                waiting[root] = waiting[root] + seed
-        changed = last_change.number
-        node = roots[0][0]
-        try:
-    <BLANKLINE>
-    """
-    idle = {"observer": None, "inputs": None, "create_graph": False, "counted": False}
-    idle["accumulates"] = True
-    return specialise(run, **{name: value for name, value in idle.items() if name not in given})
-
-
-class _Nothing:
-    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
-
-    def __add__(self, contribution: Value) -> Value:
-        return contribution.copy() if isinstance(contribution, ndarray) else contribution
-
-
-NOTHING = _Nothing()
+__all__ = ["run", "unbroadcast"]
 
 
 def run(
@@ -143,7 +51,7 @@ def run(
     create_graph: bool,
     counted: bool,
 ) -> dict[Node, Value]:
-    """Do what ``run_backward`` says.
+    """Carry cotangents from the roots back through the graph; ``forms.run_backward`` says more.
 
     ``counted`` tells whether anybody can see when a leaf is reached. If not, contributions need not
     be counted: without leaves, the newest waiting node is always ready, as a consumer is younger
