@@ -205,6 +205,7 @@ class NodeHooks:
             result = hook(given)
             if result is None:
                 return g
+            part: Any
             for part, replaced in zip(given, result, strict=False):
                 if replaced is not None:
                     check_replacement(hook, part, replaced)
