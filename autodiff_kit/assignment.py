@@ -47,6 +47,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
 
     An error if the key does not fit the tensor, or the value does not fit the elements it names.
     """
+    key = ops.as_key(key, stacklevel=4)
     if not isinstance(value, tensors.Tensor):
         if not isinstance(value, int | float | np.generic):
             kind, own = type(value).__name__, tensor_type(tensor._array.dtype)

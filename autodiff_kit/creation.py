@@ -398,8 +398,13 @@ def randint(
     if high <= low:
         raise error("creation.randint", low=low, high=high)
     shape = _shape("randint", (size,))
+    kind = _numpy_type("randint", dtype, np.dtype("int64"))
+    limits: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo("u1" if kind == "?" else kind)
+    for name, end in (("from", low), ("to - 1", high - 1)):
+        if not limits.min <= end <= (limits.max if kind != "?" else 1):
+            raise error("creation.randint_range", name=name, type=dtypes.c_type(kind))
     numbers = (generator or default_generator).integers(low, high, math.prod(shape))
-    return numbers.reshape(shape).astype(_numpy_type("randint", dtype, np.dtype("int64")))
+    return numbers.reshape(shape).astype(kind)
 
 
 @_factory

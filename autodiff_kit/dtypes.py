@@ -117,7 +117,12 @@ def number_in(number: Any, d: Any, name: str = "") -> Any:
         low, high = map(float if is_float else int, (limits.min, limits.max))
         lowest = -high if d.kind == "u" and isinstance(number, int) else low
         if not (lowest <= number <= high if math.isfinite(number) else is_float):
-            short = {"float32": "float", "float64": "double", "int32": "int"}
+            short = {
+                "float32": "float",
+                "float64": "double",
+                "float16": "c10::Half",
+                "int32": "int",
+            }
             name = name or short.get(d.name, f"{d.name}_t")
             raise error("dtypes.overflow", type=name, low=low, high=high)
     return np.asarray(number).astype(d)[()]

@@ -14,7 +14,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-__all__ = ["absent", "error", "warn_of_grad", "warn_of_scalar"]
+__all__ = ["absent", "error", "warn_of_grad", "warn_of_list_key", "warn_of_scalar"]
 
 
 def error(key: str, **values: Any) -> Exception:
@@ -100,6 +100,18 @@ def warn_of_scalar(stacklevel: int) -> None:
     warnings.warn(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
         "Consider using tensor.detach() first.",
+        UserWarning,
+        stacklevel,
+    )
+
+
+def warn_of_list_key(stacklevel: int) -> None:
+    """Warn, in PyTorch's words, that ``x[[[0], [1]]]`` reads as ``x[[0], [1]]``."""
+    warnings.warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+        "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error "
+        "or a different result",
         UserWarning,
         stacklevel,
     )

@@ -6,6 +6,7 @@ After reading this file you know that most of them are the method under another 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ from autodiff_kit import ops
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
-from autodiff_kit.signatures import checked
+from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.signatures import checked, wrong_call
 from autodiff_kit.tensor import Tensor, wrap
 
 # Operations on one tensor, or with parameters.
@@ -33,6 +35,7 @@ _WITH_NUMBERS = (
     *("add", "div", "eq", "floor_divide", "ge", "gt", "le", "lt", "mul", "ne", "remainder", "sub"),
 )
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
+_REFLECTED = {"floor_divide": "__rfloordiv__", "remainder": "__rmod__"}
 _WITH_TENSORS = ("matmul", "maximum", "minimum")
 _PRODUCTS = {"bmm": "mat2", "dot": "tensor", "mm": "mat2", "mv": "vec", "outer": "vec2"}
 _METHODS = (*_OF_ONE.split(), *_WITH_NUMBERS, *_WITH_TENSORS, *_PRODUCTS)
@@ -53,14 +56,29 @@ def _from_method(name: str) -> Any:
     return checked(name, function, "function")
 
 
+def _check_input(name: str, input: Any, *args: Any, **kwargs: Any) -> None:
+    if not isinstance(input, Tensor):
+        wrong = wrong_call(name, "function", (input, *args), kwargs)
+        if wrong is not None:
+            raise wrong
+        check_operand(name, "input", 1, input, numbers=False)
+
+
 def _with_operand(name: str, argument: str, numbers: bool) -> Any:
+    method = getattr(Tensor, name)
+
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         other, *args = args or (kwargs.pop(argument, None),)  # type: ignore[assignment]
-        if name in _NUMBER_FIRST and isinstance(input, int | float) and isinstance(other, Tensor):
-            input = wrap(result_dtype(input).type(input))
-        check_operand(name, "input", 1, input, numbers=False)
+        if not isinstance(input, Tensor) and isinstance(input, int | float):
+            if isinstance(other, Tensor) and name in _REFLECTED:
+                return getattr(other, _REFLECTED[name])(input)
+            if isinstance(other, Tensor | int | float) and name in _NUMBER_FIRST:
+                if isinstance(other, Tensor):
+                    return method(input, other, *args, **kwargs)
+                input = wrap(result_dtype(input).type(input))
+        _check_input(name, input, other, *args, **kwargs)
         check_operand(name, argument, 2, other, numbers)
-        return getattr(input, name)(other, *args, **kwargs)
+        return method(input, other, *args, **kwargs)
 
     return function
 
@@ -84,7 +102,8 @@ def pow(input: Any, exponent: Any) -> Tensor:
     """Return ``input ** exponent``; one of them may be a number."""
     if isinstance(input, Tensor):
         return input.pow(exponent)
-    check_operand("pow", "exponent", 2, exponent, numbers=False)
+    if not isinstance(exponent, Tensor):
+        _check_input("pow", input, exponent)
     return input**exponent  # type: ignore[no-any-return]
 
 
@@ -97,6 +116,14 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     check_operand("where", "condition", 1, condition, numbers=False)
     if input is None and other is None:
         return tuple(wrap(indices) for indices in np.nonzero(np.atleast_1d(condition._array)))
+    if condition._array.dtype == np.uint8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be "
+            "removed in a future version of PyTorch. Use a boolean condition instead.",
+            UserWarning,
+            stacklevel=2,
+        )
+        condition = condition.bool()
     if condition._array.dtype != bool:
         raise error("dtypes.where_condition", kind=tensor_type(condition._array.dtype))
     check_operand("where", "input", 2, input, numbers=True)
@@ -105,7 +132,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
         input = wrap(result_dtype(input, other).type(input))
     kind = result_dtype(*(getattr(value, "_array", value) for value in (input, other)))
     for value in (input, other):
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) and kind != np.float16:
             number_in(value, kind)  # refuses one that does not fit
     return ops.where(condition, input, other)
 
@@ -119,8 +146,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     for i, tensor in enumerate(tensors):
         if tensor.ndim == 0:
             raise error("shapes.cat_of_0d", position=i)
-    first = next((tensor for tensor in tensors if tensor.shape != (0,)), tensors[0])
-    return ops.cat(*tensors, dim=first._dim(dim))
+    first = next((tensor for tensor in tensors if tensor.shape != (0,)), None)
+    return ops.cat(*tensors, dim=0 if first is None else first._dim(dim))
 
 
 @_checked
@@ -175,4 +202,8 @@ def allclose(
     kinds = [tensor_type(tensor._array.dtype) for tensor in (input, other)]
     if kinds[0] != kinds[1]:
         raise error("dtypes.isclose", a=kinds[0], b=kinds[1])
-    return bool(np.allclose(input._array, other._array, rtol, atol, equal_nan))
+    try:
+        return bool(np.allclose(input._array, other._array, rtol, atol, equal_nan))
+    except ValueError:
+        shapes = input._array.shape, other._array.shape
+        raise RuntimeError(broadcast_message("allclose", shapes)) from None

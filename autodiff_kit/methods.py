@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
 from autodiff_kit.errors import error
+from autodiff_kit.ops.checks import refuse_bool_difference, unless_misfit
 from autodiff_kit.signature_texts import OF_METHODS
 from autodiff_kit.signatures import checked, full_name
 
@@ -132,6 +133,8 @@ def _product(name: str, argument: str, rank: int, names: tuple[str, str] = ("", 
         other = _only(name, argument, args, kwargs)
         check_operand(name, argument, 1, other, numbers=False)
         ranks = self.ndim, other.ndim
+        if name == "mv" and not ranks[0]:
+            raise error("shapes.size_of_0d", dim=0)
         if ranks != (rank, 1 if name == "mv" else rank):
             wrong = names[ranks[0] == rank]
             raise error(f"linalg.{name}_ranks", wrong=wrong, x=ranks[0], y=ranks[1])
@@ -146,8 +149,9 @@ def _scalable(name: str) -> Any:
     @_called(name)
     def method(self: Any, other: Any, *, alpha: float = 1) -> Any:
         check_operand(name, "other", 1, other, numbers=True)
-        if isinstance(alpha, bool) and self._array.dtype != bool:
-            raise error("dtypes.bool_alpha")
+        if isinstance(alpha, bool):
+            check = getattr(ops, f"{name}_scaled").op.whole
+            check(*(getattr(v, "_array", v) for v in (self, other)), alpha=alpha)
         if alpha == 1:
             return getattr(ops, name)(self, other)
         return getattr(ops, f"{name}_scaled")(self, other, alpha=alpha)
@@ -160,7 +164,7 @@ def _extreme(name: str) -> Any:
 
     def method(self: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         other = dim if isinstance(dim, Methods) else other
-        if isinstance(dim, tuple | list):
+        if isinstance(dim, tuple | list) or isinstance(keepdim, Methods):
             raise TypeError(name)  # the words come from ``signatures.py``
         if other is not None:
             return getattr(ops, f"{name}imum")(self, other)
@@ -220,7 +224,7 @@ def _deviation(name: str) -> Any:
             raise error("reductions.deviation_of_whole")
         both = unbiased is not None and correction is not None
         if both or not isinstance(unbiased, bool | None):
-            raise error("reductions.deviation_arguments", name=name)
+            raise TypeError(name)  # the words come from ``signatures.py``
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
         dims = self._dims(dim)
@@ -308,6 +312,8 @@ def number_first(sign: str, apply: Any) -> Any:
                 kind = full_name(other)
                 raise error("arguments.operands", sign=sign, left=kind, right="Tensor")
             other = other.item() if isinstance(other, np.generic) else other
+            if sign == "-":
+                refuse_bool_difference(self._array, y=other)
         return apply(self, other)
 
     return reflected
@@ -375,10 +381,7 @@ class Methods:
         """Return ``beta * self + alpha * mat1 @ mat2``; self broadcasts."""
         for i, (name, matrix) in enumerate((("mat1", mat1), ("mat2", mat2))):
             check_operand("addmm", name, i + 1, matrix, numbers=False)
-            if matrix.ndim != 2:
-                raise error("linalg.addmm_matrix", name=name, ndim=matrix.ndim)
-        if mat1.shape[1] == mat2.shape[0]:
-            ops.check_expand(self, (mat1.shape[0], mat2.shape[1]))
+        ops.check_addmm(self._array, mat1._array, mat2._array)
         if self._array.dtype.kind != "f":
             beta, alpha = map(self._array.dtype.type, (beta, alpha))
         return ops.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
@@ -394,6 +397,7 @@ class Methods:
 
     def outer(self: Any, vec2: Any) -> Tensor:
         """Multiply every element of this vector with every element of another."""
+        check_operand("outer", "vec2", 1, vec2, numbers=False)
         for name, tensor in (("self", self), ("vec2", vec2)):
             if tensor.ndim != 1:
                 raise error("shapes.outer", argument=name, ndim=tensor.ndim)
@@ -424,19 +428,30 @@ class Methods:
 
     def clamp(self: Any, min: Any = None, max: Any = None) -> Tensor:
         """Limit to the range from ``min`` to ``max``: numbers or tensors; one may be None."""
-        if min is None and max is None:
+        bounds = [bound for bound in (min, max) if bound is not None]
+        if not bounds:
             raise error("arguments.clamp_without_bounds")
+        of_tensors = [isinstance(bound, Methods) for bound in bounds]
+        if len({*of_tensors}) > 1:  # only a tensor of one number can stand for that
+            if any(b._array.ndim or b._node for b in bounds if isinstance(b, Methods)):
+                raise TypeError("clamp")  # the words come from ``signatures.py``
+            plain = (b._array.item() if isinstance(b, Methods) else b for b in bounds)
+            return self.clamp(*plain)  # type: ignore[no-any-return]
+        arrays = [getattr(b, "_array", b) for b in bounds if isinstance(b, (Methods, *_NUMBERS))]
+        dtype = dtypes.result_dtype(self._array, *arrays)
         low, high = -np.inf, np.inf  # these limit nothing
-        bounds = [
-            getattr(b, "_array", b) for b in (min, max) if isinstance(b, (Methods, *_NUMBERS))
-        ]
-        dtype = dtypes.result_dtype(self._array, *bounds)
         if dtype.kind == "b":
             low, high = False, True
+            if of_tensors != [True]:
+                name = "" if len(bounds) > 1 else "max_" if min is None else "min_"
+                kernel = f"clamp_{name}{'' if of_tensors[0] else 'scalar_'}cpu"
+                raise unless_misfit(
+                    error("dtypes.bool_kernel", kernel=kernel), self._array, *arrays
+                )
         elif dtype.kind != "f":
             low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         min, max = low if min is None else min, high if max is None else max
-        if isinstance(min, Methods) or isinstance(max, Methods):
+        if of_tensors[0]:
             return ops.clamp_to_tensors(self, min, max)
         return ops.clamp(self, min=min, max=max)
 
@@ -530,9 +545,10 @@ class Methods:
         if self._array.dtype.kind != "f":
             raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(self._array.dtype))
         dims = self._dims(dim)
-        empty = [d for d in dims if self.shape[d] == 0]
+        whole = dim in (None, (), [])
+        written = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)
+        empty = [d for d in written if self.shape[d] == 0] if self.ndim else []
         if empty and (p < 0 or p == np.inf):
-            whole = dim in (None, (), [])
             key = "reductions.norm_of_nothing" if whole else "reductions.norm_of_empty_dim"
             raise error(key, p=p, dim=empty[0])
         return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
@@ -597,10 +613,13 @@ class Methods:
         """Swap two dimensions."""
         return ops.transpose(self, dim0=self._dim(dim0), dim1=self._dim(dim1))
 
-    def squeeze(self: Any, dim: Any = None) -> Tensor:
-        """Remove dimensions of size 1: all, or one."""
+    def squeeze(self: Any, *given: Any, dim: Any = None) -> Tensor:
+        """Remove dimensions of size 1: all, or those that are named."""
+        dim = given[0] if len(given) == 1 else given or dim
         if dim is None:
             return ops.squeeze(self)
+        if isinstance(dim, tuple | list):
+            return ops.squeeze_dims(self, dims=self._dims(dim) if dim else ())
         return ops.squeeze_dim(self, dim=self._dim(dim))
 
     def unsqueeze(self: Any, dim: int) -> Tensor:
@@ -617,6 +636,12 @@ class Methods:
         counts = _sizes("repeat", "repeats", given, repeats)
         if len(counts) < self.ndim:
             raise error("shapes.repeat_count", ndim=self.ndim)
+        if min(counts, default=0) < 0:
+            own = (1,) * (len(counts) - self.ndim) + self._array.shape
+            shape = [n * m for n, m in zip(counts, own, strict=True)]
+            if min(shape) < 0:
+                raise error("shapes.negative_size", size=min(shape), shape=shape)
+            counts = tuple(max(n, 0) for n in counts)  # of a dimension without elements
         return ops.repeat(self, repeats=counts)
 
     def flip(self: Any, *given: Any, dims: Any = None) -> Tensor:
@@ -650,6 +675,8 @@ class Methods:
         """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
         if not self.ndim:
             raise error("shapes.split_of_0d", name="split")
+        if isinstance(split_size, int) and split_size < 0:
+            raise error("shapes.split_negative", size=split_size)
         along = self._dim(dim)
         sizes = ops.check_split(self._array.shape[along], split_size, dim)
         parts: Any
@@ -723,17 +750,18 @@ for _name in {line.partition("(")[0] for line in OF_METHODS.split("\n") if line}
 
 def _refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
     """Return the dimensions as a tuple; refuse to look for the largest of no elements."""
-    dims = tensor._dims(dim)
     if tensor._array.size:
-        return dims
+        return tensor._dims(dim)
     if dim is None or dim == ():
         if name.startswith("arg"):
             raise error("reductions.place_in_nothing", name=name)
         raise error("reductions.of_nothing", name=name)
-    for d in dims:
-        if tensor.shape[d] == 0:
-            raise error("reductions.of_empty_dim", name=name, dim=d, shape=list(tensor.shape))
-    return dims
+    for d in dim if isinstance(dim, tuple | list) else (dim,):
+        along = tensor._dim(d)
+        if tensor.shape[along] == 0:
+            shown = d if name in ("amax", "amin") else along  # those say it as it was written
+            raise error("reductions.of_empty_dim", name=name, dim=shown, shape=list(tensor.shape))
+    return tensor._dims(dim)
 
 
 def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:

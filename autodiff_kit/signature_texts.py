@@ -6,6 +6,7 @@ Read ``signatures.py``. A method that is not here answers in Python's words.
 __all__ = ["OF_FACTORIES", "OF_METHODS", "OPTIONS"]
 
 OF_METHODS = """
+t()
 sum(*, torch.dtype dtype = None)
 sum(tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)
 mean(*, torch.dtype dtype = None)
@@ -60,6 +61,8 @@ unbind(int dim = 0)
 chunk(int chunks, int dim = 0)
 gather(int dim, Tensor index)
 index_select(int dim, Tensor index)
+scatter(int dim, Tensor index, Tensor src)
+scatter(int dim, Tensor index, Number value)
 index_add(int dim, Tensor index, Tensor source, *, Number alpha = 1)
 masked_fill(Tensor mask, Tensor value)
 masked_fill(Tensor mask, Number value)

@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 
-__all__ = ["checked", "full_name", "name_methods"]
+__all__ = ["checked", "full_name", "name_methods", "wrong_call"]
 
 # What NumPy calls an argument, and PyTorch.
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
@@ -39,14 +39,22 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
             return function(*args)
         except TypeError as refused:
             own = args[1:] if kind == "method" else args
-            words = _complaint(name, kind, own, kwargs)
-            if words is None:
-                raise
-            advice = f"It is called so: {' or '.join(map(str, _signatures(kind)[name]))}"
-            raise TypeError(f"{words}\n-> {advice}") from refused.__cause__
+            raise wrong_call(name, kind, own, kwargs) or refused from refused.__cause__
 
     call.unchecked = function  # type: ignore[attr-defined]
     return call
+
+
+def wrong_call(
+    name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> TypeError | None:
+    """Return the error that PyTorch raises for a call; None if no signature refuses it."""
+    words = _complaint(name, kind, args, kwargs)
+    if words is None:
+        return None
+    return TypeError(
+        f"{words}\n-> It is called so: {' or '.join(map(str, _signatures(kind)[name]))}"
+    )
 
 
 def _renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +94,7 @@ class _Signature:
     def complaint(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Return what is wrong with a call; None if nothing is."""
         by_place = [p for p in self.params if not p.by_name]
-        if len(args) > 1 and len(by_place) == 1 and by_place[0].kind == "tuple of ints":
+        if len(args) > 1 and [(p.kind, p.default) for p in by_place] == [("tuple of ints", None)]:
             args = (args,)  # sizes, one by one
         if len(args) > len(by_place):
             least, most = sum(p.default is None for p in by_place), len(by_place)
@@ -101,7 +109,7 @@ class _Signature:
                 names = ", ".join(f'"{n}"' for n in missing)
                 few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
                 return f"{name}() missing {len(missing)} required positional {few}: {names}"
-            if param.name in given and not _fits(param, given[param.name]):
+            if param.name in given and not _fits(name, param, given[param.name]):
                 place = "" if param.by_name else f" (position {position + 1})"
                 kind = full_name(given[param.name])
                 return f"{name}(): argument '{param.name}'{place} must be {param.kind}, not {kind}"
@@ -116,7 +124,11 @@ def full_name(value: Any) -> str:
     return "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _fits(param: _Param, value: Any) -> bool:
+# Where a number counts as a tensor; elsewhere there is a signature of its own for numbers.
+_NUMBERS_AS_TENSORS = ("add", "sub", "mul", "div", "floor_divide")
+
+
+def _fits(name: str, param: _Param, value: Any) -> bool:
     if value is None:
         return param.default == "None"
     is_tensor = hasattr(value, "_array")
@@ -128,10 +140,12 @@ def _fits(param: _Param, value: Any) -> bool:
             return whole or is_tensor or isinstance(value, tuple | list)
         case "tuple of Tensors":
             return isinstance(value, tuple | list)
-        case "Tensor":
-            return is_tensor or isinstance(value, int | float | np.generic)
-        case "Number":
-            return is_tensor or isinstance(value, int | float | np.generic)
+        case "Tensor" if name not in _NUMBERS_AS_TENSORS:
+            return is_tensor
+        case "Tensor" | "Number":
+            if is_tensor:
+                return param.kind == "Tensor" or not (value.ndim or value.requires_grad)
+            return isinstance(value, int | float | np.generic)
         case "bool":
             return isinstance(value, bool)
         case "str":
@@ -164,13 +178,16 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     complaints = [s.complaint(name, args, own) for s in signatures]
     if None in complaints:
         return None
+    if kind == "method" and not any(s.params for s in signatures):
+        wrong = f"no arguments ({len(args)} given)" if args else "no keyword arguments"
+        return f"TensorBase.{name}() takes {wrong}"
     count = len(args) + len(kwargs)
     likely = [i for i, s in enumerate(signatures) if s.least <= count <= s.most]
     if len(signatures) == 1 or len(likely) == 1:
         return complaints[likely[0] if likely else 0]
     given = [full_name(value) for value in args]
     given += [f"{key}={full_name(value)}" for key, value in kwargs.items()]
-    text = ", ".join(given) + (", " if kwargs and len(given) == 1 else "")
+    text = ", ".join(given) + (", " if kwargs and not args else "")
     wrong = f"{name}() received an invalid combination of arguments - got ({text})"
     return f"{wrong}, but expected one of:"
 

@@ -60,6 +60,23 @@ def test_a_generator_of_its_own_leaves_the_default_stream_alone():
         assert a.tolist() == b.tolist()
 
 
+@pytest.mark.parity
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+def test_what_is_of_no_use_has_been_drawn_all_the_same():
+    torch = require_torch()
+
+    def program(lib):
+        lib.manual_seed(0)
+        lib.nn.Linear(0, 2)  # its bias is drawn from 0 to 0
+        after_linear = lib.rand(2)
+        with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+            lib.nn.functional.dropout(lib.ones(5).long())
+        return [after_linear, lib.rand(2)]
+
+    for a, b in zip(program(ak), program(torch), strict=True):
+        assert a.tolist() == b.tolist()
+
+
 def test_the_same_seed_gives_the_same_numbers_again():
     ak.manual_seed(5)
     first = ak.randn(20).tolist()

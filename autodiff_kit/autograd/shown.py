@@ -41,12 +41,14 @@ class Shown:
         """The nodes of the inputs, each with the number of the output it stands for.
 
         Conversions that type promotion inserted are skipped, and inputs that never have a
-        gradient, such as the mask of ``where``: PyTorch shows neither.
+        gradient, such as the mask of ``where``: PyTorch shows neither. What it cannot
+        differentiate has only edges to nodes.
         """
+        is_refused = self.op.node_name.endswith("::NotImplemented")
         return tuple(
             (named(edge), 0 if edge is None else edge.output_nr)
             for name, edge in ((name, _unpromoted(edge)) for name, edge in self.edges())
-            if self.op.is_variadic or name in self.op.rules
+            if self.op.is_variadic or (name in self.op.rules and not (is_refused and edge is None))
         )
 
     def saved(self: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import absent, error
 from autodiff_kit.methods import check_operand
@@ -52,21 +53,20 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     shape, rank = input._array.shape, weight._array.ndim
     if not shape or not rank:
         raise error("functional.linear_of_0d", ranks=f"{len(shape)}D and {rank}D")
+    if rank > 2:
+        raise error("shapes.t_of_many", ndim=rank)
     if bias is None:
         return ops.matmul(input, ops.t(weight))
     check_operand("linear", "bias", 3, bias, numbers=False)
     if len(shape) == 2 and rank == 2:
         return ops.addmm(bias, input, ops.t(weight))
-    if rank == 1:
-        if len(shape) > 1:
-            raise error("functional.linear_weight")
-        if bias.ndim == 1:
-            raise error("linalg.addmm_matrix", name="mat2", ndim=1)
-        return ops.dot(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
-    if not input.is_contiguous():
-        return ops.matmul(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
-    rows = input.reshape(int(np.prod(shape[:-1])), shape[-1])
-    return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
+    is_row = bias.ndim == 1 or sum(n != 1 for n in bias.shape) == 1
+    if len(shape) == 2 or (is_row and bias.is_contiguous() and input.is_contiguous()):
+        rows = input.reshape(int(np.prod(shape[:-1])), shape[-1])
+        if rank < 2:
+            ops.check_addmm(bias._array, rows._array, weight._array)  # which refuses it
+        return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
+    return ops.matmul(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
 
 
 # -- normalisation, embedding ---------------------------------------------------------------------
@@ -243,6 +243,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     classes = tensor._array
     if classes.dtype != np.int64:
         raise error("functional.one_hot_type")
+    if not classes.size and num_classes <= 0:
+        raise error("functional.one_hot_of_nothing")
     if classes.size and classes.min() < 0:
         raise error("functional.one_hot_negative")
     if num_classes == -1:
@@ -251,7 +253,11 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise error("functional.one_hot_large", count=num_classes)
     last = tensor.ndim
     marks = ops.mark(ops.unsqueeze(tensor, dim=last), dim=last, size=num_classes)
-    return ops.to_whole(marks, dtype=np.dtype("int64"))
+    out = ops.to_whole(marks, dtype=np.dtype("int64"))
+    if classes.size:  # PyTorch sets zeros, then ones: two changes in place
+        note_change(out._array)
+        note_change(out._array)
+    return out
 
 
 def __getattr__(name: str) -> Any:

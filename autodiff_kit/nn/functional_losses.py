@@ -110,6 +110,8 @@ def _cross_entropy_of_shares(
         raise error("functional.class_probabilities", kind=tensor_type(target._array.dtype))
     if ignore_index >= 0:
         raise error("functional.ignore_index")
+    if not shape:
+        raise error("shapes.size_of_0d", dim=1)
     dim = 1 if len(shape) > 1 else 0
     if weight is not None and weight.shape != shape[dim : dim + 1]:
         name = "cross_entropy: "
@@ -122,10 +124,12 @@ def _cross_entropy_of_shares(
         products = products * _by_class(weight, shape)
     if reduction == "none":
         return -products.sum(dim)
-    total = -products.sum()
+    total = products.sum()
     if reduction == "sum":
-        return total
-    return ops.div_by_count(total, y=input.numel() / max(shape[dim], 1))
+        return -total
+    if not input.numel():
+        return -total.fill_(float("nan"))
+    return ops.div_by_count(-total, y=input.numel() / shape[dim])
 
 
 def nll_loss(
@@ -175,8 +179,14 @@ def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
         raise error("functional.multi_target")
     if len(shape) == 1 and own not in ((), (1,)):
         raise error("functional.one_target", count=own[0])
-    if len(shape) > 1 and own[:1] != shape[:1]:
+    if len(shape) > 1 and shape[0] != (own[0] if own else 0):
         raise error("functional.batch_size", n=shape[0], m=own[0] if own else 0)
+    if len(shape) > 1 and not own:
+        if len(shape) == 2:
+            raise error("shapes.size_of_0d", dim=0)
+        raise error("functional.nll_of_no_batch")
+    if len(shape) == 4 and len(own) != 3:
+        raise error("functional.nll_of_images", ndim=len(own))
     if len(shape) > 2:
         wanted = [shape[0], *shape[2:]]
         raise error("functional.target_size", wanted=wanted, got=list(own))
@@ -222,8 +232,6 @@ def huber_loss(
     if delta <= 0:
         raise error("functional.huber_delta")
     input, target = _same_size(input, target)
-    if input.is_floating_point():
-        target = target.to(input.dtype)
     return ops.huber_loss(input, target, delta=delta, reduction=reduction)
 
 
@@ -345,6 +353,9 @@ def binary_cross_entropy(
         if tensor is not None and tensor._array.dtype != kind:
             found = tensor_type(tensor._array.dtype)
             raise error("functional.bce_type", found=found, wanted=tensor_type(kind))
+    if kind.kind != "f":
+        kernel = "binary_cross_entropy"
+        raise error("functional.whole_numbers", kernel=kernel, kind=tensor_type(kind))
     for name, tensor in (("input", input), ("target", target)):
         if not np.all((tensor._array >= 0) & (tensor._array <= 1)):
             raise error("functional.bce_range", name=name)
@@ -374,5 +385,6 @@ def binary_cross_entropy_with_logits(
             raise error("functional.logits_bool")
         kinds = [tensor_type(t._array.dtype) for t in (input, target)]
         raise error("functional.logits_type", input=kinds[0], target=kinds[1])
-    input = input.to(target.dtype) if input.is_floating_point() else input
+    if input.is_floating_point() and input.dtype is not target.dtype:
+        input = ops.promote(input, dtype=target._array.dtype)
     return ops.binary_cross_entropy_with_logits(input, target, *counts, reduction=reduction)

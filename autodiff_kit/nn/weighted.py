@@ -44,8 +44,9 @@ class Weighted(Module):
         """Draw first values that keep the variance of what passes through."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         inputs = init.fans(self.weight)[0]
-        if self.bias is not None and inputs:
-            init.uniform_(self.bias, -1 / math.sqrt(inputs), 1 / math.sqrt(inputs))
+        bound = 1 / math.sqrt(inputs) if inputs else 0  # numbers are drawn all the same
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
 
 
 class Scaling(Weighted):

@@ -15,12 +15,24 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.ops.messages import broadcast_message
 
-__all__ = ["no_derivative", "refuse_bool", "refuse_bool_difference", "refuse_floats"]
-__all__ += ["refuse_float_alpha", "refuse_negative_power", "refuse_outside", "refuse_zero_divisor"]
+__all__ = ["no_derivative", "refuse_alpha", "refuse_bool", "refuse_bool_difference"]
+__all__ += ["refuse_bound", "refuse_floats", "refuse_negative_power", "refuse_zero_divisor"]
+__all__ += ["unless_misfit"]
 
 Check = Callable[..., None]
 Ints = tuple[int, ...]
+
+
+def unless_misfit(made: Exception, *values: Any) -> Exception:
+    """Return an error; or, where shapes do not fit, the one of that: PyTorch sees it first."""
+    shapes = [np.shape(value) for value in values]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return RuntimeError(broadcast_message("this", shapes))
+    return made
 
 
 def _is_bool(value: Any) -> bool:
@@ -32,7 +44,7 @@ def refuse_bool(key: str, **values: str) -> Check:
 
     def check(*arrays: Value, **params: Any) -> None:
         if all(map(_is_bool, arrays)):
-            raise error(key, **values)
+            raise unless_misfit(error(key, **values), *arrays)
 
     return check
 
@@ -50,38 +62,56 @@ def refuse_zero_divisor(name: str) -> Check:
 
     def check(x: Value, y: Value, **params: Any) -> None:
         refuse(x, y)
-        whole = all(np.asarray(value).dtype.kind != "f" for value in (x, y))
-        if whole and np.any(np.asarray(y) == 0):
-            raise error("dtypes.zero_divisor")
+        dtype = result_dtype(x, y)
+        if dtype.kind != "f":
+            divisor = np.asarray(y).astype(dtype)  # 256 is 0 as a uint8
+            is_divided = np.asarray(x).size or not np.shape(y)
+            if np.any(divisor == 0) and np.size(x) and is_divided:
+                raise unless_misfit(error("dtypes.zero_divisor"), x, y)
 
     return check
 
 
-def refuse_outside(x: Value, **numbers: Any) -> None:
-    """Refuse numbers that the whole numbers of the result do not reach."""
+def refuse_bound(kernel: str) -> Check:
+    """Make a check that refuses bounds that the type of the result does not reach, and bools."""
+
+    def check(x: Value, **numbers: Any) -> None:
+        _refuse_outside(x, **numbers)
+        if result_dtype(x, *numbers.values()).kind == "b":
+            raise error("dtypes.bool_kernel", kernel=kernel)
+
+    return check
+
+
+def _refuse_outside(x: Value, **numbers: Any) -> None:
     dtype = result_dtype(x, *numbers.values())
-    if dtype.kind != "f":
-        for number in numbers.values():
-            number_in(number, dtype)
+    for number in numbers.values():
+        number_in(number, dtype)
 
 
 def refuse_negative_power(x: Value, *, exponent: Any) -> None:
     """Refuse ``x ** -1`` for whole numbers, whose result is none."""
-    if isinstance(exponent, int) and exponent < 0:
+    if isinstance(exponent, int) and exponent < 0 and np.asarray(x).dtype.kind != "f":
         raise error("dtypes.negative_power")
-    refuse_outside(x, exponent=exponent)
+    _refuse_outside(x, exponent=exponent)
 
 
-def refuse_float_alpha(*arrays: Value, alpha: Any) -> None:
-    """Refuse to add half of a whole number."""
-    if isinstance(alpha, float) and all(np.asarray(v).dtype.kind != "f" for v in arrays):
-        raise error("dtypes.float_alpha")
+def refuse_alpha(*arrays: Value, alpha: Any) -> None:
+    """Refuse to add half of a whole number, or ``True`` times a number."""
+    if isinstance(alpha, bool | float):
+        kind = result_dtype(*arrays).kind
+        if isinstance(alpha, bool) and kind != "b":
+            raise unless_misfit(error("dtypes.bool_alpha"), *arrays)
+        if isinstance(alpha, float) and kind != "f":
+            raise unless_misfit(error("dtypes.float_alpha"), *arrays)
 
 
-def refuse_floats(name: str, x: Value) -> None:
+def refuse_floats(name: str, *arrays: Value) -> None:
     """Refuse to work bit by bit on floats."""
-    if x.dtype.kind == "f":
-        raise error("dtypes.bits_of_floats", name=name, kind=tensor_type(x.dtype))
+    kind = np.asarray(arrays[0]).dtype
+    if kind.kind == "f":
+        made = error("dtypes.bits_of_floats", name=name, kind=tensor_type(kind))
+        raise unless_misfit(made, *arrays)
 
 
 def no_derivative(name: str) -> NoReturn:

@@ -194,7 +194,7 @@ def _(g: Value, x: Value, y: Value) -> Value:
     tex=r"\min(\max(x, a), b)",
     node="ClampBackward1",
     operands=("min", "max"),
-    whole=checks.refuse_outside,
+    whole=checks.refuse_bound("clamp_scalar_cpu"),
 )
 def clamp(x: Value, *, min: float, max: float) -> Value:
     """Limit to a range of numbers; the gradient passes inside and at the bounds."""
@@ -206,14 +206,24 @@ def _(g: Value, x: Value, min: float, max: float) -> Value:
     return masked(g, (x >= min) & (x <= max))
 
 
-@op("clamp_min(x, min)", tex=r"\max(x, a)", operands=("min",), whole=checks.refuse_outside)
+@op(
+    "clamp_min(x, min)",
+    tex=r"\max(x, a)",
+    operands=("min",),
+    whole=checks.refuse_bound("clamp_min_scalar_cpu"),
+)
 @vjp("x", lambda g, x, min: masked(g, x >= min), tex=r"\bar z \odot [x \ge a]")
 def clamp_min(x: Value, *, min: float) -> Value:
     """Limit from below; the gradient passes above and at the bound."""
     return np.maximum(x, min)
 
 
-@op("clamp_max(x, max)", tex=r"\min(x, b)", operands=("max",), whole=checks.refuse_outside)
+@op(
+    "clamp_max(x, max)",
+    tex=r"\min(x, b)",
+    operands=("max",),
+    whole=checks.refuse_bound("clamp_max_scalar_cpu"),
+)
 @vjp("x", lambda g, x, max: masked(g, x <= max), tex=r"\bar z \odot [x \le b]")
 def clamp_max(x: Value, *, max: float) -> Value:
     """Limit from above; the gradient passes below and at the bound."""
@@ -373,21 +383,21 @@ def ge(x: Value, y: Value) -> Value:
 @op("x & y")
 def bitwise_and(x: Value, y: Value) -> Value:
     """Return and, bit by bit for integers."""
-    checks.refuse_floats("bitwise_and", x)
+    checks.refuse_floats("bitwise_and", x, y)
     return x & y
 
 
 @op("x | y")
 def bitwise_or(x: Value, y: Value) -> Value:
     """Return or, bit by bit for integers."""
-    checks.refuse_floats("bitwise_or", x)
+    checks.refuse_floats("bitwise_or", x, y)
     return x | y
 
 
 @op("x ^ y")
 def bitwise_xor(x: Value, y: Value) -> Value:
     """Return exclusive or, bit by bit for integers."""
-    checks.refuse_floats("bitwise_xor", x)
+    checks.refuse_floats("bitwise_xor", x, y)
     return x ^ y
 
 

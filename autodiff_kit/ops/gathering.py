@@ -15,10 +15,9 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import ARRAYS, tensors
-from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.checks import Ints, unless_misfit
 from autodiff_kit.ops.elementwise import masked, to_copy
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.ops.shape import slice_backward
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_tensor"]
@@ -37,34 +36,56 @@ def zeros(g: Value, shape: Ints) -> Value:
 
 def _places(name: str, x: Value, index: Value, dim: int, source: Any = None) -> tuple[Value, ...]:
     """Return index arrays for x: of each element of ``index`` its own place, but it along dim."""
-    count, index = max(x.ndim, 1), np.atleast_1d(index)
-    if not index.size:
-        return tuple(np.zeros((count, *index.shape), int))
-    if index.dtype not in ("int64", "int32"):
+    if index.size and index.dtype not in ("int64", "int32"):
         raise error("indexing.places_dtype", name=name)
-    role = "input" if name == "gather" else "self"
-    for named, array in ((role, x), ("src", source)):
-        if max(np.ndim(array), 1) != index.ndim and array is not None:
-            raise error("indexing.places_ranks", name=named)
-    own, asked = np.atleast_1d(x).shape, index.shape
-    fits = all(n <= m or d == dim for d, (n, m) in enumerate(zip(asked, own, strict=True)))
-    if name == "gather" and not fits:
-        d = next(d for d in range(count) if d != dim and asked[d] > own[d])
-        raise error("indexing.gather_size", at=d, index=[*asked], own=[*own], dim=dim)
-    given = asked if source is None else np.atleast_1d(source).shape
-    if not fits or any(n > m for n, m in zip(asked, given, strict=True)):
-        key = "indexing.scatter_size" if source is None else "indexing.scatter_sizes"
-        raise error(key, index=[*asked], own=[*own], dim=dim, source=[*given])
+    if source is not None and x.dtype != source.dtype:
+        raise error("indexing.scatter_dtypes")
+    count, indices = max(x.ndim, 1), np.atleast_1d(index)
+    if not index.size:
+        return tuple(np.zeros((count, *indices.shape), int))
+    if count != indices.ndim:
+        raise error("indexing.places_ranks", name="input" if name == "gather" else "self")
+    own, asked = np.atleast_1d(x).shape, indices.shape
+    too_large = [d for d in range(count) if d != dim and asked[d] > own[d]]
+    given, sizes = [*index.shape], [*x.shape]
+    if name == "gather" and too_large:
+        at = too_large[0]
+        raise error("indexing.gather_size", at=at, index=given, own=sizes, dim=dim)
+    if source is None:
+        if too_large:
+            raise error("indexing.scatter_size", index=given, own=sizes, dim=dim)
+    elif not _fits_source(source, asked, not too_large):
+        others = [*source.shape]
+        raise error("indexing.scatter_sizes", index=given, own=sizes, dim=dim, source=others)
     _check_bounds(index, dim, own[dim])
     grid = list(np.ogrid[tuple(slice(n) for n in asked)])
-    grid[dim] = index
+    grid[dim] = indices
     return tuple(grid)
 
 
+def _beyond(index: Value, size: int) -> Value:
+    """Return the indices that are not among 0 to ``size - 1``."""
+    index = np.atleast_1d(index)
+    return index[(index < 0) | (index >= size)]
+
+
 def _check_bounds(index: Value, dim: int, size: int) -> None:
-    wrong = index[(index < 0) | (index >= size)]
+    wrong = _beyond(index, size)
     if wrong.size:
         raise error("indexing.place_out_of_bounds", index=wrong[0], dim=dim, size=size)
+
+
+def _fits_source(source: Value, asked: Ints, fits: bool) -> bool:
+    """Return whether a source has enough elements for indices that fit, or not, so far."""
+    sizes = source.shape if source.ndim else (1,) * len(asked)
+    for d, n in enumerate(asked):
+        if fits and d == len(sizes):
+            low, high = -d, d - 1
+            raise error("shapes.dim_out_of_range", low=low, high=high, dim=d, shape=[*sizes])
+        fits = fits and n <= sizes[d]
+    if max(source.ndim, 1) != len(asked):
+        raise error("indexing.places_ranks", name="src")
+    return fits
 
 
 def _part(source: Value, index: Value) -> Value:
@@ -84,16 +105,10 @@ def _(g: Value, index: Value, x: Value, dim: int) -> Value:
     return scatter_add(zeros(g, x.shape), index, g, dim=dim)
 
 
-def _check_source(x: Value, index: Value, source: Value, *, dim: int) -> None:
-    if x.dtype != source.dtype:
-        raise error("indexing.scatter_dtypes")
-
-
 @op(
     "x.scatter_add(dim, index, source)",
     tex="x + y_I",
     dtypes="any",
-    whole=_check_source,
     layout="rows",
 )
 @vjp("x", lambda g: g, tex=r"\bar z")
@@ -108,7 +123,6 @@ def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     "x.scatter(dim, index, source)",
     tex=r"x_{I \leftarrow y}",
     dtypes="any",
-    whole=_check_source,
     layout="rows",
 )
 def scatter(x: Value, index: Value, source: Value, *, dim: int) -> Value:
@@ -124,7 +138,8 @@ def scatter_value(x: Value, index: Value, *, dim: int, value: float) -> Value:
 
 def _scattered(x: Value, index: Value, source: Value, dim: int, value: float = 0) -> Value:
     places, out = _places("scatter", x, index, dim, source), np.array(x, ndmin=1)
-    out[places] = number_in(value, x.dtype) if source is None else _part(source, index)
+    if index.size:
+        out[places] = number_in(value, x.dtype) if source is None else _part(source, index)
     return out.reshape(x.shape)[()]
 
 
@@ -140,33 +155,36 @@ for _scattering in (scatter, scatter_add):
     @_scattering.vjp("source", tex=r"\bar z_I")
     def _(g: Value, index: Value, source_shape: Ints, dim: int) -> Value:
         part = gather(g, index, dim=dim)
-        for d, n in enumerate(part.shape):  # what lies beyond the indices was not used
-            if n < source_shape[d]:
-                shape = (*part.shape[:d], source_shape[d], *part.shape[d + 1 :])
-                part = slice_backward(part, shape=shape, dim=d, start=0, end=n, step=1)
+        if source_shape and part.shape != source_shape:
+            index_shape = list(part.shape)
+            raise error("indexing.scatter_backward", index=index_shape, source=list(source_shape))
         return part
 
 
 # -- whole entries along a dimension: index is a vector -------------------------------------------
 
 
-def _check_vector(x: Value, index: Value, size: int) -> None:
+def _check_vector(x: Value, index: Value, dim: int) -> None:
     if index.ndim > 1:
         raise error("indexing.select_index_ndim")
-    if index.dtype not in ("int64", "int32"):
-        raise error("indexing.select_index_dtype")
     if not x.ndim and index.size != 1:
         raise error("indexing.select_from_0d", count=index.size)
-    if index.size and not size:
+    if index.dtype not in ("int64", "int32"):
+        raise error("indexing.select_index_dtype")
+    size = x.shape[dim] if x.ndim else 1
+    if x.ndim > 1 and index.size and not size:
         raise error("indexing.select_from_nothing")
-    if index.size and not 0 <= index.min() <= index.max() < size:
-        raise error("indexing.selected_out_of_range", last=size - 1)
+    wrong = _beyond(index, size)
+    if wrong.size:
+        is_data = x.ndim > 1 and (dim == 1 or not x.size)  # PyTorch has a faster way here
+        key = "indexing.selected_out_of_data" if is_data else "indexing.selected_out_of_range"
+        raise error(key, last=size - 1, index=wrong[0], size=size)
 
 
 @op("x.index_select(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")
 def index_select(x: Value, index: Value, *, dim: int) -> Value:
     """Take the entries along a dimension that a vector of numbers names."""
-    _check_vector(x, index, x.shape[dim] if x.ndim else 1)
+    _check_vector(x, index, dim)
     return np.take(x, np.atleast_1d(index), dim) if x.ndim else x.copy()
 
 
@@ -175,7 +193,7 @@ def _(g: Value, index: Value, x_shape: Ints, dim: int) -> Value:
     return index_add(zeros(g, x_shape), index, g, dim=dim)
 
 
-def _check_added(x: Value, index: Value, source: Value, dim: int) -> None:
+def _check_added(x: Value, index: Value, source: Value, dim: int, alpha: float) -> None:
     if index.ndim > 1:
         kind, shape = tensor_type(index.dtype), list(index.shape)
         raise error("indexing.added_index_ndim", ndim=index.ndim, kind=kind, shape=shape)
@@ -184,25 +202,31 @@ def _check_added(x: Value, index: Value, source: Value, dim: int) -> None:
     if x.dtype != source.dtype:
         kinds = tensor_type(x.dtype), tensor_type(source.dtype)
         raise error("indexing.added_dtypes", own=kinds[0], source=kinds[1])
-    if not source.ndim and index.size != 1:
-        raise error("shapes.size_of_0d", dim=0)
-    size = 1 if not source.ndim else source.shape[dim] if dim < source.ndim else 0
-    if index.size != size:
-        raise error("indexing.added_count", count=index.size, size=size, dim=dim)
-    rest = [[*array.shape] for array in (x, source)]
-    if [n[:dim] + n[dim + 1 :] for n in rest] != [rest[0][:dim] + rest[0][dim + 1 :]] * 2 or (
-        x.ndim != source.ndim
-    ):
-        raise error("indexing.added_shapes", own=rest[0], source=rest[1])
+    if dim and dim >= source.ndim:
+        raise error("indexing.added_dim", dim=dim, ndim=source.ndim)
+    if index.size != (source.shape[dim] if source.ndim else 1):
+        if not source.ndim:
+            raise error("shapes.size_of_0d", dim=0)
+        raise error("indexing.added_count", count=index.size, size=source.shape[dim], dim=dim)
+    own, other = ([*array.shape] for array in (x, source))
+    if x.ndim != source.ndim or own[:dim] + own[dim + 1 :] != other[:dim] + other[dim + 1 :]:
+        raise error("indexing.added_shapes", own=own, source=other)
+    size = x.shape[dim] if x.ndim else 1
+    # PyTorch has a faster way here, with other words.
+    if x.ndim > 1 and dim in (0, x.ndim - 1) and alpha == 1 and index.dtype == "int64":
+        _check_bounds(index if x.size else index[:0], dim, size)
+    elif (x.size or x.ndim < 2) and _beyond(index, size).size:
+        raise error("indexing.selected_out_of_range", last=size - 1)
 
 
 @op("x.index_add(dim, index, source)", tex=r"x + \alpha y_I", dtypes="any", layout="rows")
 @vjp("x", lambda g: g, tex=r"\bar z")
 def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float = 1) -> Value:
     """Add entries to those that a vector of numbers names along a dimension."""
-    _check_added(x, index, source, dim)
+    _check_added(x, index, source, dim, alpha)
     out = np.array(x, ndmin=1)
-    _check_bounds(np.atleast_1d(index), dim, out.shape[dim])
+    if not out.size:
+        return out
     source = np.reshape(source * x.dtype.type(alpha), source.shape or (1,))
     places: Any = (slice(None),) * dim + (np.atleast_1d(index),)
     np.add.at(out, places, source)
@@ -227,7 +251,7 @@ _fill_misfit, _select_misfit = _misfit("masked_fill"), _misfit("masked_select")
 
 def _filled(x: Value, mask: Value, value: Value) -> Value:
     if mask.dtype != bool:
-        raise error("indexing.fill_mask", kind=c_type(mask.dtype))
+        raise unless_misfit(error("indexing.fill_mask", kind=c_type(mask.dtype)), mask, x)
     number = value.item() if isinstance(value, np.ndarray | np.generic) else value
     return np.where(mask, number_in(number, x.dtype), x)[()]
 

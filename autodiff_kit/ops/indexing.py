@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.dtypes import number_in
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, warn_of_list_key
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
@@ -24,7 +24,16 @@ from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["check_numbers", "copy_from", "fill", "fill_with", "gathered", "getitem", "index"]
+__all__ = [
+    "as_key",
+    "check_numbers",
+    "copy_from",
+    "fill",
+    "fill_with",
+    "gathered",
+    "getitem",
+    "index",
+]
 __all__ += ["index_backward", "index_put", "pick", "put", "select", "select_backward"]
 __all__ += ["sliced", "zero"]
 
@@ -68,7 +77,10 @@ class Indices(tuple[Any, ...]):
 def index(x: Value, *, indices: tuple[Any, ...]) -> Value:
     """Take elements by integer or bool arrays: a copy, not a view."""
     out = x[indices]
-    return out if out.ndim < 2 else arranged(np.ascontiguousarray(out), _as_read(x, indices))
+    if out.ndim < 2:
+        return out
+    is_plain = all(isinstance(k, slice) or k.flags.c_contiguous for k in (x, *indices))
+    return np.ascontiguousarray(out) if is_plain else arranged(out, _as_read(x, indices))
 
 
 def _as_read(x: Value, indices: tuple[Any, ...]) -> list[Value]:
@@ -208,10 +220,12 @@ def getitem(x: Value, key: Any) -> Value:
 
     IndexError for too many indices, an index out of bounds, or a key of the wrong kind.
     """
+    key = as_key(key, stacklevel=4)
     part, gather = sliced(x, key)
     if gather:
         indices, _ = gathered(part.shape, gather)
-        check_numbers(indices, part.shape)
+        if any(k.dtype != bool for k in gather.values()):
+            check_numbers(indices, part.shape)
         given = (k._array for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k))
         return index(part, indices=Indices(indices, given))
     return alias(part) if part is x else part
@@ -269,11 +283,12 @@ def gathered(shape: Ints, gather: dict[int, Any]) -> tuple[tuple[Any, ...], Ints
             raise error("indexing.key_dtype")
     for dim, k in gather.items():
         arrays |= enumerate(_places(k, dim, shape), dim) if k.dtype == bool else {dim: k}
+    shapes = [k.shape for k in arrays.values()]
     try:
-        count = np.broadcast_shapes(*(k.shape for k in arrays.values()))
+        count = shapes[0] if len({*shapes}) == 1 else np.broadcast_shapes(*shapes)
     except ValueError:
-        shapes = ", ".join(str(list(array.shape)) for array in arrays.values())
-        raise error("indexing.index_shapes", shapes=shapes) from None
+        named = ", ".join(str(list(own)) for own in shapes)
+        raise error("indexing.index_shapes", shapes=named) from None
     others = tuple(n for dim, n in enumerate(shape) if dim not in arrays)
     if 0 not in count:
         if any(shape[dim] == 0 for dim in arrays):
@@ -298,21 +313,27 @@ def _places(mask: Any, dim: int, shape: Ints) -> tuple[Any, ...]:
 def check_numbers(indices: tuple[Any, ...], shape: Ints) -> None:
     """Refuse numbers that are out of bounds: the first, as the elements are read."""
     arrays = {dim: k for dim, k in enumerate(indices) if not isinstance(k, slice)}
-    if all(np.all((k >= -shape[dim]) & (k < shape[dim])) for dim, k in arrays.items()):
+    if all(not k.size or -shape[d] <= k.min() <= k.max() < shape[d] for d, k in arrays.items()):
         return
     for numbers in zip(*(k.flat for k in np.broadcast_arrays(*arrays.values())), strict=True):
         for i, (dim, number) in enumerate(zip(arrays, numbers, strict=True)):
             _checked(int(number), i, shape[dim])  # PyTorch counts the indices, not the dimensions
 
 
-def _keys(key: Any) -> list[Any]:
-    """Return the single keys; a short list with lists, tensors or slices in it counts as a tuple.
+def as_key(key: Any, stacklevel: int) -> Any:
+    """Return a short list with lists, tensors or slices in it as a tuple, with a warning.
 
     Source: an old rule of NumPy's, which PyTorch keeps.
     """
     if isinstance(key, list) and len(key) < 32:
         kinds = (tensors.Tensor, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
-        key = tuple(key) if any(isinstance(k, kinds) for k in key) else key
+        if any(isinstance(k, kinds) for k in key):
+            warn_of_list_key(stacklevel + 1)
+            return tuple(key)
+    return key
+
+
+def _keys(key: Any) -> list[Any]:
     return [_known(k) for k in (key if isinstance(key, tuple) else (key,))]
 
 

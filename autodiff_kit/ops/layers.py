@@ -19,31 +19,28 @@ from autodiff_kit.ops.elementwise import flat_in, rsqrt
 from autodiff_kit.ops.indexing import put
 from autodiff_kit.ops.linalg import mm
 from autodiff_kit.ops.reduction import mean_dim
-from autodiff_kit.ops.shape import reshape
+from autodiff_kit.ops.shape import check_expand, reshape
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["addmm", "batch_norm", "embedding", "embedding_backward", "group_norm", "layer_norm"]
+__all__ = ["addmm", "batch_norm", "check_addmm", "embedding", "embedding_backward", "group_norm"]
+__all__ += ["layer_norm"]
 
 # -- affine ---------------------------------------------------------------------------------------
 
 
-def _addmm_message(input: Value, mat1: Value, mat2: Value, **_: Any) -> str:
-    if mat1.shape[1] != mat2.shape[0]:
-        a, b = ("x".join(map(str, array.shape)) for array in (mat1, mat2))
-        return str(error("functional.mm_shapes", a=a, b=b))
-    wanted = [mat1.shape[0], mat2.shape[1]]
-    own = [1] * (2 - input.ndim) + list(input.shape)
-    dim = next(i for i in (1, 0) if own[i] not in (1, wanted[i]))
-    m, n, shape = own[dim], wanted[dim], list(input.shape)
-    made = error("functional.bias_shape", size=n, own=m, dim=dim, wanted=wanted, shape=shape)
-    return str(made)
-
-
-def _check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
+def check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
+    """Refuse what cannot be multiplied and added, in PyTorch's order: dtypes, ranks, sizes."""
     for name, array in (("self", input), ("mat1", mat1)):
         if array.dtype != mat2.dtype:
             kinds = f"{tensor_type(array.dtype)} and {tensor_type(mat2.dtype)}"
             raise error("functional.addmm_types", name=name, kinds=kinds)
+    for name, array in (("mat1", mat1), ("mat2", mat2)):
+        if array.ndim != 2:
+            raise error("linalg.addmm_matrix", name=name, ndim=array.ndim)
+    if mat1.shape[1] != mat2.shape[0]:
+        a, b = ("x".join(map(str, array.shape)) for array in (mat1, mat2))
+        raise error("functional.mm_shapes", a=a, b=b)
+    check_expand(input, (mat1.shape[0], mat2.shape[1]))
     if mat1.dtype == bool and mat1.size and mat2.size:
         raise error("dtypes.bool_kernel", kernel="addmm_impl_cpu_")
 
@@ -52,8 +49,8 @@ def _check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
     "beta * input + alpha * mat1 @ mat2",
     tex=r"\beta b + \alpha x\,y",
     dtypes="any",
-    on_error=_addmm_message,
-    whole=_check_addmm,
+    on_error=check_addmm,
+    whole=check_addmm,
     layout="rows",
 )
 @vjp("input", lambda g, beta: _times(g, beta), tex=r"\beta \bar z")

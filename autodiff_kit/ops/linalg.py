@@ -21,9 +21,8 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops import checks
 from autodiff_kit.ops.apply import tensors
-from autodiff_kit.ops.shape import drop_dim, transpose, unsafe_view, unsqueeze
+from autodiff_kit.ops.shape import drop_dim, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ __all__ = ["bmm", "dot", "matmul", "mm", "mv"]
 
 
 def _fit(x: Value, y: Value) -> bool:
-    """Return whether the shapes allow a product; what is wrong with them is said first."""
+    """Return whether the shapes allow a product; else that is said first, but for ``dot``."""
     return bool(x.shape[-1] == y.shape[-2 if y.ndim > 1 else 0])
 
 
@@ -45,16 +44,18 @@ def _product(
 
     ``second`` and ``kernel`` are PyTorch's names of y and of what refuses bools.
     """
-    refuse = checks.refuse_bool("dtypes.bool_kernel", kernel=kernel)
 
     def check(x: Value, y: Value) -> None:
-        if not _fit(x, y):
+        differ = x.dtype != y.dtype
+        if not _fit(x, y) and not (name == "dot" and differ):
             return
-        if x.dtype != y.dtype:
+        is_computed = name == "dot" or bool(x.size and y.size)
+        of_bools = is_computed and x.dtype == bool
+        if differ and (is_computed and not of_bools if name == "bmm" else True):
             said = c_type if name == "mm" else tensor_type
             raise error(f"linalg.{name}_dtypes", x=said(x.dtype), y=said(y.dtype))
-        if name == "dot" or (x.size and y.size):
-            refuse(x, y)
+        if of_bools:
+            raise error("dtypes.bool_kernel", kernel=kernel)
 
     def misfit(x: Value, y: Value) -> str:
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
@@ -94,7 +95,7 @@ def bmm(x: Value, y: Value) -> Value:
     """Multiply matrices pairwise: (b, n, k) with (b, k, m) to (b, n, m)."""
     if isinstance(x, np.ndarray) and x.shape[0] != y.shape[0]:
         raise ValueError  # NumPy would broadcast a batch of one; PyTorch does not
-    return x @ y
+    return x @ y if x.dtype == y.dtype else (x @ y).astype(y.dtype)  # of no elements
 
 
 def matmul(x: Tensor, y: Tensor) -> Tensor:
@@ -124,16 +125,50 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
         return mv(x, y)
     if ranks == (1, 2):
         return _squeezed(mm(unsqueeze(x, dim=0), y), 0)
-    if y.ndim <= 2:  # fold the batch into the rows: one large product is faster than many
-        flat = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-        product = mv(flat, y) if y.ndim == 1 else mm(flat, y)
-        return unsafe_view(product, shape=(*x.shape[:-1], *y.shape[1:]))
-    if x.ndim == 1:
-        return _squeezed(matmul(unsqueeze(x, dim=0), y), y.ndim - 2)
+    return _folded(x, y) if _folds(x, y) else _batched(x, y)
+
+
+def _folds(x: Tensor, y: Tensor) -> bool:
+    """Return whether the batch of one factor goes into its rows: one product instead of many.
+
+    Source: PyTorch's ``should_fold``, which avoids copies, and a gradient for every entry of the
+    batch that would be added up afterwards.
+    """
+    wide, narrow = (x, y) if x.ndim >= y.ndim else (transpose(y, dim0=-2, dim1=-1), x)
+    if wide.ndim < 3 or narrow.ndim > 2:
+        return False
+    if narrow.requires_grad:
+        return True
+    steps, sizes = wide.stride(), wide.shape
+    joined = all(steps[d] == steps[d + 1] * sizes[d + 1] for d in range(wide.ndim - 2))
+    return x.ndim != 2 and (joined or not wide.numel())
+
+
+def _folded(x: Tensor, y: Tensor) -> Tensor:
+    is_left = x.ndim > y.ndim  # else the product of the transposes is transposed: x y = (y' x')'
+    wide, narrow = (
+        (x, y) if is_left else (transpose(y, dim0=-2, dim1=-1), x if x.ndim < 2 else t(x))
+    )
+    flat = wide.reshape(math.prod(wide.shape[:-1]), wide.shape[-1])
+    product = (mv if narrow.ndim == 1 else mm)(flat, narrow)
+    out: Tensor = unsafe_view(product, shape=(*wide.shape[:-1], *narrow.shape[1:]))
+    return out if is_left or x.ndim < 2 else transpose(out, dim0=-2, dim1=-1).contiguous()
+
+
+def _batched(x: Tensor, y: Tensor) -> Tensor:
+    if x.ndim == y.ndim == 3 and len(x) != len(y):  # one of them is broadcast: it can be folded
+        if len(x) == 1 and x.requires_grad:
+            return matmul(squeeze_dim(x, dim=0), y)
+        if len(y) == 1 and y.requires_grad:
+            return matmul(x, squeeze_dim(y, dim=0))
     batch = _batch(x, y)
-    count = math.prod(batch)
-    a, b = (t.expand(*batch, *t.shape[-2:]).reshape(count, *t.shape[-2:]) for t in (x, y))
-    return unsafe_view(bmm(a, b), shape=(*batch, x.shape[-2], y.shape[-1]))
+    own = (x.shape if x.ndim > 1 else (1, *x.shape))[-2:]
+    a, b = (
+        factor.expand(*batch, *shape).reshape(math.prod(batch), *shape)
+        for factor, shape in ((x, own), (y, y.shape[-2:]))
+    )
+    product = squeeze_dim(bmm(a, unsqueeze(b, dim=2)), dim=2) if y.ndim == 1 else bmm(a, b)
+    return unsafe_view(product, shape=(*batch, *x.shape[-2:-1], *y.shape[-1:] * (y.ndim > 1)))
 
 
 def _squeezed(product: Tensor, dim: int) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.checks import Check
@@ -143,12 +143,17 @@ def div_by_count(x: Value, *, y: float) -> Value:
 def _some_float(kernel: str) -> Check:
     """Make a check that refuses inputs of which none is of floats."""
     refuse = floats_only(kernel)
+    return lambda x, y, **params: refuse(np.empty(0, result_dtype(x, y)))
 
-    def check(x: Value, y: Value, **params: Any) -> None:
-        if x.dtype.kind != "f" and y.dtype.kind != "f":
-            refuse(x, y)
 
-    return check
+_refuse_whole = _some_float("huber_cpu")
+
+
+def _check_huber(x: Any, y: Any, **params: Any) -> None:
+    kind = result_dtype(x, y)
+    if category(kind) > category(x.dtype):
+        raise error("inplace.dtype", new=tensor_type(kind), old=tensor_type(x.dtype))
+    _refuse_whole(x, y)
 
 
 # -- numbers --------------------------------------------------------------------------------------
@@ -179,7 +184,8 @@ def _(g: Value, x: Value, y: Value, reduction: str) -> Value:
 @op(
     "huber_loss(x, y, delta)",
     tex=r"\tfrac1n \textstyle\sum_i h_\delta(x_i - y_i)",
-    whole=floats_only("huber_cpu"),
+    dtypes="any",
+    whole=_check_huber,
     saved_as={"y": "target"},
 )
 def huber_loss(x: Value, y: Value, *, delta: float, reduction: str) -> Value:
@@ -188,8 +194,8 @@ def huber_loss(x: Value, y: Value, *, delta: float, reduction: str) -> Value:
     Source: Huber, Robust estimation of a location parameter (1964).
     """
     size = np.abs(x - y)
-    losses = np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
-    return _reduced(losses, reduction)
+    losses = np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    return _reduced(losses.astype(np.asarray(x).dtype)[()], reduction)
 
 
 @huber_loss.vjp("x", tex=r"\tfrac1n \bar z\,h'_\delta(x - y)")

@@ -25,6 +25,7 @@ _POWERS: dict[float, Callable[[Value], Value]] = {
     -1: lambda x: 1 / x,
     -0.5: lambda x: 1 / np.sqrt(x),
     0.5: lambda x: np.sqrt(x),
+    0: lambda x: np.ones_like(x)[()],
     1: lambda x: x.copy(),
     2: lambda x: x * x,
     3: lambda x: x * x * x,
@@ -36,6 +37,9 @@ def _power(x: Value, y: Value) -> Value:
     if np.asarray(x).dtype.kind == "f" or np.asarray(y).dtype.kind == "f":
         return x**y
     return np.where((y >= 0) | (abs(x) == 1), x ** abs(y), 0)[()]
+
+
+_refuse_bools = checks.refuse_bool("dtypes.bool_kernel", kernel="pow")
 
 
 @op(
@@ -65,6 +69,7 @@ def _(g: Value, x: Value, exponent: float) -> Value:
     node="PowBackward2",
     operands=("base",),
     saved_as={"x": "exponent", "base": "self"},
+    whole=lambda x, base: _refuse_bools(base, x),
     layout="rows",
 )
 def pow_from_number(x: Value, *, base: float) -> Value:
@@ -83,7 +88,7 @@ def _(g: Value, out: Value, x: Value, base: float) -> Value:
     tex=r"x^y",
     node="PowBackward1",
     saved_as={"y": "exponent"},
-    whole=checks.refuse_bool("dtypes.bool_kernel", kernel="pow"),
+    whole=_refuse_bools,
 )
 def pow_tensor(x: Value, y: Value) -> Value:
     """Raise elementwise to elementwise powers; shapes broadcast."""

@@ -45,7 +45,7 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         arrays.append(array)
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}
     has_bool = True in map(_is_bool, (*arrays, *params.values()))
-    if row.whole is not None and (has_bool or len(types) > 1 or any(t.kind != "f" for t in types)):
+    if row.whole is not None and (has_bool or len(types) > 1 or types - _FLOATS):
         row.whole(*arrays, **params)
     values = [
         value if hasattr(value, "_array") else array

@@ -133,4 +133,5 @@ def div_rounded(x: Value, y: Value, *, rounding_mode: str) -> Value:
         return x // y
     if x.dtype.kind == "f":
         return np.trunc(x / y)
-    return np.sign(x) * np.sign(y) * (abs(x) // abs(y))
+    down = x // y
+    return down + ((down < 0) & (down * y != x))

@@ -27,8 +27,8 @@ from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
 __all__ += ["parts_backward", "repeat", "reshape", "reshape_alias", "slice_backward", "slice_dim"]
-__all__ += ["split", "split_with_sizes", "squeeze", "squeeze_dim", "stack", "sum_to"]
-__all__ += ["t", "transpose", "unbind", "unsafe_view", "unsqueeze"]
+__all__ += ["split", "split_with_sizes", "squeeze", "squeeze_dim", "squeeze_dims", "stack"]
+__all__ += ["sum_to", "t", "transpose", "unbind", "unsafe_view", "unsqueeze"]
 
 
 def _reshape_message(x: Value, *, shape: Ints) -> str:
@@ -113,6 +113,13 @@ def squeeze_dim(x: Value, *, dim: int) -> Value:
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
 
 
+@op("x.squeeze(dims)", tex=r"x", node="SqueezeBackward2", view=True)
+@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+def squeeze_dims(x: Value, *, dims: Ints) -> Value:
+    """Remove those of some dimensions whose size is 1."""
+    return np.reshape(x, tuple(n for d, n in enumerate(x.shape) if n != 1 or d not in dims))
+
+
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward4")
 @vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
 def drop_dim(x: Value, *, dim: int) -> Value:
@@ -132,15 +139,17 @@ def check_expand(x: Any, shape: Ints) -> Ints:
         kind = "CPUBoolType" if kind == "Bool" else f"torch.{kind}Tensor"
         raise error("shapes.expand_count", kind=kind, own=own, asked=asked, count=n, ndim=m)
     wanted = list(asked)
-    for i in reversed(range(len(asked))):
+    for i in reversed(range(len(asked) if own else 0)):
         size = own[i - new] if i >= new else 1
-        if wanted[i] == -1 and i >= new:
+        if wanted[i] == -1:
+            if i < new:
+                raise error("shapes.expand_new_size", size=-1, dim=i)
             wanted[i] = size
-        elif wanted[i] < 0:
-            raise error("shapes.expand_new_size", size=wanted[i], dim=i)
         elif size not in (1, wanted[i]):
             n = wanted[i]
             raise error("shapes.expand_size", wanted=n, size=size, dim=i, asked=asked, own=own)
+    if min(wanted, default=0) < 0:
+        raise error("shapes.expand_negative")
     return tuple(wanted)
 
 

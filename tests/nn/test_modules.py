@@ -268,6 +268,7 @@ CONTAINERS = {
         print(init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu"), w._version)
         init.kaiming_uniform_(line.weight)
         print(line.weight, init.xavier_uniform_(torch.ones(2, 3, 2, 2)), nn.Linear(0, 2))
+        print(nn.Linear(0, 2).bias, torch.rand(2))
         print(init.normal_(w, generator=torch.Generator().manual_seed(3)))
     """,
     "gradients are clipped": """

@@ -378,6 +378,7 @@ MORE: dict[str, list[Sample]] = {
     "sort": [Sample((BATCH,), {"dim": 1, "descending": True}), Sample((numbers(),), {"dim": 0})],
     "split": [Sample((BATCH,), {"split_size": 1, "dim": 0})],
     "squeeze": [Sample((numbers(1, 2, 1),))],
+    "squeeze_dims": [Sample((numbers(1, 2, 1),), {"dims": (0, 1)})],
     "squeeze_dim": [Sample((numbers(2, 1),), {"dim": 1}), Sample((numbers(),), {"dim": 0})],
     "stack": [Sample((numbers(), numbers(seed=1)), {"dim": 0})],
     "sum_dim": [

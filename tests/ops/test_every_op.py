@@ -140,6 +140,7 @@ WITH_NUMPY = {
     "sort": "ordered(x, dim, descending)",
     "split": "np.split(x, range(split_size, x.shape[dim], split_size), dim)[1]",
     "split_with_sizes": "np.split(x, np.cumsum(split_sizes)[:-1], dim)[1]",
+    "squeeze_dims": "x.reshape([n for i, n in enumerate(x.shape) if i not in dims or n != 1])",
     "squeeze_dim": "x.reshape([n for i, n in enumerate(x.shape) if i != dim or n != 1])",
     "stack": "np.stack(tensors, dim)",
     "std": "(np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)) ** 0.5",

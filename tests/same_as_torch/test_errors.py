@@ -13,6 +13,7 @@ torch = require_torch()
 pytestmark = pytest.mark.parity
 
 GIVEN = """
+F = torch.nn.functional
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 w = torch.tensor([3.0, 4.0], requires_grad=True)
 y = a * 2
@@ -229,6 +230,11 @@ a.dot(d)
 i @ i.float()
 z @ a
 a @ z
+z.mv(a)
+a @ torch.ones(3).double()
+a @ torch.ones(3, 1, 2)
+torch.ones(3, 1, 2).transpose(1, 2) @ a
+b.view(1, 1, 2) @ torch.ones(1, 2, 1)
 c @ c
 c @ torch.ones(3, 4, 2)
 c.bmm(c)
@@ -257,6 +263,9 @@ m.t().view(3, 2, 1).view(-1)
 m.expand(3)
 m.expand(3, 2, 2)
 m.expand(2, 3, 1)
+b.expand(2, 2).expand(2)
+z.expand(-1)
+torch.ones(1).expand(-2)
 a.expand(-1, 2)
 m.permute(0)
 m.permute(0, 0)
@@ -267,6 +276,9 @@ m.squeeze(2)
 m.unsqueeze(3)
 m.unsqueeze(-4)
 m.repeat(2)
+m.repeat(-1, 2)
+m.repeat(0, -1)
+z.repeat(2, -1)
 m.flatten(1, 0)
 m.flatten(3)
 z.flatten(1)
@@ -307,6 +319,9 @@ torch.ones(0).amin()
 torch.ones(0).argmax()
 empty.max(0)
 empty.amax(0)
+empty.amax(-2)
+empty.amin((0, 0))
+torch.ones(0).amax((-1, 0))
 empty.argmin(0)
 b.argmax()
 m.size(2)
@@ -337,6 +352,14 @@ z[0, 0]
 z[:]
 z[[0]]
 empty[[0]]
+z[a]
+m[torch.ones(0)]
+m[a, 5]
+m[b, 0, 0]
+m[[True, False, True], 0]
+m[[0, 1], [3, -3]]
+c[0, torch.tensor([[0, 3], [4, 0]])]
+m[[0, 1], [2, -5]]
 """
 
 VALUES = """
@@ -383,8 +406,48 @@ b ^ 1.0
 b - b
 b - True
 True - b
+True - a
 1 - b
 a - b
+m - b
+b & m
+m | b
+m ^ torch.ones(2)
+(m > 0) % b
+(m > 0) // b
+i % torch.tensor([0, 1, 2])
+m.long() // torch.tensor([0, 1])
+m.long().div(torch.tensor([0, 1]), rounding_mode='trunc')
+torch.full((2,), 3, dtype=torch.uint8) % 256
+True ** b
+torch.pow(False, b)
+(m > 0) ** b
+b.clamp(min=True)
+b.clamp(max=False)
+b.clamp(False, True)
+b.clamp(b, b)
+b.clamp_min(True)
+m.clamp(m, 1.0)
+m.clamp(0, a)
+m.half().clamp(max=10**6)
+m.half() ** 10**6
+m.add(a, alpha=True)
+i.add(1, alpha=True)
+m.long().add(i, alpha=0.5)
+m.long().sub(i > 0, alpha=True)
+torch.sub(True, b)
+torch.eq(1, a)
+torch.remainder(1, 2)
+torch.pow(1, 2)
+a.outer(1)
+torch.allclose(m, torch.ones(2))
+a.t(1)
+a.t(x=1)
+a.scatter(0)
+a.scatter(0, i)
+a.var(0, 1)
+a.squeeze(0, 1)
+m.squeeze((0, 0))
 b.relu()
 b.abs()
 b.floor()
@@ -430,6 +493,7 @@ m.norm(2, 5)
 empty.norm(float('inf'))
 empty.norm(-1)
 empty.norm(-float('inf'), 0)
+empty.norm(-1, -2)
 m.sort(4)
 m.topk(5)
 m.topk(-1)
@@ -440,6 +504,7 @@ m.logsumexp(2)
 z.max(1)
 m.masked_fill(m.long(), 0)
 m.masked_fill(torch.tensor([True, False]), 0)
+m.masked_fill(i, 0)
 m.masked_fill(m > 0, a)
 i.masked_fill(b, float('inf'))
 m.masked_select(i)
@@ -454,6 +519,7 @@ m.split(-1)
 m.split([1, 1], 1)
 m.split([-1, 3])
 m.split(1, 5)
+m.split(-1, 5)
 m.split(1.0)
 z.split(1)
 z.chunk(1)
@@ -492,6 +558,20 @@ m.index_add(0, i.view(1, 2), m)
 m.index_add(3, i, m)
 m.index_add(0, i, 3.0)
 z.index_add(0, i[:1] * 0, torch.ones(1))
+z.index_add(0, i[:1], z)
+a.index_add(0, i, a)
+m.index_add(1, i + 4, m[:, :2])
+c.index_add(1, i + 4, c[:, :2])
+m.index_add(1, i, z)
+m.index_add(1, i, a)
+empty.index_select(1, i + 4)
+m.index_select(1, i + 4)
+torch.ones(0).index_select(0, i)
+z.index_select(0, a)
+a.scatter(0, i.float(), d)
+z.scatter(0, i, z)
+c.scatter(2, torch.zeros(1, 1, 1).long(), m)
+a.scatter(0, i[:1], w).sum().backward()
 """
 
 PRODUCTS = """
@@ -500,6 +580,15 @@ m.addmm(m, m.T)
 a.addmm(m, m.T @ m)
 torch.addmm(a, m, a)
 torch.addmm(a, a, m)
+torch.addmm(i, a, m)
+torch.addmm(c, m, m.T)
+F.linear(m, a[None])
+F.linear(m, m, c)
+F.linear(m, m, d)
+F.linear(a, a, a)
+F.linear(a, a, m)
+F.linear(m, c)
+F.linear(c.transpose(1, 2), m[:, :2], c[0])
 torch.addmm(c, m, m.T)
 torch.addmm(i, m, m.T)
 torch.addmm(a, m.double(), m.T)
@@ -568,6 +657,9 @@ torch.randperm(3, dtype=torch.bool)
 torch.randperm((3,))
 torch.randperm(3, 3)
 torch.randperm(3, requires_grad=True)
+torch.randint(300, (2,), dtype=torch.uint8)
+torch.randint(-1, 2, (2,), dtype=torch.bool)
+torch.randint(0, 70000, (2,), dtype=torch.float16)
 torch.from_numpy([1, 2])
 torch.from_numpy(np.ones(4)[::-1])
 torch.Tensor(2.5)

@@ -840,6 +840,41 @@ GRAPH = {
         loss.backward()
         print(weight.grad, bias.grad)
     """,
+    "products join the batch to the rows as PyTorch does": """
+        x, y = torch.arange(12.0).reshape(2, 3, 2), torch.arange(2.0)
+        for flip in (False, True):
+            wide = x.transpose(1, 2).contiguous().transpose(1, 2) if flip else x
+            other = wide.transpose(1, 2)
+            for narrow in (y, torch.eye(2), torch.ones(1, 2, 2)):
+                for p, q in (wide, narrow), (narrow, other):
+                    for wanted in (True, False), (False, True):
+                        p, q = (t.detach().requires_grad_(g) for t, g in zip((p, q), wanted))
+                        out = p @ q
+                        print(out, tree(out.grad_fn), out._version, out.stride())
+    """,
+    "linear multiplies and adds in one step where it can": """
+        x, w = torch.arange(12.0).reshape(2, 3, 2), torch.ones(4, 2, requires_grad=True)
+        for given in (x, x[0], x[0, 0], x.transpose(0, 1), x[:, 0]):
+            for bias in (torch.tensor(1.0), torch.ones(1), torch.ones(1, 4), torch.ones(1, 1)):
+                try:
+                    out = torch.nn.functional.linear(given, w, bias)
+                    print(out, tree(out.grad_fn), out._version, out._base is None)
+                except RuntimeError as error:
+                    print(str(error).split("\\n")[0])
+    """,
+    "one_hot has been changed in place, and an average of nothing too": """
+        F = torch.nn.functional
+        print(F.one_hot(i)._version, F.one_hot(i[:0], 3)._version, F.one_hot(i[:0], 3).shape)
+        x = torch.ones(0, 3, requires_grad=True)
+        loss = F.cross_entropy(x, torch.ones(0, 3))
+        print(loss, tree(loss.grad_fn))
+        print(torch.cat([torch.ones(0), torch.ones(0)], 1))
+    """,
+    "a list of lists counts as a tuple of keys, with a warning": """
+        print(m[[[0, 1], [2, 1]]], m[[None, 0]], m[[0, 1]], m[[[0]] * 40].shape)
+        m[[[0, 1], [2, 1]]] = 7.0
+        print(m)
+    """,
     "iterating unbinds": """
         for row in m.requires_grad_():
             print(row)
