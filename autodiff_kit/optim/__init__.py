@@ -10,10 +10,10 @@ from typing import Any
 
 from autodiff_kit.errors import absent
 from autodiff_kit.optim import lr_scheduler as lr_scheduler
-from autodiff_kit.optim.algorithms import SGD, Adagrad, Adam, AdamW, RMSprop
+from autodiff_kit.optim.algorithms import SGD, Adadelta, Adagrad, Adam, AdamW, RMSprop
 from autodiff_kit.optim.optimizer import Optimizer
 
-__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+__all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
 
 def __getattr__(name: str) -> Any:

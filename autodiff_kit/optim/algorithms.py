@@ -20,7 +20,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.optim.optimizer import Array, InPlace
 from autodiff_kit.tensor import Tensor, share, wrap
 
-__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "RMSprop"]
+__all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "RMSprop"]
 
 Group = dict[str, Any]
 
@@ -170,3 +170,28 @@ class Adagrad(
         squares = share(state["sum"])
         squares += g * g
         x -= lr * (g / (np.sqrt(squares) + group["eps"]))
+
+
+class Adadelta(
+    InPlace, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, capturable=False,
+    maximize=False, differentiable=False,
+):  # fmt: skip
+    """Step by the gradient, times the root mean square of the last steps over that of gradients.
+
+    ``rho`` says how much of both means is kept at each step.
+
+    Source: Zeiler, Adadelta: an adaptive learning rate method (2012).
+    """
+
+    def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
+        state, rho, eps = self.state[param], group["rho"], group["eps"]
+        if not state:
+            _begin(state, x, "square_avg", "acc_delta")
+        _next(state)
+        square, steps = share(state["square_avg"]), share(state["acc_delta"])
+        square *= rho
+        square += (1 - rho) * (g * g)
+        step = np.sqrt(steps + eps) / np.sqrt(square + eps) * g
+        steps *= rho
+        steps += (1 - rho) * (step * step)
+        x -= float(group["lr"]) * step

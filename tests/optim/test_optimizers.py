@@ -29,6 +29,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {}, {"centered": True}, {"momentum": 0.9}, {"maximize": True}, {"alpha": 0.5, "eps": 0.1},
         {"momentum": 0.9, "centered": True, "weight_decay": 0.1, "alpha": 0.7},
     ],
+    "Adadelta": [{}, {"rho": 0.7, "eps": 1e-3}, {"weight_decay": 0.1, "maximize": True}],
     "Adagrad": [
         {}, {"lr_decay": 0.1}, {"weight_decay": 0.2, "initial_accumulator_value": 0.3},
         {"maximize": True, "eps": 0.1},
