@@ -104,19 +104,20 @@ def _check_before(
 
 def _check_memory(tensor: Tensor, how: str, operands: Sequence[Tensor]) -> None:
     """Raise if elements of ``tensor`` share a place in memory, or are read meanwhile."""
-    if how == "copy_" and is_same_data(tensor._array, operands[0]._array):
+    written = tensor._array
+    if how == "copy_" and is_same_data(written, operands[0]._array):
         return
     if how == "masked_fill_":
         operands = operands[:1]  # the value is read before
     elif how != "zero_" and (how != "fill_" or operands):  # these write the same everywhere
-        refuse_repeated(tensor._array)
-    if how in _READS_FIRST:
+        refuse_repeated(written)
+    if not operands or how in _READS_FIRST:
         return
     strictly = how in _STRICT
+    if strictly:
+        written = tensors.share(tensor)  # what is no array lies nowhere
     for operand in operands:
-        if operand is tensor and strictly:
-            tensors.share(tensor)  # what is no array lies nowhere
-        refuse_overlap(tensor._array, operand._array, how, strictly=strictly)
+        refuse_overlap(written, operand._array, how, strictly=strictly)
 
 
 def _check_fits(old: Any, shape: tuple[int, ...], dtype: Any, how: str) -> None:
@@ -147,9 +148,11 @@ def finish(tensor: Tensor, how: str, result: Tensor, number: int, recorded: bool
 
 def store(memory: Any, values: Any) -> None:
     """Write values, whatever their type, to memory."""
-    changed = True
-    if 0 in memory.strides and memory.size:  # masked_fill_: one element in many places
-        changed = memory != values
+    is_repeated = 0 in memory.strides and memory.size
+    if memory.dtype is values.dtype and not is_repeated:
+        memory[...] = values  # by far the commonest: nothing can overflow
+        return
+    changed = memory != values if is_repeated else True  # masked_fill_: one element, many places
     local.mode.quietly(np.copyto, memory, values, "unsafe", changed)
 
 

@@ -36,7 +36,7 @@ def steps(array: Any) -> Ints:
 
 def refuse_repeated(written: Any) -> None:
     """Raise if several elements of an array that is written to lie at one place of memory."""
-    if 0 in getattr(written, "strides", ()) and written.size:
+    if 0 in written.strides and written.size:
         pairs = zip(written.strides, written.shape, strict=True)
         if any(stride == 0 and n > 1 for stride, n in pairs):
             raise error("inplace.repeated_elements")
@@ -60,14 +60,12 @@ def refuse_overlap(
     if type(written) is not np.ndarray or type(read) is not np.ndarray:
         return  # numbers: each has a memory of its own
     if written is not read:
-        if written.base is None is read.base:
-            return  # two arrays that own their memory: by far the commonest
+        if _storage(written) is not _storage(read):
+            return  # by far the commonest
         if not (written.size and read.size and _is_dense(written) and _is_dense(read)):
             return
         begin, other = _address(written), _address(read)
         if not (begin < other + read.nbytes and other < begin + written.nbytes):
-            return
-        if _storage(written) is not _storage(read):
             return
         is_same = begin == other and written.nbytes == read.nbytes
         strictly = strictly or not is_same or steps(written) != (read_steps or steps(read))
@@ -77,7 +75,7 @@ def refuse_overlap(
 
 def is_same_data(a: Any, b: Any, b_steps: Ints | None = None) -> bool:
     """Return whether two arrays are the same elements in the same order."""
-    if type(a) is not np.ndarray or type(b) is not np.ndarray:
+    if type(a) is not np.ndarray or type(b) is not np.ndarray or _storage(a) is not _storage(b):
         return False
     if a.shape != b.shape or a.dtype != b.dtype or _address(a) != _address(b):
         return False
