@@ -17,9 +17,10 @@ from autodiff_kit.autograd.forms import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node
+from autodiff_kit.autograd.versions import memory_of
 from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.errors import absent, error
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor, share, wrap
 from autodiff_kit.views import node_of, note_view
 
 __all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
@@ -77,7 +78,7 @@ def backward(
     for target in targets:
         if not target.is_leaf or not target.requires_grad:
             target.retain_grad()  # raises where no gradient can arrive
-    ends = _nodes(targets)
+    ends = _reachable(_nodes(targets))
     run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
 
 
@@ -130,16 +131,21 @@ def grad(
     roots = _roots(sources, seeds, create_graph)
     ends = _nodes(targets)
     found = run_backward(
-        roots, retain_graph=retain, create_graph=create_graph, inputs=ends, accumulates=False
+        roots,
+        retain_graph=retain,
+        create_graph=create_graph,
+        inputs=_reachable(ends),
+        accumulates=False,
     )
     gradients: list[Any] = []
-    made = {id(seed): g for (_, seed), g in zip(roots, seeds, strict=True) if g is not None}
+    pairs = ((seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None)
+    made = {id(seed): g for seed, g in pairs if g._array.dtype == seed.dtype}
     for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
-        g = None if isinstance(node, Nowhere) else found.get(node)
+        g = found.get(node)
         if g is not None:
             if not isinstance(g, Tensor):
                 if id(g) not in made:
-                    made[id(g)] = _as_gradient(g)
+                    made[id(g)] = _as_gradient(g, seeds)
                 g = made[id(g)]
         elif materialize_grads:
             g = gradient_of(np.zeros(tensor.shape, tensor._array.dtype)[()])
@@ -152,16 +158,19 @@ def grad(
     return tuple(gradients)
 
 
-def _as_gradient(array: Any) -> Tensor:
+def _as_gradient(array: Any, given: list[Tensor | None]) -> Tensor:
     """Return an array as a tensor; one that looks into another's memory is a view, as in PyTorch.
 
     So nobody changes in place, for example, what the rule of a sum has repeated without copying.
+    The other may be one that was ``given`` to flow in.
     """
     gradient = gradient_of(array)
     base = getattr(array, "base", None)
     if isinstance(base, np.ndarray) and base.dtype == array.dtype:  # else bits, see ops.masked
+        memory = memory_of(array)
+        owners = (g for g in given if g is not None and memory_of(share(g)) is memory)
         with no_grad():
-            note_view(gradient, wrap(base))
+            note_view(gradient, next(owners, wrap(base)))
     return gradient
 
 
@@ -215,6 +224,10 @@ def _nodes(tensors: tuple[Tensor, ...]) -> list[Node]:
     if not all(tensor.requires_grad for tensor in tensors):
         raise error("autograd.input_without_grad")
     return [node_of(tensor) for tensor in tensors]
+
+
+def _reachable(nodes: list[Node]) -> list[Node]:
+    return [node for node in nodes if not isinstance(node, Nowhere)]
 
 
 # Loaded when first used: where each further name is.

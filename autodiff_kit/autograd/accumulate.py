@@ -125,6 +125,8 @@ def own(contribution: Value, g: Value) -> Value:
 def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
     """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
     leaf = node.leaf
+    if leaf is None and node.hooks is not None and node.hooks.on_accumulated:
+        leaf = node.variable  # nobody holds it any more, but its hooks are called
     observer = local.mode.observer
     if leaf is not None and leaf._node is not node:
         if not leaf.is_leaf:
@@ -242,7 +244,7 @@ def accumulate_complete(waiting: dict[Node, Value], unfinished: Sequence[Node]) 
 
 def leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
     """Return the nodes that pass gradients on from a root to one of ``inputs``."""
-    oldest = min(node.number for node in inputs)
+    oldest = min((node.number for node in inputs), default=0)
     order: list[Node] = []
     seen = set(roots)
     stack = list(seen)

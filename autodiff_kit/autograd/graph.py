@@ -22,6 +22,7 @@ from autodiff_kit.autograd.hooks import RemovableHandle, as_gradient, separate
 from autodiff_kit.autograd.node import Node, Value
 from autodiff_kit.autograd.observer import Both, Observer, installed
 from autodiff_kit.autograd.shown import named
+from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.apply import ARRAYS
@@ -378,7 +379,7 @@ def _node_to_wait_for(tensor: Tensor) -> Node:
     node = tensor._node
     if tensor.is_leaf and node is not None and (local.mode.inference or tensor.is_inference()):
         raise error("graph.leaf_in_inference_mode")
-    if node is None:
+    if node is None or isinstance(node, Nowhere):
         raise error("graph.multi_grad_without_grad")
     return node
 

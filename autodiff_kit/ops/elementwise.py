@@ -287,7 +287,7 @@ def masked(x: Value, condition: Value) -> Value:
 
 def _masked(x: Value, condition: Value) -> Value:
     if isinstance(condition, np.bool_) and isinstance(x, np.generic):
-        return x if condition else type(x)(0)
+        return type(x)(x if condition else 0)  # never x itself: it is not passed on
     # x * condition would make nan of inf * 0. The bits of a float, read as a whole number, can be
     # multiplied: that is as exact as np.where, and ten times as fast.
     return (x.view(_BITS[x.itemsize]) * condition).view(x.dtype)

@@ -43,6 +43,13 @@ def spread(g: Value, shape: Ints) -> Value:
     return expand(g, shape=shape)
 
 
+def shared_out(g: Value, shape: Ints, count: int) -> Value:
+    """Give every element its share of the gradient of a mean."""
+    if hasattr(g, "_array"):
+        return expand(g, shape=shape) / max(1, count)
+    return spread(g / max(1, count), shape)  # one division for all
+
+
 def repeated(g: Value, shape: Ints) -> Value:
     """Give every element of a sum its copy of the gradient, as a view, as PyTorch does."""
     if isinstance(g, ARRAYS) and g.size == 1:  # a sixth of the time of np.broadcast_to
@@ -102,7 +109,7 @@ def mean_all(x: Value) -> Value:
 
 @mean_all.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
 def _(g: Value, x_shape: Ints) -> Value:
-    return spread(g / max(1, math.prod(x_shape)), x_shape)
+    return shared_out(g, x_shape, math.prod(x_shape))
 
 
 @op("x.mean(dim)", tex=r"\tfrac1n \textstyle\sum_{dim} x", node="MeanBackward1", layout="rows")
@@ -114,7 +121,7 @@ def mean_dim(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
 
 @mean_dim.vjp("x", tex=r"\bar z\,\mathbf 1 / n")
 def _(g: Value, x_shape: Ints, dim: Ints, keepdim: bool) -> Value:
-    return spread(keep(g, x_shape, dim, keepdim) / max(1, _count(x_shape, dim)), x_shape)
+    return shared_out(keep(g, x_shape, dim, keepdim), x_shape, _count(x_shape, dim))
 
 
 def _count(shape: Ints, dim: Ints) -> int:

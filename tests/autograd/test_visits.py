@@ -153,6 +153,66 @@ PROGRAMS = {
         x.add_(1)
         attempt(lambda: y.sum().backward())
     """,
+    "a gradient that looks into what was given is a view of that": """
+        for y in (a.t(), a.view(1, 2), a * 1):
+            for g in (y, y.detach(), torch.ones(y.shape)):
+                c, = torch.autograd.grad(y, a, g, retain_graph=True)
+                print(c.requires_grad, c.is_leaf, c._base is None)
+    """,
+    "a power of -inf, in the rule as in forward": """
+        x = torch.tensor(-float("inf"), requires_grad=True)
+        print(torch.autograd.grad(x.pow(0.5), x), torch.autograd.grad(x.pow(2), x))
+    """,
+    "types that a rule cannot take": """
+        F = torch.nn.functional
+        attempt(lambda: (a ** (b > 0)).sum().backward())
+        attempt(lambda: F.huber_loss(a, d.detach()).backward())
+        attempt(lambda: F.huber_loss(d, b > 0).backward())
+    """,
+    "a hook of a leaf that nobody holds any more is called": """
+        x = a * 1
+        x.grad_fn.next_functions[0][0].variable.register_post_accumulate_grad_hook(show("leaf"))
+        y = torch.ones(2, requires_grad=True)
+        y.register_post_accumulate_grad_hook(lambda p: print("gone", p.grad))
+        y = y * 2
+        (x * y).sum().backward()
+    """,
+    "a view without a history is no input that anything leads to": """
+        with torch.no_grad(): v = a.view(1, 2)
+        m = (v * b).sum()
+        m.retain_grad()
+        print(torch.autograd.grad(m * 1, [v, a], allow_unused=True), m.grad)
+    """,
+    "gradients are new tensors of their input's type": """
+        print(torch.autograd.grad(a * 1, a, torch.tensor([True, False])))
+        print(torch.autograd.grad(b, b, torch.tensor([True, False])))
+        x = torch.tensor(4.0, requires_grad=True)
+        for y in (x.clamp(max=10), x.relu(), x * 1):
+            print(torch.autograd.grad(y, x, y)[0].requires_grad)
+        g, = torch.autograd.grad(a.mean(), a, create_graph=True)
+        print(g.stride(), torch.autograd.grad(a.mean(), a)[0].stride())
+    """,
+    "an operation without a derivative shows only inputs that require grad": """
+        y = b.detach() // a
+        print(len(y.grad_fn.next_functions), y.grad_fn.next_functions[0][0].name())
+    """,
+    "an input that a Function returns as it is may not be changed": """
+        class Same(Function):
+            @staticmethod
+            def forward(ctx, x): return x
+            @staticmethod
+            def backward(ctx, g): return g
+        y = Same.apply(torch.ones(2))
+        attempt(lambda: y.mul_(a))
+    """,
+    "indices are saved as they were given": """
+        i, m = torch.tensor([0, 1]), torch.tensor([True, False])
+        y, z = (a * 1)[i], (a * 1)[m]
+        i.add_(0)
+        m.fill_(True)
+        attempt(lambda: y.sum().backward())
+        attempt(lambda: z.sum().backward())
+    """,
     "a gradient whose elements share a place is not added to": """
         g, = torch.autograd.grad(a.sum(), a)
         a.grad = g

@@ -10,6 +10,7 @@ import importlib
 import re
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import autodiff_kit.nn.functional
 import autodiff_kit.utils.checkpoint
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.observer import Observer
+from autodiff_kit.autograd.versions import next_number
 from tests.fuzz.writing import PRELUDE, Writer
 from tests.parity import require_torch
 
@@ -41,6 +43,7 @@ class Difference(NamedTuple):
     what: str
     torch: str
     kit: str
+    about: str = ""  # what is known of the tensor, where that may be the reason
 
     @property
     def symptom(self) -> tuple[str, str, str]:
@@ -104,7 +107,10 @@ class Run:
         self.differences: list[Difference] = []
         self.over = False
         self._told: set[tuple[str, str]] = set()
-        self._line = ""
+        self._line = self._about = self._reason = ""
+        self._is_shared = False
+        for passes in _PASSES.values():
+            passes.clear()
         self._coarsest = 8  # bytes of the coarsest float so far, whose rounding may be in all
         torch.default_generator.manual_seed(0)  # in half a ms less than by torch.manual_seed
         autodiff_kit.manual_seed(0)
@@ -120,16 +126,70 @@ class Run:
             self._coarsest = min(self._coarsest, 4)
         if "hook(" in line:
             self._refresh(line)
+        used = [self.real.get(name) for name in _words(line)]
+        self._reason = "odd inference tensor" if any(map(_is_odd, used)) else ""
+        if "grad_fn." in line:
+            self._reason = self._name_of_rule(line)
         expected = _outcome(_compiled(line), self.real)
         said = _outcome(_compiled(line), self.kit)
         self._refused = expected is not None and expected == said
         if expected != said:
             self._compare_outcomes(expected, said)
         self.checks["message"] += 1
+        if "grad(" in line or "backward(" in line:
+            self._note_gradients(line)
         if not self.over:
-            for name in dict.fromkeys(_words(line)):
+            # What shares memory in PyTorch only is looked at first, before what is computed of it.
+            names = (*self._shared_names(), *_words(line))
+            if self._refused and "backward(" in line:
+                names = (*names, *self.real)  # what it may have added to by then
+            for name in dict.fromkeys(names):
                 if name in self.real and name not in _PACKAGES:
                     self._compare(name, self.real[name], self.kit.get(name))
+
+    def _note_gradients(self, line: str) -> None:
+        """Mark the memory of gradients that others share in PyTorch alone, or that are sums there.
+
+        The marks are attributes of PyTorch's storages: all tensors that share one have them.
+        """
+        names = [name for name in self.real if name not in _PACKAGES]
+        pairs = [pair for name in names for pair in _pairs(self.real[name], self.kit.get(name))]
+        gradients = [(x.grad, y._grad) for x, y in pairs if _has_grad(x) and y._grad is not None]
+        made = _words(line.rpartition(" = ")[0]) if "autograd.grad(" in line else []
+        results = [
+            pair for name in made for pair in _pairs(self.real.get(name), self.kit.get(name))
+        ]
+        for x, y in results:
+            if not x.is_inference() and not y.is_inference() and x._version > y._version:
+                x.untyped_storage().added_in_place = x._version - y._version
+        known = {id(x) for x, _ in pairs}
+        hidden = [leaf.grad for x, _ in pairs for leaf in _leaves(x) if id(leaf) not in known]
+        for x, y in (*gradients, *results, *((g, None) for g in hidden if g is not None)):
+            for other, own in pairs + gradients:
+                is_shared = other is not x and _same_memory(x, other)
+                if is_shared and (y is None or not np.shares_memory(y._array, own._array)):
+                    x.untyped_storage().is_shared_there = self._is_shared = True
+
+    def _name_of_rule(self, line: str) -> str:
+        """Tell whether a line works at a node that a backward pass has made."""
+        with contextlib.suppress(Exception):
+            node = eval(line.partition(".grad_fn.")[0].strip(), dict(self.real)).grad_fn
+            return "a rule's node" if _is_rules(node) else ""
+        return ""
+
+    def _shared_names(self) -> list[str]:
+        """Name the variables whose memory, or whose gradient's, is shared in PyTorch alone."""
+        if not self._is_shared:
+            return []
+        return [
+            name
+            for name, value in self.real.items()
+            if isinstance(value, torch.Tensor)
+            and (
+                _mark(value, "is_shared_there")
+                or (_has_grad(value) and _mark(value.grad, "is_shared_there"))
+            )
+        ]
 
     def _refresh(self, line: str) -> None:
         """Read grad_fn before hooks: PyTorch crashes at a view whose base was changed since."""
@@ -142,7 +202,7 @@ class Run:
 
     def finish(self) -> None:
         """Compare all variables, and what hooks have noted."""
-        self._line, self._refused = "at the end", False
+        self._line, self._refused, self._reason = "at the end", False, ""
         if not self.over:
             for name, value in self.real.items():
                 if name not in _PACKAGES:
@@ -176,9 +236,9 @@ class Run:
         self.disagreements[kind] += 1
         if (kind, what) not in self._told:
             self._told.add((kind, what))
-            self.differences.append(
-                Difference(kind, self._line, what, str(expected)[:300], str(said)[:300])
-            )
+            texts = str(expected)[:300], str(said)[:300]
+            about = self._reason or self._about
+            self.differences.append(Difference(kind, self._line, what, *texts, about))
 
     def _check(self, kind: str, what: str, expected: Any, said: Any) -> None:
         self.checks[kind] += 1
@@ -207,6 +267,7 @@ class Run:
             self._differ(kind, name, real, kit)
 
     def _compare_tensors(self, name: str, real: Any, kit: Any, whole: bool) -> None:
+        self._about = _about(real)
         made_by_grad = "grad" in self._line and "torch.autograd.grad(" in self._line
         if not self._compare_values(name, real, kit, "gradient" if made_by_grad else "value"):
             return
@@ -216,14 +277,19 @@ class Run:
         if self.over:
             return
         _, leaf, node = flags
-        self._check("grad_fn", name, _name(node), _name(own[2]))
+        names = _name(node), _name(own[2])
+        self._check("grad_fn", name, *names)
         inference = real.is_inference()
         self._check("version", f"{name}.is_inference()", inference, kit.is_inference())
         if not inference and not kit.is_inference():
-            self._check("version", name, real._version, kit._version)
-        self._check("base", name, real._base is None, kit._base is None)
+            added = _mark(real, "added_in_place") or 0
+            is_same = kit._version in (real._version, real._version - added)
+            self._check("version", name, real._version, real._version if is_same else kit._version)
+        if names != ("a rule's", "a rule's"):
+            self._check("base", name, real._base is None, kit._base is None)
         if real.requires_grad and (leaf or real.retains_grad):
             before, after = real.grad, kit._grad
+            self._about = "" if before is None else _about(before)
             if (before is None) != (after is None):
                 self._differ("gradient", f"{name}.grad", before, after)
             elif before is not None and self._compare_values(
@@ -273,8 +339,96 @@ def _place(tensor: Any) -> tuple[Any, Any, Any]:
         return tensor.requires_grad, "", str(refused).partition("\n")[0]
 
 
+def _pairs(real: Any, kit: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield PyTorch's and the kit's tensors of a variable."""
+    if isinstance(real, torch.Tensor) and isinstance(kit, autodiff_kit.Tensor):
+        yield real, kit
+    elif isinstance(real, tuple | list) and isinstance(kit, tuple | list):
+        for x, y in zip(real, kit, strict=False):
+            yield from _pairs(x, y)
+
+
+def _leaves(tensor: Any) -> list[Any]:
+    """Return the leaves of a graph in PyTorch: a program may have no name for them any more."""
+    leaves: list[Any] = []
+    with contextlib.suppress(RuntimeError):
+        seen, queue = set(), [tensor.grad_fn]
+        while queue and len(seen) < 200:
+            node = queue.pop()
+            if node is not None and node not in seen:
+                seen.add(node)
+                leaves += [node.variable] if hasattr(node, "variable") else []
+                queue += [following for following, _ in node.next_functions]
+    return leaves
+
+
+def _has_grad(tensor: Any) -> bool:
+    return bool(tensor._is_view() is False and tensor.is_leaf and tensor.grad is not None)
+
+
+def _same_memory(x: Any, y: Any) -> bool:
+    return x.numel() > 0 and x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+
+
+def _mark(tensor: Any, name: str) -> Any:
+    return getattr(tensor.untyped_storage(), name, None)
+
+
+def _about(tensor: Any) -> str:
+    return "shared in PyTorch alone" if _mark(tensor, "is_shared_there") else ""
+
+
+def _is_odd(value: Any) -> bool:
+    """Return whether this is an inference tensor that requires grad."""
+    return isinstance(value, torch.Tensor) and value.is_inference() and value.requires_grad
+
+
+# Of each package: from which to which number nodes were made by backward passes.
+_PASSES: dict[Any, list[tuple[int, int]]] = {torch: [], autodiff_kit: []}
+
+
+def _noted(run_backward: Any, number: Callable[[], int], passes: list[tuple[int, int]]) -> Any:
+    """Return what carries gradients back, so that the nodes that it makes can be told."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        first = number()
+        try:
+            return run_backward(*args, **kwargs)
+        finally:
+            passes.append((first, number()))
+
+    return run
+
+
+def _next_in_torch() -> int:
+    with torch.enable_grad(), torch.inference_mode(False):
+        node: Any = torch.ones((), requires_grad=True).view(1).grad_fn
+    return int(node._sequence_nr())
+
+
+torch.autograd._engine_run_backward = _noted(  # type: ignore[attr-defined]
+    torch.autograd._engine_run_backward,  # type: ignore[attr-defined]
+    _next_in_torch,
+    _PASSES[torch],
+)
+autodiff_kit.autograd.run_backward = _noted(  # type: ignore[attr-defined]
+    autodiff_kit.autograd.run_backward, next_number, _PASSES[autodiff_kit]
+)
+
+
+def _is_rules(node: Any) -> bool:
+    """Return whether a node was made by a backward pass under create_graph."""
+    if isinstance(node, autodiff_kit.autograd.Node):
+        number, passes = node.number, _PASSES[autodiff_kit]
+    else:
+        number, passes = node._sequence_nr(), _PASSES[torch]
+    return any(first < number < last for first, last in passes)
+
+
 def _name(node: Any) -> str | None:
-    return node if isinstance(node, str | None) else node.name()
+    if isinstance(node, str | None):
+        return node
+    return "a rule's" if _is_rules(node) else node.name()
 
 
 def _outcome(code: Any, names: dict[str, Any]) -> tuple[str, str] | None:
@@ -335,9 +489,9 @@ def _graph(node: Any) -> list[str]:
         if node is None:
             names.append("-")
             continue
-        names.append(node.name())
+        names.append(str(_name(node)))
         key = id(node)
-        if key not in seen:
+        if key not in seen and names[-1] != "a rule's":
             seen.add(key)
             queue += [following for following, _ in node.next_functions]
     return names
