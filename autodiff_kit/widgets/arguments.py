@@ -1,10 +1,11 @@
 """Controls for the arguments of a learner's function, made from its signature.
 
 After reading you know which argument becomes what: a float a slider that makes tensors which
-require a gradient, an int a slider of ints, a bool a checkbox, a ``Literal``, an ``Enum`` or a list
-of examples a choice, a tensor of one number a slider that makes such tensors; whatever else is
-given stays as it is. A float that is to stay one is given as a choice: ``lr=[0.1, 0.01]``. Read
-next: ``control_flow.py``, which uses them.
+require a gradient - or floats, if no recorded operation uses them, as of a learning rate -, an int
+a slider of ints, a bool a checkbox, a ``Literal``, an ``Enum`` or a list of examples a choice, a
+tensor of one number a slider that makes such tensors; whatever else is given stays as it is. A
+float that is always to stay one is given as a choice: ``lr=[0.1, 0.01]``. Read next:
+``control_flow.py``, which uses them.
 """
 
 from __future__ import annotations
@@ -12,17 +13,25 @@ from __future__ import annotations
 import copy
 import inspect
 import math
+import sys
 import typing
-from collections.abc import Callable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from enum import Enum
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import ipywidgets
 import numpy as np
 
+from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.autograd.node import Node
+from autodiff_kit.autograd.observer import Both, Observer, installed
 from autodiff_kit.creation import tensor
+from autodiff_kit.ops.table import Op
 from autodiff_kit.record.recording import Recording
+from autodiff_kit.record.source import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number
@@ -38,6 +47,8 @@ from autodiff_kit.widgets.running import (
 )
 
 __all__ = ["Arguments", "no_tensors", "source_of_function", "text_around"]
+
+T = TypeVar("T")
 
 _MISSING = inspect.Parameter.empty
 _PLAIN = (int, float, str, bool, type(None))
@@ -58,8 +69,6 @@ class Arguments:
     ----------
     controls : dict from str to Widget
         One for each argument that can be changed.
-    tensors : list of str
-        The arguments that are tensors.
 
     Raises
     ------
@@ -112,8 +121,12 @@ class Arguments:
             n for n, p in parameters.items() if p.kind is inspect.Parameter.POSITIONAL_ONLY
         ]
         self._fixed: dict[str, Any] = {}
+        self._floats: set[str] = set()  # given as floats: may stay such
+        self._used: set[str] = set()  # of those, what has been used as a tensor
+        self._plain: set[str] = set()  # and what is a float in the present run
+        self._watch: _Uses | None = None
         self.controls: dict[str, ipywidgets.Widget] = {}
-        self.tensors: list[str] = []
+        self._tensors: list[str] = []
         self._order = list(parameters)
         for argument, parameter in parameters.items():
             hint = hints.get(argument, _MISSING)
@@ -131,6 +144,8 @@ class Arguments:
             is_number = isinstance(value, int | float) and not isinstance(value, bool | Enum)
             if is_number and (isinstance(value, float) or hint is float or _is_tensor(hint)):
                 value = tensor(float(value), requires_grad=True)
+                if not _is_tensor(hint):
+                    self._floats.add(argument)
             self._add(argument, value, hint)
 
     def _add(self, name: str, value: Any, hint: Any) -> None:
@@ -147,7 +162,7 @@ class Arguments:
                 control = ipywidgets.Dropdown(options=labels, value=0)
                 make = lambda number: _fresh(items[number])  # noqa: E731
             if all(isinstance(item, Tensor) for item in items):
-                self.tensors.append(name)
+                self._tensors.append(name)
         elif type(value) is bool:
             control = ipywidgets.Checkbox(value, indent=False)
         elif type(value) is int:
@@ -158,7 +173,7 @@ class Arguments:
         elif type(value) is str:
             control = ipywidgets.Text(value, continuous_update=False)
         elif isinstance(value, Tensor):
-            self.tensors.append(name)
+            self._tensors.append(name)
             if value.numel() == 1 and not value.dtype.is_complex and math.isfinite(value.item()):
                 control, make = _tensor_control(value)
         if control is None:
@@ -192,8 +207,66 @@ class Arguments:
                 value = _fresh(self._fixed[name])
             else:
                 value = self._made[name](self.controls[name].value)
-            found[name] = value
+            found[name] = value.item() if name in self._plain else value
+        if self._watch is not None:
+            for name in self._floats:
+                self._watch.follow(found[name], name)
         return found
+
+    @property
+    def tensors(self) -> list[str]:
+        """The arguments that are tensors in the present run."""
+        return [name for name in self._tensors if name not in self._plain]
+
+    @property
+    def are_open(self) -> bool:
+        """Whether a run has to show if a float is to be a tensor."""
+        return bool(self._floats - self._used)
+
+    def settled(self, once: Callable[[], T], failed: Callable[[T], bool] | None = None) -> T:
+        """Run a function, and once more with floats for the arguments that need not be tensors.
+
+        That is what no recorded operation uses and the learner's own code does not test, such as a
+        learning rate that an optimizer takes: it is no part of the graph, which shows after a run.
+
+        Parameters
+        ----------
+        once : callable
+            Asks for ``values``, and runs the function with them.
+        failed : callable, optional
+            Whether a result stands for an error.
+        """
+        waiting = self._floats - self._used
+        self._plain = set()
+        if not waiting:
+            return once()
+        error: Exception | None = None
+        self._watch = watch = _Uses()
+        try:
+            result = once()
+        except Exception as caught:
+            error = caught
+        finally:
+            self._watch = None
+        self._used |= watch.used & waiting
+        self._plain = waiting - watch.used
+        if self._plain:
+            with suppress(Exception):
+                plainly = once()
+                if failed is None or not failed(plainly):
+                    return plainly
+            self._used |= self._plain  # such as that of `x.item()`: it has to be a tensor
+            self._plain = set()
+        if error is not None:
+            raise error
+        return result
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Find out inside what arguments are used for, if that is asked for."""
+        outer, watch = local.mode.observer, self._watch
+        with nullcontext() if watch is None else installed(Both(watch, outer or Observer())):
+            yield
 
     def call_text(self, name: str, texts: Mapping[str, str]) -> str:
         """Return a call as a learner would write it, of these texts: ``"f(x, n=3)"``."""
@@ -202,12 +275,14 @@ class Arguments:
 
     def at(self, name: str, chosen: Any) -> Any:
         """Return what an argument would be if its control stood elsewhere."""
-        return self._made[name](chosen)
+        value = self._made[name](chosen)
+        return value.item() if name in self._plain else value
 
     def call(self, function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
         """Call a function with such values."""
         by_name = {n: v for n, v in values.items() if n not in self._positional}
-        return function(*(values[n] for n in self._positional), **by_name)
+        with self.watching():
+            return function(*(values[n] for n in self._positional), **by_name)
 
     def changed(self, values: Mapping[str, Any]) -> list[str]:
         """Return the arguments that a call has changed in place."""
@@ -219,6 +294,46 @@ class Arguments:
         chosen = [n for n in self._order if n in (self.controls if names is None else names)]
         shown = {n: spoken(_shown(values[n])) for n in chosen}
         return ", ".join(f"{name} = {text}" for name, text in shown.items())
+
+
+class _Uses(Observer):
+    """Notes which tensors are used by operations that are recorded, or tested by the learner.
+
+    It knows them weakly: memory is measured, too.
+    """
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+        self._names: dict[int, tuple[weakref.ref[Any], str]] = {}
+
+    def follow(self, tensor: Any, name: str) -> None:
+        """Look for uses of a tensor."""
+        if isinstance(tensor, Tensor):
+            self._names[id(tensor)] = weakref.ref(tensor), name
+
+    def _name(self, tensor: Any) -> str | None:
+        reference, name = self._names.get(id(tensor), (None, ""))
+        return name if reference is not None and reference() is tensor else None
+
+    def applied(
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+    ) -> None:
+        """Note a use; what is computed without being recorded, as ``x > 0``, may be tested."""
+        for value in inputs:
+            name = self._name(value)
+            if name is not None and node is None:
+                self.follow(out, name)
+            elif name is not None and value.requires_grad:  # no number computed of it, unrecorded
+                self.used.add(name)
+
+    def branched(self, tensor: Tensor, taken: bool) -> None:
+        """Note a test, unless it is one of the kit's own code, such as that of an optimizer."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code.co_name != "__bool__":
+            frame = frame.f_back
+        by, name = frame and frame.f_back, self._name(tensor)
+        if name is not None and by is not None and not is_foreign(by.f_code.co_filename):
+            self.used.add(name)
 
 
 def no_tensors(arguments: Arguments, function: Callable[..., Any], value: Any = None) -> str:

@@ -116,7 +116,6 @@ class ControlFlow(FunctionLab):
         """Run the function if its arguments have changed, and draw what it did."""
         if not self.controls["frozen"].value:
             self._frozen = None  # switched on again, it is made anew
-        values = self._arguments.values()
         asked = tuple(control.value for control in self._arguments.controls.values())
         if not self._runs or asked != self._asked:
             seen = self._examined(
@@ -127,7 +126,7 @@ class ControlFlow(FunctionLab):
             )
             self._asked = asked
             self._runs = [*self._runs[:1], *self._runs[-1:], seen][-3:]
-        self._show(values)
+        self._show(self._arguments.values())
 
     def _once(self) -> _Run:
         values = self._arguments.values()

@@ -68,13 +68,19 @@ class FunctionLab(Lab):
         outcome: Callable[[T], Any],
         recording: Callable[[T], Recording],
         values: Callable[[T], Mapping[str, Any]] | None = None,
+        failed: Callable[[T], bool] | None = None,
     ) -> Examined[T]:
         """Run the function twice; of a run, these are the result, what ran, and the arguments."""
         changed = None
         if values is not None:
             changed = lambda run: self._arguments.changed(values(run))  # noqa: E731
+        runs = iter([lambda: self._arguments.settled(once, failed)])  # others are as the first
         return examined(
-            self._function, once, outcome, recording=recording, changed_arguments=changed
+            self._function,
+            lambda: next(runs, once)(),
+            outcome,
+            recording=recording,
+            changed_arguments=changed,
         )
 
     def _answer(self, value: Any, *, has_run: bool) -> Tensor:

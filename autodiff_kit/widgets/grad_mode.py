@@ -8,6 +8,7 @@ Read next: ``rewriting.py``, how a switch gets into the learner's code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -87,6 +88,9 @@ class GradMode(FunctionLab):
         self._source = Lines(source, tuple(examples))
         function = self._source.function
         arguments = Arguments(function, examples)
+        if arguments.are_open:
+            with suppress(Exception, SystemExit):  # it is said in the lab
+                arguments.settled(lambda: run(arguments.call, function, arguments.values()))
         controls: dict[str, ipywidgets.Widget] = {}
         values = arguments.values()
         for name in arguments.tensors:
@@ -126,6 +130,7 @@ class GradMode(FunctionLab):
             lambda: self._run(written, self._arguments.values()),
             lambda run: run[0].error or run[0].answer,
             lambda run: run[1],
+            failed=lambda run: run[0].raised,
         )
         before, plain = seen.first
         now, recording = self._run(function, self._values())

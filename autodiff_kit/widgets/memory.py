@@ -92,7 +92,8 @@ class MemoryTimeline(Lab):
         self._asked = None
         recording, memory = self._source, None
         if not isinstance(recording, Recording):
-            recording, memory = self._watched(recording)
+            function = recording
+            recording, memory = self._arguments.settled(lambda: self._watched(function))
         if not any(node["kind"] == "op" for node in recording.nodes):
             raise Refused(
                 "No operation on a tensor was seen.\n-> Compute something with tensors in it."

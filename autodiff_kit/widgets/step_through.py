@@ -11,7 +11,7 @@ import linecache
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 
@@ -82,27 +82,12 @@ class StepThrough(FunctionLab):
     def draw(self) -> None:
         """Run the function forward and backward, and show the run in the Stepper."""
         self._is_partial = False
-        values = self._arguments.values()
-        call = _Call(self._function, self._arguments, values)
-        kept: list[Recording] = []
-
-        def there_and_back() -> None:
-            with record() as recording, fresh_grads() as grads:
-                kept.append(recording)
-                call.forward()
-                if not grads.went_back:
-                    call.backward()
-
-        failed: Exception | None = None
-        try:
-            run(there_and_back, of=self._function)
-        except Refused:
-            raise
-        except Exception as error:
-            failed = error
-        if not any(node["kind"] == "op" for node in kept[0].nodes):
-            raise failed or Refused(no_tensors(self._arguments, self._function, call.value))
-        self.recording = kept[0]
+        values, value, recording, failed = self._arguments.settled(
+            self._once, lambda run: run.error is not None or not _has_run(run.recording)
+        )
+        if not _has_run(recording):
+            raise failed or Refused(no_tensors(self._arguments, self._function, value))
+        self.recording = recording
         if not self._below.children:
             self.stepper = Stepper(self.recording)
             self._below.children = (self.stepper,)
@@ -113,6 +98,28 @@ class StepThrough(FunctionLab):
         if failed is not None:
             self._is_partial = True
             raise failed
+
+    def _once(self) -> _Run:
+        values = self._arguments.values()
+        call = _Call(self._function, self._arguments, values)
+        recordings: list[Recording] = []
+
+        def forward_and_backward() -> None:
+            with record() as recording, fresh_grads() as grads:
+                recordings.append(recording)
+                with self._arguments.watching():
+                    call.forward()
+                if not grads.went_back:
+                    call.backward()
+
+        failed: Exception | None = None
+        try:
+            run(forward_and_backward, of=self._function)
+        except Refused:
+            raise
+        except Exception as error:
+            failed = error
+        return _Run(values, call.value, recordings[0], failed)
 
     def tell(self, message: str) -> None:
         """Say what went wrong, and which run the Stepper shows then."""
@@ -137,6 +144,19 @@ class StepThrough(FunctionLab):
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
         self.recording.to_html(path)
         return Path(path)
+
+
+class _Run(NamedTuple):
+    """One run: with what, what came of it, what happened, and what ended it."""
+
+    values: Mapping[str, Any]
+    value: Any
+    recording: Recording
+    error: Exception | None
+
+
+def _has_run(recording: Recording) -> bool:
+    return any(node["kind"] == "op" for node in recording.nodes)
 
 
 class _Call:
