@@ -166,6 +166,12 @@ class _Visit:
         return found
 
 
+class _WholeOp(Op):
+    """An op of one node, all of whose rules are called; of a class, as an Op is full."""
+
+    is_whole = True
+
+
 def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
     """Return an op for one node, whose rules unpack what the node has saved."""
     made: Any = copy(op)
@@ -178,7 +184,7 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
         return unpack_first
 
-    made.is_whole = True  # PyTorch unpacks also where it then computes nothing
+    made.__class__ = _WholeOp  # PyTorch unpacks also where it then computes nothing
     made.rule0, made.rule1 = unpacking(op.rule0), unpacking(op.rule1)
     made.rules_of_more = [unpacking(rule) for rule in op.rules_of_more]
     made.unpack = lambda node: _unpacked((node.out, node.x, node.y, node.rest))  # for ``rebuilt``

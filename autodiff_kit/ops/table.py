@@ -83,7 +83,7 @@ class Op:
         Whether a visit always calls all rules, as those of a Function: they are one ``backward``.
     """
 
-    is_whole = False  # here, because an Op of 30 attributes takes four times the memory
+    is_whole = several = False  # here: an Op of 30 attributes takes four times the memory
 
     def __init__(self, forward: Callable[..., Any], text: str, tex: str, **options: Any) -> None:
         code = forward.__code__
@@ -95,7 +95,9 @@ class Op:
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
         self.params = names[code.co_argcount : count]
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
-        self.is_view, self.several = options.pop("view", False), options.pop("several", False)
+        self.is_view: bool = options.pop("view", False)
+        if options.pop("several", False):
+            self.several = True
         frees: bool = options.pop("frees", False)
         self.dtypes: str = options.pop("dtypes", "promote")
         self.layout: str = options.pop("layout", "")

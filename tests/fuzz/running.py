@@ -406,16 +406,6 @@ def _next_in_torch() -> int:
     return int(node._sequence_nr())
 
 
-torch.autograd._engine_run_backward = _noted(  # type: ignore[attr-defined]
-    torch.autograd._engine_run_backward,  # type: ignore[attr-defined]
-    _next_in_torch,
-    _PASSES[torch],
-)
-autodiff_kit.autograd.run_backward = _noted(  # type: ignore[attr-defined]
-    autodiff_kit.autograd.run_backward, next_number, _PASSES[autodiff_kit]
-)
-
-
 def _is_rules(node: Any) -> bool:
     """Return whether a node was made by a backward pass under create_graph."""
     if isinstance(node, autodiff_kit.autograd.Node):
@@ -497,6 +487,22 @@ def _graph(node: Any) -> list[str]:
     return names
 
 
+@contextlib.contextmanager
+def _passes_noted() -> Iterator[None]:
+    """Note inside which nodes backward passes make, of both packages."""
+    engines = torch.autograd._engine_run_backward, autodiff_kit.autograd.backward.__globals__  # type: ignore[attr-defined]
+    theirs, names = engines
+    ours = names["run_backward"]
+    torch.autograd._engine_run_backward = _noted(theirs, _next_in_torch, _PASSES[torch])  # type: ignore[attr-defined]
+    names["run_backward"] = _noted(ours, next_number, _PASSES[autodiff_kit])
+    try:
+        yield
+    finally:
+        torch.autograd._engine_run_backward = theirs  # type: ignore[attr-defined]
+        names["run_backward"] = ours
+
+
+@_passes_noted()
 def run_seed(seed: int, flavour: str = "") -> Run:
     """Write and run the program of a seed."""
     run = Run()
@@ -513,6 +519,7 @@ def run_seed(seed: int, flavour: str = "") -> Run:
     return run
 
 
+@_passes_noted()
 def replay(lines: list[str], float64: bool = False) -> Run:
     """Run a program that is there; with ``float64`` as the type of floats by default."""
     run = Run()
