@@ -9,6 +9,7 @@ it means in PyTorch; names may be missing, none is changed. The kit's own additi
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autodiff_kit import autograd as autograd
@@ -38,11 +39,14 @@ from autodiff_kit.dtypes import (
     uint8,
 )
 from autodiff_kit.errors import absent
-from autodiff_kit.functions import *
-from autodiff_kit.functions import __all__ as _functions
+from autodiff_kit.functions import FUNCTIONS as _more_functions
+from autodiff_kit.functions.basic import *
+from autodiff_kit.functions.basic import __all__ as _functions
 from autodiff_kit.tensor import Tensor
 
 __version__ = "0.1.0"
+
+e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
 bool = dtypes.bool_
 half, float, double = float16, float32, float64
@@ -51,6 +55,7 @@ short, int, long = int16, int32, int64
 __all__ = [
     *_creation,
     *_functions,
+    *_more_functions,
     "Size",
     "Tensor",
     "autograd",
@@ -58,14 +63,18 @@ __all__ = [
     "device",
     "double",
     "dtype",
+    "e",
     "enable_grad",
     "float",
     "float16",
     "float32",
     "float64",
     "get_default_dtype",
+    "get_rng_state",
     "half",
+    "inf",
     "inference_mode",
+    "initial_seed",
     "int",
     "int8",
     "int16",
@@ -75,21 +84,30 @@ __all__ = [
     "is_inference_mode_enabled",
     "load",
     "long",
+    "nan",
+    "newaxis",
     "nn",
     "no_grad",
     "optim",
+    "pi",
     "record",
     "save",
+    "seed",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_rng_state",
     "set_printoptions",
     "short",
     "uint8",
 ]
 
 # Loaded when first used: whoever only computes pays for nothing else.
-_LAZY_MODULES = ("backends", "cuda", "lessons", "nn", "optim", "record", "utils", "view", "widgets")
+_LAZY_MODULES = (
+    *("backends", "cuda", "lessons", "linalg", "nn", "optim", "record", "special", "utils", "view"),
+    "widgets",
+)
 _LAZY_NAMES = {
+    **dict.fromkeys(("get_rng_state", "initial_seed", "seed", "set_rng_state"), "random"),
     "load": "serialization",
     "record": "record",
     "save": "serialization",
@@ -100,6 +118,9 @@ _LAZY_NAMES = {
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name in _more_functions:
+        globals()[name] = found = importlib.import_module("autodiff_kit.functions").find(name)
+        return found
     if name in _LAZY_NAMES:
         if name == "load":  # what was saved may be parameters
             importlib.import_module("autodiff_kit.nn")

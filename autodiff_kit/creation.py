@@ -36,7 +36,7 @@ __all__ += ["zeros", "zeros_like"]
 SEQUENCES = (list, tuple, range, deque)
 
 
-def _made(array: Any, requires_grad: bool = False) -> Tensor:
+def made(array: Any, requires_grad: bool = False) -> Tensor:
     """Wrap a fresh array; the one door through which all factories go."""
     if isinstance(array, np.ndarray) and array.ndim == 0:
         array = array[()]
@@ -53,25 +53,25 @@ def _made(array: Any, requires_grad: bool = False) -> Tensor:
     return out
 
 
-def _numpy_type(name: str, dtype: Any, default: Any = None) -> Any:
+def numpy_type(name: str, dtype: Any, default: Any = None) -> Any:
     """Return the NumPy dtype for an argument of the factory ``name``."""
     if dtype is None:
         return default if default is not None else dtypes.get_default_dtype().numpy
     return dtypes.as_dtype(dtype, name).numpy
 
 
-def _from_data(name: str, data: Any, dtype: Any) -> Any:
+def from_data(name: str, data: Any, dtype: Any) -> Any:
     """Return a fresh array of ``data`` in the dtype that PyTorch would pick."""
     if isinstance(data, Tensor):
-        return np.array(data._array, dtype=_numpy_type(name, dtype, data._array.dtype))
+        return np.array(data._array, dtype=numpy_type(name, dtype, data._array.dtype))
     if isinstance(data, np.ndarray | np.generic):
         dtypes.from_numpy_dtype(data.dtype)
-        return np.array(data, dtype=_numpy_type(name, dtype, data.dtype))
+        return np.array(data, dtype=numpy_type(name, dtype, data.dtype))
     plain = _plain_array(data)
     if plain is not None and (dtype is None or plain.dtype.kind == "f" or plain.size == 0):
         natural = {"b": plain.dtype, "i": np.dtype("int64")}.get(plain.dtype.kind)
         inferred = natural if plain.size else None
-        wanted = _numpy_type(name, dtype, inferred)
+        wanted = numpy_type(name, dtype, inferred)
         if wanted.kind == "f":
             return local.mode.quietly(plain.astype, wanted)  # too large: inf
         if dtype is None:
@@ -79,7 +79,7 @@ def _from_data(name: str, data: Any, dtype: Any) -> Any:
     shape = _shape_of(data)
     items = list(_flattened(data, shape, 0))
     kinds = {item.dtype if isinstance(item, ARRAYS) else type(item) for item in items}
-    wanted = _numpy_type(name, dtype, _inferred(kinds))
+    wanted = numpy_type(name, dtype, _inferred(kinds))
     if any(isinstance(item, np.ndarray) for item in items):
         raise error("creation.tensor_in_list" if wanted.kind == "f" else "creation.tensor_as_int")
     if wanted.kind in "iu":
@@ -164,24 +164,25 @@ def _inferred(kinds: set[Any]) -> Any:
 
 def begin_legacy(tensor: Tensor, data: tuple[Any, ...]) -> None:
     """Fill the new tensor of ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
-    tensor._array, tensor._node = _legacy_array(data), None
+    tensor._array, tensor._node = legacy_array(data), None
     tensor._grad = tensor._changes = tensor._base = tensor._views = None
     if local.mode.observer is not None:
         local.mode.observer.created(tensor)
 
 
-def _legacy_array(data: tuple[Any, ...]) -> Any:
-    default = dtypes.get_default_dtype()
+def legacy_array(data: tuple[Any, ...], dtype: dtypes.dtype | None = None) -> Any:
+    """Return the array for ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
+    default = dtype or dtypes.get_default_dtype()
     if len(data) == 1 and isinstance(data[0], Tensor):
         return data[0].detach()._array
     if len(data) == 1 and isinstance(data[0], list | tuple | np.ndarray):
         if not isinstance(data[0], dtypes.Size):
-            return _from_data("Tensor", data[0], default).astype(default.numpy)
+            return from_data("Tensor", data[0], default).astype(default.numpy)
     elif len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | str)):
         raise error("creation.not_a_list", kind=type(data[0]).__name__)
     elif data and isinstance(data[0], str):
         raise error("creation.data_type", kind=type(data[0]).__name__)
-    return np.zeros(_shape("new", data or (0,)), default.numpy)
+    return np.zeros(shape_of_sizes("new", data or (0,)), default.numpy)
 
 
 def tensor(
@@ -211,7 +212,7 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    return _made(_from_data("tensor", data, dtype), requires_grad)
+    return made(from_data("tensor", data, dtype), requires_grad)
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -230,7 +231,7 @@ def from_numpy(array: Any) -> Tensor:
     return out
 
 
-def _shape(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+def shape_of_sizes(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes, given one by one or as one list, as a tuple of ints."""
     if not size:
         raise error("creation.size_missing", name=name)
@@ -252,11 +253,11 @@ def _shape(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _factory(make: Callable[..., Any]) -> Any:
+def factory(make: Callable[..., Any]) -> Any:
     """Turn a function that returns a fresh array into one that returns a tensor."""
 
     @wraps(make)
-    def factory(
+    def call(
         *args: Any,
         dtype: dtypes.dtype | None = None,
         device: Any = None,
@@ -268,18 +269,18 @@ def _factory(make: Callable[..., Any]) -> Any:
         array = make(*args, dtype=dtype, **options)
         if _like is not None:
             array = fill_in_order(array, _like)
-        return _made(array, requires_grad)
+        return made(array, requires_grad)
 
-    return checked(make.__name__, factory, "factory")
+    return checked(make.__name__, call, "factory")
 
 
 def _filled(name: str, value: int) -> Any:
     def make(*sizes: Any, size: Any = None, dtype: Any) -> Any:
-        shape = _shape(name, sizes if size is None else (size,))
-        return np.full(shape, value, _numpy_type(name, dtype))
+        shape = shape_of_sizes(name, sizes if size is None else (size,))
+        return np.full(shape, value, numpy_type(name, dtype))
 
     make.__name__, make.__doc__ = name, f"Make a tensor of {name}; sizes as ints or as one list."
-    return _factory(make)
+    return factory(make)
 
 
 zeros, ones = _filled("zeros", 0), _filled("ones", 1)
@@ -287,7 +288,7 @@ empty = _filled("empty", 0)
 empty.__doc__ = "Make a tensor whose values do not matter; here they are zeros."
 
 
-@_factory
+@factory
 def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
     """Make a tensor of one value; the dtype follows the value."""
     if not isinstance(size, list | tuple):
@@ -296,33 +297,35 @@ def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
         raise error("creation.fill_value", kind=type(fill_value).__name__)
     if dtype is not None and not isinstance(fill_value, Tensor):
         fill_value = dtypes.number_in(fill_value, dtypes.as_dtype(dtype, "full").numpy)
-    value = _from_data("full", fill_value, dtype)
-    return np.full(_shape("full", (size,)), value, value.dtype)
+    value = from_data("full", fill_value, dtype)
+    return np.full(shape_of_sizes("full", (size,)), value, value.dtype)
 
 
-def _like(factory: Any, name: str) -> Any:
-    def like(input: Tensor, *, dtype: dtypes.dtype | None = None, **options: Any) -> Any:
+def like(full: Any, name: str) -> Any:
+    """Make the twin of a factory that takes shape, dtype and layout from a tensor."""
+
+    def call(input: Tensor, *, dtype: dtypes.dtype | None = None, **options: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
         array = input._array
-        return factory(input.shape, dtype=dtype or input.dtype, _like=array, **options)
+        return full(input.shape, dtype=dtype or input.dtype, _like=array, **options)
 
-    like.__name__ = like.__qualname__ = name
-    like.__doc__ = f"Call ``{name.removesuffix('_like')}`` with shape, dtype, layout of ``input``."
-    return checked(name, like, "factory")
-
-
-zeros_like, ones_like = _like(zeros, "zeros_like"), _like(ones, "ones_like")
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Call ``{name.removesuffix('_like')}`` with shape, dtype, layout of ``input``."
+    return checked(name, call, "factory")
 
 
-@_factory
+zeros_like, ones_like = like(zeros, "zeros_like"), like(ones, "ones_like")
+
+
+@factory
 def eye(n: int, m: int | None = None, *, dtype: Any) -> Any:
     """Make a matrix with ones on the diagonal, zeros elsewhere."""
     if n < 0:
         raise error("creation.eye", rows=n)
-    return np.eye(n, m, dtype=_numpy_type("eye", dtype))
+    return np.eye(n, m, dtype=numpy_type("eye", dtype))
 
 
-@_factory
+@factory
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
     """Count from ``start`` up to, not including, ``end``; integers give int64."""
     if end is None:
@@ -335,7 +338,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> 
     if (end - start) * step < 0:
         raise error("creation.step_sign", step=step, start=start, end=end)
     whole = all(isinstance(n, int) for n in (start, end, step))
-    wanted = _numpy_type("arange", dtype, np.dtype("int64") if whole else None)
+    wanted = numpy_type("arange", dtype, np.dtype("int64") if whole else None)
     if wanted == np.int64:
         start, end, step = int(start), int(end), int(step)
         if step == 0:
@@ -346,12 +349,12 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> 
     return (start + np.arange(count) * step).astype(wanted)
 
 
-@_factory
+@factory
 def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
     if steps < 0:
         raise error("creation.negative_steps")
-    wanted = _numpy_type("linspace", dtype)
+    wanted = numpy_type("linspace", dtype)
     if wanted.kind == "b" and steps > 1:
         raise error("dtypes.bool_kernel", kernel="linspace_cpu")
     # From both ends to the middle, as PyTorch does: so that it is symmetrical. Whole numbers lose
@@ -369,8 +372,8 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
 
 def _random(name: str, draw: str, doc: str) -> Any:
     def make(*sizes: Any, size: Any = None, generator: Any = None, dtype: Any) -> Any:
-        shape = _shape(name, sizes if size is None else (size,))
-        kind = _numpy_type(name, dtype)
+        shape = shape_of_sizes(name, sizes if size is None else (size,))
+        kind = numpy_type(name, dtype)
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
             raise error("creation.random_whole", kernel=kernel, kind=dtypes.tensor_type(kind))
@@ -378,15 +381,15 @@ def _random(name: str, draw: str, doc: str) -> Any:
         return numbers.reshape(shape)
 
     make.__name__, make.__doc__ = name, doc
-    return _factory(make)
+    return factory(make)
 
 
 randn = _random("randn", "normal", "Draw from the normal distribution, mean 0 and variance 1.")
 rand = _random("rand", "uniform", "Draw evenly from [0, 1).")
-rand_like = _like(rand, "rand_like")
+rand_like = like(rand, "rand_like")
 
 
-@_factory
+@factory
 def randint(
     low: int = 0, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any
 ) -> Any:
@@ -397,8 +400,8 @@ def randint(
         raise error("creation.size_type", name="randint", position=2, kind=type(size).__name__)
     if high <= low:
         raise error("creation.randint", low=low, high=high)
-    shape = _shape("randint", (size,))
-    kind = _numpy_type("randint", dtype, np.dtype("int64"))
+    shape = shape_of_sizes("randint", (size,))
+    kind = numpy_type("randint", dtype, np.dtype("int64"))
     limits: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo("u1" if kind == "?" else kind)
     for name, end in (("from", low), ("to - 1", high - 1)):
         if not limits.min <= end <= (limits.max if kind != "?" else 1):
@@ -407,14 +410,14 @@ def randint(
     return numbers.reshape(shape).astype(kind)
 
 
-@_factory
+@factory
 def randperm(n: Any, *, generator: Any = None, dtype: Any) -> Any:
     """Put the integers from 0 to ``n - 1`` in a random order; int64 unless a dtype is given."""
     if isinstance(n, bool | float | tuple | list):
         raise TypeError  # in PyTorch's words: see signatures.py
     if (n := operator.index(n)) < 0:
         raise error("shapes.negative_size", size=n, shape=[n])
-    wanted = _numpy_type("randperm", dtype, np.dtype("int64"))
+    wanted = numpy_type("randperm", dtype, np.dtype("int64"))
     kind = dtypes.tensor_type(wanted)
     if wanted.kind == "b":
         raise error("creation.random_whole", kernel="randperm", kind=kind)

@@ -96,6 +96,14 @@ def as_dtype(d: Any, asked_by: str) -> dtype:
     raise error("dtypes.not_a_dtype", name=asked_by, kind=type(d).__name__)
 
 
+def of_tensor_type(kind: Any) -> Any:
+    """Return the dtype that a tensor's type stands for: ``torch.LongTensor``, or its name."""
+    if isinstance(kind, str):
+        name = kind.removeprefix("torch.").removesuffix("Tensor")
+        return next((d for d in _BY_NUMPY.values() if d.tensor_type == name), kind)
+    return getattr(kind, "dtype", kind) if isinstance(kind, type) else kind
+
+
 def tensor_type(d: Any) -> str:
     """Return the name PyTorch's messages use for a NumPy dtype: ``Float``, ``Long``, ..."""
     return from_numpy_dtype(d).tensor_type

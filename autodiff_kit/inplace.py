@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.node import Node
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["as_it_was", "change", "finish", "go_on", "note", "operator", "rebase", "refuse"]
-__all__ += ["refuse_change", "refuse_inference", "store", "tell"]
+__all__ = ["as_it_was", "change", "finish", "go_on", "note", "operator", "rearrange", "rebase"]
+__all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
 
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
 _READS_FIRST = ("addmm_", "fill_")
@@ -213,6 +213,28 @@ def _tell_of_views(base: Tensor, how: str) -> None:
         if view is not None and is_stale(view) and view._kind is DEFAULT:
             node_of(view)
             tell(view, how)
+
+
+def rearrange(tensor: Tensor, how: str, function: Callable[..., Any], **params: Any) -> Tensor:
+    """Look at the memory of ``tensor`` in another shape, in place; return the tensor itself.
+
+    ``function`` is the op of a view: no element changes, but the version does, as in PyTorch.
+    """
+    refuse(tensor, how, local.mode.grad_enabled and tensor.requires_grad)
+    tensors.share(tensor)
+    node = node_of(tensor)
+    moved = function(tensors.wrap(tensor._array, node), **params)
+    tensor._array = moved._array
+    name = ""
+    if moved._node is not None:
+        tensor._node, name = moved._node, moved._node.name()
+        move_retained(tensor, node, moved._node)
+    elif node is not None:
+        node.shape = tensor._array.shape  # of a leaf, in no_grad mode
+    if tensor._changes is not tensors.INFERENCE:
+        note_change(tensor._array, next_number(), name)
+    tell(tensor, how)
+    return tensor
 
 
 def operator(ufunc: Any, method: Callable[..., Any]) -> Any:

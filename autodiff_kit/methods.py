@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
 from autodiff_kit.errors import error
+from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.ops.checks import refuse_bool_difference, unless_misfit
 from autodiff_kit.signature_texts import OF_METHODS
 from autodiff_kit.signatures import checked, full_name
@@ -21,8 +23,8 @@ from autodiff_kit.signatures import checked, full_name
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["Methods", "ValuesAndIndices", "check_operand", "comparison", "number_first"]
-__all__ += ["operand_last"]
+__all__ = ["Methods", "ValuesAndIndices", "check_operand", "comparison", "in_place"]
+__all__ += ["number_first", "operand_last", "pair"]
 
 
 class ValuesAndIndices(NamedTuple):
@@ -39,16 +41,19 @@ class ValuesAndIndices(NamedTuple):
         raise error("tensor.pair_changed", name=type(self).__name__)
 
 
-# One class for each, as PyTorch has: they differ in their name.
-_PAIRS = {n: type(n, (ValuesAndIndices,), {}) for n in ("max", "min", "sort", "topk")}
+@cache
+def _pair_of(name: str) -> Any:
+    """Return a class for each function, as PyTorch has: they differ in their name."""
+    return type(name, (ValuesAndIndices,), {})
 
 
-def _pair(name: str, values: Any, indices: Any) -> Any:
+def pair(name: str, values: Any, indices: Any) -> Any:
+    """Return what the function of this name returns: its values, and where they were."""
     from autodiff_kit.tensor import wrap
 
     places = wrap(indices)
     places._changes = values._changes  # both are made under inference_mode, or none is
-    return _PAIRS[name](values, places)
+    return _pair_of(name)(values, places)
 
 
 def check_operand(name: str, argument: str, position: int, value: Any, numbers: Any) -> None:
@@ -172,7 +177,7 @@ def _extreme(name: str) -> Any:
         if dim is None:
             return getattr(ops, f"{name}_all")(self)
         along = getattr(ops, f"{name}_dim")
-        return _pair(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
+        return pair(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
 
     method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."
     method.__doc__ = method.__doc__.format({"max": "larg", "min": "small"}[name])
@@ -263,7 +268,7 @@ def _along(name: str, *operands: str) -> Any:
     return method
 
 
-def _in_place(name: str, function: Any = None) -> Any:
+def in_place(name: str, function: Any = None) -> Any:
     """Make the in-place form of a method: ``add_`` from ``add``, or from another function."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -284,7 +289,7 @@ def _clamp_in_place(name: str) -> Any:
             raise error("inplace.dtype", new=dtypes.tensor_type(dtype), old=dtypes.c_type(own))
         return getattr(self, name)(*args, **kwargs)
 
-    return _in_place(name, clamp)
+    return in_place(name, clamp)
 
 
 def _cumsum(self: Any, dim: int) -> Any:
@@ -346,7 +351,7 @@ def comparison(apply: Any) -> Any:
     return compare
 
 
-class Methods:
+class Methods(MoreMethods):
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
@@ -360,7 +365,7 @@ class Methods:
     sqrt, rsqrt, reciprocal = ops.sqrt, ops.rsqrt, ops.reciprocal
     sin, cos, tan, tanh = ops.sin, ops.cos, ops.tan, ops.tanh
     sigmoid, relu, abs, neg = ops.sigmoid, ops.relu, ops.abs, ops.neg
-    sign, floor, ceil, round, isnan = ops.sign, ops.floor, ops.ceil, ops.round, ops.isnan
+    sign, floor, ceil, isnan = ops.sign, ops.floor, ops.ceil, ops.isnan
     clone = ops.clone
     eq, ne, lt, le, gt, ge = map(_binary, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = _binary("mul")
@@ -422,6 +427,10 @@ class Methods:
             raise error("arguments.exponent", kind=type(exponent).__name__)
         return ops.pow_to_number(self, exponent=exponent)
 
+    def round(self: Any, *, decimals: int = 0) -> Tensor:
+        """Round to integers, halves to even ones, or to so many decimals."""
+        return ops.round_decimals(self, decimals=decimals) if decimals else ops.round(self)
+
     def square(self: Any) -> Tensor:
         """Return ``self ** 2``."""
         return ops.pow_to_number(self, exponent=2)
@@ -467,16 +476,16 @@ class Methods:
 
     # -- in place ------------------------------------------------------------------------------
 
-    add_, sub_, mul_, div_, pow_ = map(_in_place, ("add", "sub", "mul", "div", "pow"))
-    exp_, log_, sqrt_, tanh_, relu_ = map(_in_place, ("exp", "log", "sqrt", "tanh", "relu"))
-    sin_, cos_, sigmoid_, abs_, neg_ = map(_in_place, ("sin", "cos", "sigmoid", "abs", "neg"))
-    square_, reciprocal_ = map(_in_place, ("square", "reciprocal"))
-    floor_, ceil_, round_ = map(_in_place, ("floor", "ceil", "round"))
-    rsqrt_, expm1_, log1p_, tan_ = map(_in_place, ("rsqrt", "expm1", "log1p", "tan"))
+    add_, sub_, mul_, div_, pow_ = map(in_place, ("add", "sub", "mul", "div", "pow"))
+    exp_, log_, sqrt_, tanh_, relu_ = map(in_place, ("exp", "log", "sqrt", "tanh", "relu"))
+    sin_, cos_, sigmoid_, abs_, neg_ = map(in_place, ("sin", "cos", "sigmoid", "abs", "neg"))
+    square_, reciprocal_ = map(in_place, ("square", "reciprocal"))
+    floor_, ceil_, round_ = map(in_place, ("floor", "ceil", "round"))
+    rsqrt_, expm1_, log1p_, tan_ = map(in_place, ("rsqrt", "expm1", "log1p", "tan"))
     clamp_, clamp_min_, clamp_max_ = map(_clamp_in_place, ("clamp", "clamp_min", "clamp_max"))
-    remainder_, floor_divide_ = map(_in_place, ("remainder", "floor_divide"))
-    sign_, addmm_, cumsum_ = _in_place("sign"), _in_place("addmm"), _in_place("cumsum", _cumsum)
-    masked_fill_, index_add_, scatter_ = map(_in_place, ("masked_fill", "index_add", "scatter"))
+    remainder_, floor_divide_ = map(in_place, ("remainder", "floor_divide"))
+    sign_, addmm_, cumsum_ = in_place("sign"), in_place("addmm"), in_place("cumsum", _cumsum)
+    masked_fill_, index_add_, scatter_ = map(in_place, ("masked_fill", "index_add", "scatter"))
 
     def copy_(self: Any, source: Any) -> Tensor:
         """Copy the elements of ``source`` into this tensor; shapes broadcast."""
@@ -555,11 +564,11 @@ class Methods:
 
     def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
         """Return (values, indices): the elements in order along ``dim``; where they were."""
-        return _pair("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
+        return pair("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
 
-    def topk(self: Any, k: int, dim: int = -1, largest: bool = True) -> Any:
+    def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
-        return _pair("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
+        return pair("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
 
     # -- shapes --------------------------------------------------------------------------------
 

@@ -8,13 +8,16 @@ uniform and normal numbers. PyTorch's CPU generator turns them in this very way,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit import dtypes
 
-__all__ = ["Generator", "default_generator", "manual_seed"]
+__all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed"]
+__all__ += ["manual_seed", "scaled", "seed", "set_rng_state"]
 
 Array = np.ndarray[Any, Any]
 
@@ -31,6 +34,32 @@ class Generator:
         self._seed = int(seed)
         self._stream: Any = None  # made when first drawn from: loading numpy.random takes 20 ms
         self._spare: float | None = None  # normal numbers are made in pairs
+        return self
+
+    def initial_seed(self) -> int:
+        """Return the seed of the sequence."""
+        return self._seed
+
+    def seed(self) -> int:
+        """Start the sequence of a new seed; return that."""
+        from secrets import randbits
+
+        return self.manual_seed(randbits(63)).initial_seed()
+
+    def get_state(self) -> Any:
+        """Return how far the sequence has come, as a uint8 tensor."""
+        from pickle import dumps
+
+        from autodiff_kit.creation import from_numpy
+
+        state = dumps((self._seed, self._stream, self._spare))
+        return from_numpy(np.frombuffer(state, "uint8").copy())
+
+    def set_state(self, new_state: Any) -> Generator:
+        """Go on where the sequence was when its state was taken."""
+        from pickle import loads
+
+        self._seed, self._stream, self._spare = loads(new_state.numpy().tobytes())
         return self
 
     def _integers(self, count: int) -> Array:
@@ -74,11 +103,17 @@ class Generator:
         self._spare = radius * math.sin(angle)
         return radius * math.cos(angle)
 
-    def integers(self, low: int, high: int, count: int) -> Array:
-        """Draw whole numbers from ``low`` to ``high - 1``."""
+    def exponential(self, count: int) -> Array:
+        """Draw from the exponential distribution with rate 1: how long one waits for an event."""
+        waits: Array = -np.log1p(-self.uniform(count, np.float64))
+        return waits
+
+    def integers(self, low: int, high: int, count: int, *, is_long: bool | None = None) -> Array:
+        """Draw whole numbers from ``low`` to ``high - 1``; a long draw takes 64 bits for each."""
         span = high - low
-        if span < 2**28:  # beyond, one draw of 32 bits would favour small ones
-            return (self._integers(count) % np.uint32(span)).astype(np.int64) + low
+        # Where there are many numbers, 32 bits would favour small ones.
+        if not (span >= 2**28 if is_long is None else is_long):
+            return (self._integers(count) % np.uint64(span)).astype(np.int64) + low
         pairs = self._integers(2 * count).astype(np.uint64)
         wide = (pairs[0::2] << np.uint64(32) | pairs[1::2]) % np.uint64(span)
         return wide.astype(np.int64) + low
@@ -95,6 +130,13 @@ class Generator:
         return np.array(order, np.int64)
 
 
+def scaled(numbers: Array, factor: Any, shift: Any) -> Array:
+    """Multiply and add, rounding only once: so do the processors that PyTorch is built for."""
+    wide: Any = np.float64 if numbers.dtype.itemsize < 8 else np.longdouble
+    out: Array = (numbers.astype(wide) * wide(factor) + wide(shift)).astype(numbers.dtype)
+    return out
+
+
 def _pairs(block: Array) -> Array:
     """Turn rows of 16 uniform numbers into normal ones: 8 distances, 8 turns."""
     distance, turn = 1 - block[:, :8], block[:, 8:]
@@ -109,3 +151,34 @@ default_generator = Generator()
 def manual_seed(seed: int) -> Generator:
     """Start the kit's random numbers anew; NumPy's own are not touched."""
     return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the kit's random numbers anew, with a seed that is new, too; return that."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """Return the seed with which the kit's random numbers have started."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """Return how far the kit's random numbers have come, as a uint8 tensor."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Go on where the kit's random numbers were when a state was taken."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Draw inside of a ``with`` without moving the kit's random numbers on."""
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)

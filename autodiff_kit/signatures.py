@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 
-__all__ = ["checked", "full_name", "name_methods", "wrong_call"]
+__all__ = ["checked", "declare", "full_name", "name_methods", "wrong_call"]
 
 # What NumPy calls an argument, and PyTorch.
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
@@ -52,16 +52,19 @@ def wrong_call(
     words = _complaint(name, kind, args, kwargs)
     if words is None:
         return None
-    return TypeError(
-        f"{words}\n-> It is called so: {' or '.join(map(str, _signatures(kind)[name]))}"
-    )
+    advice = f"It is called so: {' or '.join(map(str, _signatures(kind, name)))}"
+    return TypeError(f"{words}\n-> {advice}")
 
 
 def _renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     if kwargs.keys().isdisjoint(_OF_NUMPY):
         return kwargs
-    taken = {p.name for signature in _signatures(kind).get(name, ()) for p in signature.params}
+    taken = {p.name for signature in _signatures(kind, name) for p in signature.params}
     return {new if (new := _OF_NUMPY.get(k, k)) in taken else k: v for k, v in kwargs.items()}
+
+
+# Where a number counts as a tensor; elsewhere there is a signature of its own for numbers.
+_NUMBERS_AS_TENSORS = ("add", "sub", "mul", "div", "floor_divide")
 
 
 class _Param(NamedTuple):
@@ -72,13 +75,15 @@ class _Param(NamedTuple):
 
 
 class _Signature:
-    """One way to call a function."""
+    """One way to call a function; a strict one takes no number for a tensor."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text[text.index("(") :]
+    def __init__(self, text: str, is_strict: bool = False) -> None:
+        self._text = text[text.index("(") :].replace("Operand ", "Tensor ")
+        self._text = self._text.replace("only tuple", "tuple")
+        self._is_strict = is_strict
         self.params: list[_Param] = []
         by_name = False
-        for part in filter(None, self._text[1:-1].split(", ")):
+        for part in filter(None, text[text.index("(") + 1 : -1].split(", ")):
             if part == "*":
                 by_name = True
                 continue
@@ -109,14 +114,43 @@ class _Signature:
                 names = ", ".join(f'"{n}"' for n in missing)
                 few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
                 return f"{name}() missing {len(missing)} required positional {few}: {names}"
-            if param.name in given and not _fits(name, param, given[param.name]):
+            if param.name in given and not self._fits(name, param, given[param.name]):
                 place = "" if param.by_name else f" (position {position + 1})"
                 kind = full_name(given[param.name])
-                return f"{name}(): argument '{param.name}'{place} must be {param.kind}, not {kind}"
+                wanted = param.kind.replace("Operand", "Tensor").removeprefix("only ")
+                return f"{name}(): argument '{param.name}'{place} must be {wanted}, not {kind}"
         unknown = next((k for k in kwargs if k not in {p.name for p in self.params}), None)
         if unknown is not None:
             return f"{name}() got an unexpected keyword argument '{unknown}'"
         return None
+
+    def _fits(self, name: str, param: _Param, value: Any) -> bool:
+        if value is None:
+            return param.default == "None"
+        is_tensor = hasattr(value, "_array")
+        is_number = isinstance(value, int | float | np.generic)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        match param.kind:
+            case "int":
+                return whole or (is_tensor and value.ndim == 0)
+            case "tuple of ints":
+                return whole or is_tensor or isinstance(value, tuple | list)
+            case "tuple of Tensors" | "only tuple of ints":
+                return isinstance(value, tuple | list)
+            case "Tensor":
+                is_operand = name in _NUMBERS_AS_TENSORS and not self._is_strict
+                return is_tensor or (is_number and is_operand)
+            case "Operand" | "float":
+                return is_tensor or is_number
+            case "Number":
+                return is_number or (is_tensor and not (value.ndim or value.requires_grad))
+            case "bool":
+                return isinstance(value, bool)
+            case "str":
+                return isinstance(value, str)
+            case "torch.dtype":
+                return isinstance(value, dtypes.dtype)
+        return True
 
 
 def full_name(value: Any) -> str:
@@ -124,55 +158,68 @@ def full_name(value: Any) -> str:
     return "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-# Where a number counts as a tensor; elsewhere there is a signature of its own for numbers.
-_NUMBERS_AS_TENSORS = ("add", "sub", "mul", "div", "floor_divide")
+_DECLARED: dict[str, Any] = {}
 
 
-def _fits(name: str, param: _Param, value: Any) -> bool:
-    if value is None:
-        return param.default == "None"
-    is_tensor = hasattr(value, "_array")
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    match param.kind:
-        case "int":
-            return whole or (is_tensor and value.ndim == 0)
-        case "tuple of ints":
-            return whole or is_tensor or isinstance(value, tuple | list)
-        case "tuple of Tensors":
-            return isinstance(value, tuple | list)
-        case "Tensor" if name not in _NUMBERS_AS_TENSORS:
-            return is_tensor
-        case "Tensor" | "Number":
-            if is_tensor:
-                return param.kind == "Tensor" or not (value.ndim or value.requires_grad)
-            return isinstance(value, int | float | np.generic)
-        case "bool":
-            return isinstance(value, bool)
-        case "str":
-            return isinstance(value, str)
-        case "torch.dtype":
-            return isinstance(value, dtypes.dtype)
-    return True
+def declare(name: str, source: Any) -> None:
+    """Note the signatures of a function: in PyTorch's notation, or the function that has it."""
+    _DECLARED[name] = source
 
 
 @cache
-def _signatures(kind: str) -> dict[str, list[_Signature]]:
-    """Return the signatures by the function's name."""
+def _signatures(kind: str, name: str) -> list[_Signature]:
+    """Return the signatures of a function."""
+    source = _DECLARED.get(name)
+    if source is None:
+        return [_Signature(text) for text in _written(kind).get(name, ())]
+    texts = [_notation(source)] if callable(source) else source
+    if kind == "method":
+        texts = [re.sub(r"Tensor \w+(, )?", "", text, count=1) for text in texts]
+    return [_Signature(text, is_strict=True) for text in texts]
+
+
+@cache
+def _written(kind: str) -> dict[str, list[str]]:
+    """Return the signatures that are written down, by the function's name."""
     from autodiff_kit.signature_texts import OF_FACTORIES, OF_METHODS, OPTIONS
 
     texts = OF_FACTORIES.replace("OPTIONS", OPTIONS) if kind == "factory" else OF_METHODS
-    table: dict[str, list[_Signature]] = {}
+    table: dict[str, list[str]] = {}
     for line in texts.strip().split("\n"):
         name = line[: line.index("(")]
         text = re.sub(r"\((?=.)", "(Tensor input, ", line, count=1) if kind == "function" else line
-        table.setdefault(name, []).append(_Signature(text.replace("input, )", "input)")))
+        table.setdefault(name, []).append(text.replace("input, )", "input)"))
     return table
+
+
+# What the annotations of a function are called in PyTorch's notation.
+_KINDS = {"Ints": "tuple of ints", "Tensors": "tuple of Tensors", "Dtype": "torch.dtype"}
+_KINDS |= {"Generator": "torch.Generator"}
+
+
+def _notation(function: Any) -> str:
+    """Return the signature of a Python function in PyTorch's notation."""
+    from inspect import signature
+
+    parts = []
+    for parameter in signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        kind = str(parameter.annotation).partition(" | ")[0]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            kind += "s"
+        elif parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        has_default = parameter.default is not parameter.empty
+        default = f" = {parameter.default!r}" if has_default else ""
+        parts.append(f"{_KINDS.get(kind, kind)} {parameter.name}{default}")
+    return f"({', '.join(parts)})"
 
 
 def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Return what PyTorch says about a call; None if the call as such is right."""
-    signatures = _signatures(kind).get(name)
-    if signatures is None:
+    signatures = _signatures(kind, name)
+    if not signatures:
         return None
     own = _renamed(name, kind, kwargs)
     complaints = [s.complaint(name, args, own) for s in signatures]

@@ -17,6 +17,7 @@ from autodiff_kit.autograd.node import AccumulateGrad
 from autodiff_kit.autograd.versions import (
     INFERENCE,
     changes_of,
+    memory_of,
     note_detached,
     note_moved,
     note_replaced,
@@ -136,6 +137,12 @@ class Storage:
         if dim is not None:
             return self.stride()[self._dim(dim)]
         return steps(self._array)
+
+    def storage_offset(self: Any) -> int:
+        """Return how many elements of its storage lie in front of the first one."""
+        array = share(self)
+        offset: int = array.ctypes.data - memory_of(array).ctypes.data
+        return offset // array.itemsize if array.size else 0
 
     def data_ptr(self: Any) -> Any:
         """Return the address of the first element: equal for tensors that share memory."""
@@ -320,7 +327,7 @@ class Storage:
         """Convert to a dtype; without one, return the name of the tensor's type."""
         if dtype is None:
             return f"torch.{dtypes.tensor_type(self._array.dtype)}Tensor"
-        return self.to(dtype)
+        return self.to(dtypes.of_tensor_type(dtype))
 
     def type_as(self: Any, other: Tensor) -> Tensor:
         """Convert to the dtype of another tensor."""

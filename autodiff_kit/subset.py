@@ -19,8 +19,8 @@ __all__ = ["ABSENT", "groups", "table"]
 
 # The best known of what only PyTorch has.
 ABSENT = """
-    torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.amp torch.linalg
-    torch.fft torch.special torch.func torch.vmap torch.compile torch.jit torch.export torch.fx
+    torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.amp
+    torch.fft torch.func torch.vmap torch.compile torch.jit torch.export torch.fx
     torch.distributed torch.multiprocessing torch.hub torch.autograd.forward_ad
     torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d torch.nn.EmbeddingBag
     torch.nn.Bilinear torch.nn.CTCLoss torch.nn.MaxUnpool2d torch.nn.PixelShuffle
@@ -33,11 +33,12 @@ ABSENT = """
 def groups() -> dict[str, list[str]]:
     """Return where names are, such as ``torch.nn``, and the names that the kit has there."""
     methods = [n for n in dir(Tensor) if not n.startswith("_")]
-    also = {*functions.__all__, *creation.__all__}
+    of_tensors = {*functions.basic.__all__, *functions.FUNCTIONS}
+    also = {*of_tensors, *creation.__all__}
     own = {"record"}  # the kit's, not PyTorch's
     found = {
         "torch, making tensors": creation.__all__,
-        "torch, functions": functions.__all__,
+        "torch, functions": of_tensors,
         "torch, more": {*autodiff_kit.__all__, "cuda", "utils", "is_anomaly_enabled"} - also - own,
         "torch.Tensor, besides functions": set(methods) - also,
         "torch.autograd": {*autograd.__all__, *autograd._LAZY},

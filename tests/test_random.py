@@ -100,3 +100,91 @@ def test_random_numbers_of_numpy_are_left_alone():
 def test_randint_without_a_number_to_draw_is_refused():
     with pytest.raises(RuntimeError, match="expects 'from' to be less than 'to'"):
         ak.randint(3, 3, (1,))
+
+
+_DRAWN = """
+lib.normal(0.0,1.0,(3,)) lib.normal(1,2,(4,5)) lib.normal(mean=0.,std=1.,size=(2,))
+lib.normal(lib.arange(3.),0.5) lib.normal(lib.arange(20.),lib.ones(20)) lib.normal(2.,lib.ones(3))
+lib.bernoulli(lib.full((30,),.3)) lib.bernoulli(lib.full((9,),.3).double()) lib.bernoulli(x,.7)
+lib.multinomial(p,1,replacement=True) lib.multinomial(p,50,replacement=True) lib.multinomial(p,4)
+lib.multinomial(m,3) lib.multinomial(m,3,True) lib.multinomial(m,1) lib.multinomial(p.double(),3)
+lib.randn_like(x) lib.randn_like(x.t()) lib.randint_like(x,5) lib.randint_like(x,2,9)
+lib.randint_like(x,low=1,high=4) lib.randint(5,(3,)) lib.randint(low=0,high=5,size=(2,2))
+lib.randint(0,2**40,(4,)) lib.randint(2**29,(4,)) lib.randint(5,(3,),dtype=lib.float32)
+lib.rand(size=(2,3)) lib.randn(size=(2,)) lib.empty(3).normal_(2,3) lib.empty(5,4).normal_(2,3)
+lib.empty(3).uniform_(-1,2) lib.empty(20).bernoulli_(.2) lib.empty(3,3).bernoulli_(x/9)
+lib.empty(5).exponential_() lib.empty(20).exponential_(2.5) lib.empty(4,dtype=lib.int64).random_()
+lib.empty(4).random_() lib.empty(4,dtype=lib.uint8).random_() lib.empty(4).random_(7)
+lib.empty(4).random_(-2,7) lib.empty(4,dtype=lib.bool).random_() lib.empty(6).geometric_(.3)
+lib.empty(4).cauchy_() lib.empty(4).log_normal_() lib.empty(3,2).t().normal_()
+lib.rand_like(x,dtype=lib.float64) lib.normal(0.,1.,(2,),dtype=lib.float64) x.clone().uniform_()
+"""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("call", _DRAWN.split())
+def test_a_draw_is_pytorchs(call: str) -> None:
+    torch = require_torch()
+
+    def drawn(lib):
+        lib.manual_seed(2147483647)
+        own = lib.Generator().manual_seed(5)
+        x = lib.arange(9.0).reshape(3, 3)
+        names = {"lib": lib, "x": x, "p": (x + 1).reshape(-1) / 45, "m": x + 0.5}
+        result = eval(call, names)
+        name = call.split("(")[0]
+        takes = name in ("lib.normal", "lib.multinomial", "lib.rand") or "_(" in call
+        again = (
+            eval(call[:-1] + ",generator=own)".replace("(,", "("), {**names, "own": own})
+            if (takes and not call.endswith("_()"))
+            else result
+        )
+        return result, again, lib.rand(2)  # afterwards, the stream is where PyTorch's is
+
+    for ours, theirs in zip(drawn(ak), drawn(torch), strict=True):
+        assert str(ours.dtype) == str(theirs.dtype)
+        assert ours.stride() == theirs.stride()
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=3e-6, atol=3e-7)
+
+
+@pytest.mark.parity
+def test_nothing_flows_back_through_a_draw() -> None:
+    torch = require_torch()
+
+    def program(lib):
+        found = []
+        for draw in ("bernoulli(x)", "normal(x, 1.0)", "normal(1.0, x)", "normal(x, x)"):
+            x = lib.full((3,), 0.5, requires_grad=True)
+            z = eval(f"lib.{draw}", {"lib": lib, "x": x})
+            z.sum().backward()
+            found.append((z.grad_fn.name(), x.grad.tolist()))
+        for draw in ("normal_()", "uniform_()", "exponential_()", "bernoulli_(0.5)"):
+            x = lib.full((3,), 0.5, requires_grad=True)
+            y = x * 2
+            eval(f"y.{draw}", {"y": y})
+            y.sum().backward()
+            found.append((y.grad_fn.name(), x.grad.tolist()))
+        return found
+
+    assert program(ak) == program(torch)
+
+
+def test_a_state_is_taken_and_put_back() -> None:
+    ak.manual_seed(3)
+    ak.randn(1)  # the second one of a pair is kept
+    state = ak.get_rng_state()
+    expected = ak.randn(3).tolist()
+
+    ak.set_rng_state(state)
+    assert ak.randn(3).tolist() == expected
+
+    ak.set_rng_state(state)
+    with ak.random.fork_rng():
+        ak.rand(5)
+    assert ak.randn(3).tolist() == expected
+
+
+def test_a_new_seed_is_told() -> None:
+    seed = ak.seed()
+
+    assert ak.initial_seed() == seed == ak.random.default_generator.initial_seed()

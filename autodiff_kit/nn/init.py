@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.random import Generator, default_generator
+from autodiff_kit.random import Generator, default_generator, scaled
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_"]
@@ -43,7 +43,7 @@ def uniform_(
     dtype = tensor._array.dtype
     low, high = dtype.type(a), dtype.type(b)
     drawn = (generator or default_generator).uniform(tensor.numel(), dtype)
-    return _overwrite(tensor, _scaled(drawn, high - low, low))
+    return _overwrite(tensor, scaled(drawn, high - low, low))
 
 
 def normal_(
@@ -56,13 +56,7 @@ def normal_(
     # A few numbers are made one by one, by PyTorch too, and then in double precision.
     dtype = tensor._array.dtype if tensor.numel() >= 16 else np.dtype("float64")
     drawn = (generator or default_generator).normal(tensor.numel(), dtype)
-    return _overwrite(tensor, _scaled(drawn, dtype.type(std), dtype.type(mean)))
-
-
-def _scaled(drawn: Any, factor: Any, shift: Any) -> Any:
-    """Multiply and add, rounding only once: so do the processors that PyTorch is built for."""
-    wide = np.float64 if drawn.dtype.itemsize < 8 else np.longdouble
-    return (drawn.astype(wide) * wide(factor) + wide(shift)).astype(drawn.dtype)
+    return _overwrite(tensor, scaled(drawn, dtype.type(std), dtype.type(mean)))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

@@ -29,36 +29,54 @@ from autodiff_kit.ops.table import vjp as vjp
 if TYPE_CHECKING:
     from autodiff_kit.ops.activations import *
     from autodiff_kit.ops.attention import *
+    from autodiff_kit.ops.calculus import *
     from autodiff_kit.ops.convolution import *
+    from autodiff_kit.ops.counting import *
     from autodiff_kit.ops.curves import *
+    from autodiff_kit.ops.diagonals import *
+    from autodiff_kit.ops.drawing import *
     from autodiff_kit.ops.einsum import *
     from autodiff_kit.ops.gathering import *
     from autodiff_kit.ops.layers import *
     from autodiff_kit.ops.losses import *
+    from autodiff_kit.ops.moving import *
+    from autodiff_kit.ops.ordering import *
+    from autodiff_kit.ops.pairs import *
     from autodiff_kit.ops.pooling import *
+    from autodiff_kit.ops.products import *
     from autodiff_kit.ops.resampling import *
     from autodiff_kit.ops.scaled import *
+    from autodiff_kit.ops.scans import *
+    from autodiff_kit.ops.selecting import *
+    from autodiff_kit.ops.solving import *
     from autodiff_kit.ops.sorting import *
     from autodiff_kit.ops.statistics import *
 
 # Loaded when one of them is first asked for, so that importing the kit takes a fifth less.
 _LATER = (
     *("activations", "attention", "convolution", "curves", "einsum", "gathering", "layers"),
-    *("losses", "pooling", "resampling", "scaled", "sorting", "statistics"),
+    *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
+    *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
+    "drawing",
 )
 
 
 @cache
+def _load(file: str) -> None:
+    module = import_module(f"autodiff_kit.ops.{file}")
+    globals().update({public: getattr(module, public) for public in module.__all__})
+
+
 def load_all() -> None:
     """Load the ops that are loaded when they are needed; ``OPS`` has all of them then."""
-    for name in _LATER:
-        module = import_module(f"autodiff_kit.ops.{name}")
-        globals().update({public: getattr(module, public) for public in module.__all__})
+    for file in _LATER:
+        _load(file)
 
 
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
-        load_all()
-        if name in globals():
-            return globals()[name]
+        for file in _LATER:
+            _load(file)
+            if name in globals():
+                return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

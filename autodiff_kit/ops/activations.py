@@ -102,7 +102,7 @@ def leaky_relu_in_place(x: Value, *, negative_slope: float) -> Value:
 @op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")
 def erf(x: Value) -> Value:
     """Return the error function: the share of a normal distribution within x, rescaled."""
-    return _erf(x).astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(math.erf(x))
+    return np.asarray(_erf(x)).astype(x.dtype)[()]
 
 
 @erf.vjp("x", tex=r"\bar z \odot \tfrac{2}{\sqrt\pi} e^{-x^2}")

@@ -17,12 +17,13 @@ from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.messages import broadcast_message
 
-__all__ = ["no_derivative", "refuse_alpha", "refuse_bool", "refuse_bool_difference"]
-__all__ += ["refuse_bound", "refuse_floats", "refuse_negative_power", "refuse_zero_divisor"]
-__all__ += ["unless_misfit"]
+__all__ = ["NOT_IMPLEMENTED", "no_derivative", "refuse", "refuse_alpha", "refuse_bool"]
+__all__ += ["refuse_bool_difference", "refuse_bound", "refuse_floats", "refuse_negative_power"]
+__all__ += ["refuse_zero_divisor", "unless_misfit"]
 
 Check = Callable[..., None]
 Ints = tuple[int, ...]
+NOT_IMPLEMENTED = "torch::autograd::NotImplemented"  # the node of what has no derivative there
 
 
 def unless_misfit(made: Exception, *values: Any) -> Exception:
@@ -37,6 +38,18 @@ def unless_misfit(made: Exception, *values: Any) -> Exception:
 
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+
+
+def refuse(kernel: str, kinds: str = "iub") -> Check:
+    """Make a check that refuses dtypes of some NumPy kinds, as PyTorch's ``kernel`` does."""
+
+    def check(*arrays: Value, **params: Any) -> None:
+        for array in arrays:
+            if hasattr(array, "dtype") and array.dtype.kind in kinds:
+                kind = tensor_type(array.dtype)
+                raise error("functional.whole_numbers", kernel=kernel, kind=kind)
+
+    return check
 
 
 def refuse_bool(key: str, **values: str) -> Check:

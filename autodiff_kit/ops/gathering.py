@@ -21,7 +21,15 @@ from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_tensor"]
-__all__ += ["masked_scatter", "masked_select", "scatter", "scatter_add", "scatter_value", "zeros"]
+__all__ += [
+    "masked_scatter",
+    "masked_select",
+    "places_along",
+    "scatter",
+    "scatter_add",
+    "scatter_value",
+    "zeros",
+]
 
 
 def zeros(g: Value, shape: Ints) -> Value:
@@ -34,7 +42,9 @@ def zeros(g: Value, shape: Ints) -> Value:
 # -- places along a dimension: index has as many dimensions as x ----------------------------------
 
 
-def _places(name: str, x: Value, index: Value, dim: int, source: Any = None) -> tuple[Value, ...]:
+def places_along(
+    name: str, x: Value, index: Value, dim: int, source: Any = None
+) -> tuple[Value, ...]:
     """Return index arrays for x: of each element of ``index`` its own place, but it along dim."""
     if index.size and index.dtype not in ("int64", "int32"):
         raise error("indexing.places_dtype", name=name)
@@ -96,7 +106,7 @@ def _part(source: Value, index: Value) -> Value:
 @op("x.gather(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")
 def gather(x: Value, index: Value, *, dim: int) -> Value:
     """Take for each place the element that ``index`` names along a dimension."""
-    places = _places("gather", x, index, dim)
+    places = places_along("gather", x, index, dim)
     return np.atleast_1d(x)[places].reshape(index.shape)[()]
 
 
@@ -114,7 +124,7 @@ def _(g: Value, index: Value, x: Value, dim: int) -> Value:
 @vjp("x", lambda g: g, tex=r"\bar z")
 def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Add elements to those that ``index`` names along a dimension, as often as it does."""
-    places, out = _places("scatter_add", x, index, dim, source), np.array(x, ndmin=1)
+    places, out = places_along("scatter_add", x, index, dim, source), np.array(x, ndmin=1)
     np.add.at(out, places, _part(source, index))
     return out.reshape(x.shape)[()]
 
@@ -137,7 +147,7 @@ def scatter_value(x: Value, index: Value, *, dim: int, value: float) -> Value:
 
 
 def _scattered(x: Value, index: Value, source: Value, dim: int, value: float = 0) -> Value:
-    places, out = _places("scatter", x, index, dim, source), np.array(x, ndmin=1)
+    places, out = places_along("scatter", x, index, dim, source), np.array(x, ndmin=1)
     if index.size:
         out[places] = number_in(value, x.dtype) if source is None else _part(source, index)
     return out.reshape(x.shape)[()]

@@ -25,6 +25,8 @@ __all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out"]
 
 def laid_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
     """Return the result of an op on these inputs, lying as the op's declaration says."""
+    if row.layout == "own":
+        return result
     if row.layout:
         return result if row.layout == "own" or result.flags.c_contiguous else result.copy()
     return arranged(result, inputs) if len(inputs) > 1 and not row.is_variadic else result

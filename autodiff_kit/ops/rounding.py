@@ -18,9 +18,6 @@ __all__ += ["floor_divide_number", "remainder", "remainder_by_number", "remainde
 __all__ += ["round"]
 
 
-_REFUSED = "torch::autograd::NotImplemented"  # the node of what PyTorch does not differentiate
-
-
 def _no_bool_rounding(name: str) -> checks.Check:
     return checks.refuse_bool("dtypes.bool_kernel", kernel=f"{name}_vml_cpu")
 
@@ -74,14 +71,20 @@ def _(g: Value, x: Value, y: Value) -> Value:
     return -g * div_rounded(x, y, rounding_mode="floor")
 
 
-@op("x // y", tex=r"\lfloor x / y \rfloor", node=_REFUSED, operands=("y",), whole=_check_floor)
+@op(
+    "x // y",
+    tex=r"\lfloor x / y \rfloor",
+    node=checks.NOT_IMPLEMENTED,
+    operands=("y",),
+    whole=_check_floor,
+)
 @vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
 def floor_divide_by_number(x: Value, *, y: float) -> Value:
     """Divide by a number and round down; PyTorch does not differentiate it."""
     return x // y
 
 
-@op("x // y", tex=r"\lfloor x / y \rfloor", node=_REFUSED, whole=_check_floor)
+@op("x // y", tex=r"\lfloor x / y \rfloor", node=checks.NOT_IMPLEMENTED, whole=_check_floor)
 @vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
 @vjp("y", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
 def floor_divide(x: Value, y: Value) -> Value:
@@ -92,7 +95,7 @@ def floor_divide(x: Value, y: Value) -> Value:
 @op(
     "y // x",
     tex=r"\lfloor y / x \rfloor",
-    node=_REFUSED,
+    node=checks.NOT_IMPLEMENTED,
     operands=("y",),
     whole=lambda x, y: _check_floor(y, x),
 )
@@ -105,7 +108,7 @@ def floor_divide_number(x: Value, *, y: float) -> Value:
 @op(
     "y % x",
     tex=r"y \bmod x",
-    node=_REFUSED,
+    node=checks.NOT_IMPLEMENTED,
     operands=("y",),
     whole=lambda x, y: _check_remainder(y, x),
 )

@@ -6,45 +6,16 @@ for which the default does not work and that has no entry makes the tests fail.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.ops import OPS, Op, load_all
 from autodiff_kit.ops.windows import Grid
+from tests.ops.inputs import Sample, numbers, signed
+from tests.ops.samples_of_functions import INSTEAD as OF_FUNCTIONS
 
 load_all()  # some are loaded only when they are needed
-
-
-@dataclass
-class Sample:
-    """One call of an op: its inputs, its parameters."""
-
-    inputs: tuple[Any, ...]
-    params: dict[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        shapes = ",".join(str(list(np.shape(x))) for x in self.inputs)
-        return f"{shapes} {self.params or ''}".strip()
-
-
-def numbers(*shape: int, seed: int = 0) -> Any:
-    """Return different numbers of about [0.55, 1.45], away from 1, where some ops bend.
-
-    A shape of () gives a NumPy scalar, as 0-d tensors hold.
-    """
-    count = int(np.prod(shape))
-    values = np.linspace(0.55, 0.95, count) + 0.013 * seed
-    values[1::2] += 0.5
-    return np.random.default_rng(seed).permutation(values).reshape(shape)[()]
-
-
-def signed(*shape: int, seed: int = 0) -> Any:
-    """Return such numbers, every second one negative."""
-    values = np.array(numbers(*shape, seed=seed))
-    values.reshape(-1)[::2] *= -1
-    return values[()]
 
 
 # A value for a parameter, by its name and annotation.
@@ -404,6 +375,8 @@ MORE: dict[str, list[Sample]] = {
     **{name: [Sample((signed(2, 3),))] for name in ON_ALL_NUMBERS},
     **{name: [Sample((signed(2, 3), signed(2, 3, seed=1)))] for name in OF_TWO_NUMBERS},
 }
+
+INSTEAD |= OF_FUNCTIONS
 
 
 def samples(op: Op) -> list[Sample]:

@@ -19,6 +19,8 @@ from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.tensor import Tensor, wrap
 from tests.ops.gradients import numerical
 from tests.ops.samples import Sample, every_sample, samples
+from tests.ops.samples_of_functions import WITH_NUMPY as OF_FUNCTIONS
+from tests.ops.samples_of_functions import plainly  # noqa: F401 (WITH_NUMPY names it)
 
 SAMPLES = list(every_sample())
 EVERY_OP = [pytest.param(op, id=op.name) for op in OPS.values()]
@@ -200,6 +202,7 @@ WITH_NUMPY |= {
     "softmax": "np.exp(x) / np.sum(np.exp(x), dim if x.ndim else None, keepdims=True)",
     "softplus": "np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta)",
 }
+WITH_NUMPY |= OF_FUNCTIONS
 
 
 def reduced(values: Any, reduction: str) -> Any:

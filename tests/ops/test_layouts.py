@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import autodiff_kit
+from autodiff_kit.functions import basic
 from tests.parity import require_torch
 
 torch = require_torch()
@@ -53,7 +54,8 @@ NAMES = {
 }
 autodiff_kit.ops.load_all()
 NAMES[autodiff_kit] |= {
-    name: getattr(autodiff_kit, name) for name in autodiff_kit.functions.__all__
+    name: getattr(autodiff_kit, name)
+    for name in (*basic.__all__, *autodiff_kit.functions.FUNCTIONS)
 }
 
 

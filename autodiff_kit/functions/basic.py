@@ -1,7 +1,7 @@
 """Functions at the top of the namespace: ``torch.sum(x)`` beside ``x.sum()``.
 
 After reading this file you know that most of them are the method under another name. Read next:
-``methods.py``.
+``../methods.py``.
 """
 
 from __future__ import annotations
@@ -16,35 +16,29 @@ from autodiff_kit import ops
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
-from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.signatures import checked, wrong_call
 from autodiff_kit.tensor import Tensor, wrap
 
-# Operations on one tensor, or with parameters.
-_OF_ONE = """
-    abs addmm all amax amin any argmax argmin ceil chunk clamp clamp_max clamp_min clone cos cumsum
-    exp expm1 flatten flip floor gather index_add index_select is_floating_point isnan log log1p
-    log_softmax logsumexp masked_fill masked_select max mean min narrow neg norm numel permute prod
-    reciprocal relu reshape round rsqrt scatter sigmoid sign sin softmax sort sqrt square squeeze
-    std sum t tan tanh topk transpose unbind unsqueeze var
-    abs_ ceil_ clamp_ clamp_max_ clamp_min_ cos_ exp_ expm1_ floor_ log1p_ log_ neg_ reciprocal_
-    relu_ round_ rsqrt_ sigmoid_ sin_ sqrt_ square_ tan_ tanh_
-"""
-# Operations with a second operand: a tensor or number, a tensor, and by PyTorch's name for it.
-_WITH_NUMBERS = (
-    *("add", "div", "eq", "floor_divide", "ge", "gt", "le", "lt", "mul", "ne", "remainder", "sub"),
-)
+__all__ = ["abs", "abs_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bmm"]
+__all__ += ["cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_"]
+__all__ += ["clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "div", "dot"]
+__all__ += ["einsum", "eq", "exp", "exp_", "expm1", "expm1_", "flatten", "flip", "floor", "floor_"]
+__all__ += ["floor_divide", "gather", "ge", "gt", "index_add", "index_select", "is_floating_point"]
+__all__ += ["is_tensor", "isnan", "le", "log", "log1p", "log1p_", "log_", "log_softmax"]
+__all__ += ["logsumexp", "lt", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean"]
+__all__ += ["min", "minimum", "mm", "mul", "mv", "narrow", "ne", "neg", "neg_", "norm", "numel"]
+__all__ += ["outer", "permute", "pow", "prod", "reciprocal", "reciprocal_", "relu", "relu_"]
+__all__ += ["remainder", "reshape", "round", "round_", "rsqrt", "rsqrt_", "scatter", "sigmoid"]
+__all__ += ["sigmoid_", "sign", "sin", "sin_", "softmax", "sort", "split", "sqrt", "sqrt_"]
+__all__ += ["square", "square_", "squeeze", "stack", "std", "sub", "sum", "t", "tan", "tan_"]
+__all__ += ["tanh", "tanh_", "topk", "transpose", "unbind", "unsqueeze", "var", "where"]
+
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
 _REFLECTED = {"floor_divide": "__rfloordiv__", "remainder": "__rmod__"}
-_WITH_TENSORS = ("matmul", "maximum", "minimum")
-_PRODUCTS = {"bmm": "mat2", "dot": "tensor", "mm": "mat2", "mv": "vec", "outer": "vec2"}
-_METHODS = (*_OF_ONE.split(), *_WITH_NUMBERS, *_WITH_TENSORS, *_PRODUCTS)
-
-__all__ = [*_METHODS, "allclose", "cat", "einsum", "equal", "is_tensor"]
-__all__ += ["pow", "split", "stack", "where"]
 
 
-def _from_method(name: str) -> Any:
+def _of_one(name: str) -> Any:
+    """Make the function of a method that takes no second tensor."""
     # Without the check of its own: the words would count arguments from the second one.
     method = getattr(Tensor, name)
     method = getattr(method, "unchecked", method)
@@ -53,7 +47,23 @@ def _from_method(name: str) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
         return method(input, *args, **kwargs)
 
-    return checked(name, function, "function")
+    return _named(name, checked(name, function, "function"))
+
+
+def _named(name: str, function: Any) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = getattr(Tensor, name).__doc__
+    return function
+
+
+def _with_number(name: str) -> Any:
+    """Make a function with a second operand: a tensor or a number."""
+    return _with_operand(name, "other", numbers=True)
+
+
+def _with_tensor(name: str, argument: str = "other") -> Any:
+    """Make a function with a second tensor, which PyTorch calls ``argument``."""
+    return _with_operand(name, argument, numbers=False)
 
 
 def _check_input(name: str, input: Any, *args: Any, **kwargs: Any) -> None:
@@ -80,18 +90,44 @@ def _with_operand(name: str, argument: str, numbers: bool) -> Any:
         check_operand(name, argument, 2, other, numbers)
         return method(input, other, *args, **kwargs)
 
-    return function
+    return _named(name, function)
 
 
-for _name in _METHODS:
-    if _name in _OF_ONE.split():
-        _function = _from_method(_name)
-    else:
-        _operand = _PRODUCTS.get(_name, "other")
-        _function = _with_operand(_name, _operand, numbers=_name in _WITH_NUMBERS)
-    _function.__name__ = _function.__qualname__ = _name
-    _function.__doc__ = getattr(Tensor, _name).__doc__
-    globals()[_name] = _function
+# -- of one tensor, or with parameters -----------------------------------------------------------
+
+abs, abs_, addmm, all, amax, amin = map(_of_one, ("abs", "abs_", "addmm", "all", "amax", "amin"))
+any, argmax, argmin, ceil, ceil_ = map(_of_one, ("any", "argmax", "argmin", "ceil", "ceil_"))
+chunk, clamp, clamp_, clamp_max = map(_of_one, ("chunk", "clamp", "clamp_", "clamp_max"))
+clamp_max_, clamp_min, clamp_min_ = map(_of_one, ("clamp_max_", "clamp_min", "clamp_min_"))
+clone, cos, cos_, cumsum, detach = map(_of_one, ("clone", "cos", "cos_", "cumsum", "detach"))
+exp, exp_, expm1, expm1_, flatten = map(_of_one, ("exp", "exp_", "expm1", "expm1_", "flatten"))
+flip, floor, floor_, gather = map(_of_one, ("flip", "floor", "floor_", "gather"))
+index_add, index_select = map(_of_one, ("index_add", "index_select"))
+is_floating_point, isnan, log, log1p = map(_of_one, ("is_floating_point", "isnan", "log", "log1p"))
+log1p_, log_, log_softmax, logsumexp = map(_of_one, ("log1p_", "log_", "log_softmax", "logsumexp"))
+masked_fill, masked_select, max = map(_of_one, ("masked_fill", "masked_select", "max"))
+mean, min, narrow, neg, neg_, norm = map(_of_one, ("mean", "min", "narrow", "neg", "neg_", "norm"))
+numel, permute, prod, reciprocal = map(_of_one, ("numel", "permute", "prod", "reciprocal"))
+reciprocal_, relu, relu_, reshape = map(_of_one, ("reciprocal_", "relu", "relu_", "reshape"))
+round, round_, rsqrt, rsqrt_ = map(_of_one, ("round", "round_", "rsqrt", "rsqrt_"))
+scatter, sigmoid, sigmoid_, sign = map(_of_one, ("scatter", "sigmoid", "sigmoid_", "sign"))
+sin, sin_, softmax, sort, sqrt = map(_of_one, ("sin", "sin_", "softmax", "sort", "sqrt"))
+sqrt_, square, square_, squeeze = map(_of_one, ("sqrt_", "square", "square_", "squeeze"))
+std, sum, t, tan, tan_, tanh = map(_of_one, ("std", "sum", "t", "tan", "tan_", "tanh"))
+tanh_, topk, transpose, unbind = map(_of_one, ("tanh_", "topk", "transpose", "unbind"))
+unsqueeze, var = map(_of_one, ("unsqueeze", "var"))
+
+# -- with a second operand -----------------------------------------------------------------------
+
+add, div, eq, floor_divide, ge = map(_with_number, ("add", "div", "eq", "floor_divide", "ge"))
+gt, le, lt, mul, ne, remainder = map(_with_number, ("gt", "le", "lt", "mul", "ne", "remainder"))
+sub = _with_number("sub")
+matmul, maximum, minimum = map(_with_tensor, ("matmul", "maximum", "minimum"))
+bmm = _with_tensor("bmm", "mat2")
+dot = _with_tensor("dot", "tensor")
+mm = _with_tensor("mm", "mat2")
+mv = _with_tensor("mv", "vec")
+outer = _with_tensor("outer", "vec2")
 
 
 def _checked(function: Any) -> Any:
@@ -104,7 +140,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
         return input.pow(exponent)
     if not isinstance(exponent, Tensor):
         _check_input("pow", input, exponent)
-    return input**exponent  # type: ignore[no-any-return]
+    return input**exponent
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
@@ -140,7 +176,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 @_checked
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension; all other sizes must agree."""
-    _check_list("cat", tensors)
+    check_list("cat", tensors)
     if not tensors:
         raise error("arguments.cat_of_nothing")
     for i, tensor in enumerate(tensors):
@@ -153,7 +189,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 @_checked
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension."""
-    _check_list("stack", tensors)
+    check_list("stack", tensors)
     if not tensors:
         raise error("arguments.stack_of_nothing")
     return ops.stack(*tensors, dim=tensors[0]._dim(dim, extra=1))
@@ -172,11 +208,12 @@ def einsum(equation: str, *operands: Any) -> Any:
     """
     if len(operands) == 1 and isinstance(operands[0], tuple | list):
         operands = tuple(operands[0])
-    _check_list("einsum", operands)
+    check_list("einsum", operands)
     return ops.einsum(equation, operands)
 
 
-def _check_list(name: str, tensors: Any) -> None:
+def check_list(name: str, tensors: Any) -> None:
+    """Raise TypeError, in PyTorch's words, if these are not several tensors."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, Sequence):
         raise error("arguments.not_a_list", name=name, kind=type(tensors).__name__)
     for i, item in enumerate(tensors):
@@ -187,23 +224,3 @@ def _check_list(name: str, tensors: Any) -> None:
 def is_tensor(obj: Any) -> bool:
     """Return whether ``obj`` is a tensor."""
     return isinstance(obj, Tensor)
-
-
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have the same shape and elements."""
-    check_operand("equal", "other", 2, other, numbers=False)
-    return bool(np.array_equal(input._array, other._array))
-
-
-def allclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> bool:
-    """Return whether ``|input - other| <= atol + rtol * |other|`` holds for all elements."""
-    kinds = [tensor_type(tensor._array.dtype) for tensor in (input, other)]
-    if kinds[0] != kinds[1]:
-        raise error("dtypes.isclose", a=kinds[0], b=kinds[1])
-    try:
-        return bool(np.allclose(input._array, other._array, rtol, atol, equal_nan))
-    except ValueError:
-        shapes = input._array.shape, other._array.shape
-        raise RuntimeError(broadcast_message("allclose", shapes)) from None

@@ -1,0 +1,75 @@
+"""Declaring a function of PyTorch's: one declaration is ``torch.tril(x)`` and ``x.tril()``.
+
+After reading this file you can add a function: write it with PyTorch's names of the arguments, say
+by annotations what they are, and put ``@function`` above it. A call that does not fit is refused in
+PyTorch's words, for which ``signatures.py`` reads the annotations. Read next: ``calculus.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, Protocol
+
+from autodiff_kit import dtypes
+from autodiff_kit.methods import Methods
+from autodiff_kit.signatures import checked, declare
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["Declared", "Dtype", "Ints", "Number", "Operand", "Tensors", "function", "method"]
+__all__ += ["overloaded"]
+
+Number = Any  # of Python or NumPy, or a 0-d tensor
+Operand = Any  # a Tensor or a Number
+Ints = Any  # an int, or a list or tuple of them
+Tensors = Sequence[Tensor]
+Dtype = dtypes.dtype
+
+
+class Declared(Protocol):
+    """A function of tensors, and what it is as a method."""
+
+    method: Any
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+
+
+def function(written: Callable[..., Any]) -> Declared:
+    """Declare a function of tensors, by ``@function``; its ``.method`` is the method."""
+    return _declare(written, ())
+
+
+def overloaded(*signatures: str) -> Callable[[Callable[..., Any]], Declared]:
+    """Declare a function that PyTorch has with several signatures, given in its notation.
+
+    For example ``@overloaded("(Tensor input)", "(Tensor input, int dim)")``.
+    """
+    return lambda written: _declare(written, signatures)
+
+
+def _declare(written: Callable[..., Any], signatures: tuple[str, ...]) -> Declared:
+    name, code = written.__name__, written.__code__
+    declare(name, signatures or written)
+    names = code.co_varnames[: code.co_argcount]
+    strict = [n for n in names if written.__annotations__.get(n) == "Tensor"]
+    leading = sum(all(n in strict for n in names[: i + 1]) for i in range(len(names)))
+
+    @wraps(written)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = (*args[:leading], *(kwargs[n] for n in strict if n in kwargs))
+        if not all(isinstance(value, Methods) for value in given):
+            raise TypeError(name)  # the words come from ``signatures.py``
+        return written(*args, **kwargs)
+
+    made: Declared = checked(name, call, "function")
+    made.method = checked(name, call)
+    made.method.__qualname__ = f"Tensor.{name}"
+    return made
+
+
+def method(written: Callable[..., Any]) -> Declared:
+    """Declare what only tensors have: ``x.view_as(y)``."""
+    of_tensor: Declared = _declare(written, ()).method
+    of_tensor.method = of_tensor
+    return of_tensor

@@ -1,0 +1,151 @@
+"""``torch.linalg``: norms, inverses, determinants and linear systems.
+
+After reading this file you know what is here; decompositions are NumPy's: ``np.linalg.svd(x)``
+takes a tensor that does not require grad. Read next: ``ops/solving.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any, NamedTuple
+
+from autodiff_kit import ops
+from autodiff_kit.dtypes import Size, tensor_type
+from autodiff_kit.errors import error
+from autodiff_kit.functions import find
+from autodiff_kit.ops import solving
+from autodiff_kit.tensor import Tensor, wrap
+
+__all__ = ["cross", "det", "diagonal", "inv", "matmul", "matrix_norm", "matrix_power", "multi_dot"]
+__all__ += ["norm", "slogdet", "solve", "vecdot", "vector_norm"]
+
+
+def _check_float(name: str, A: Tensor) -> None:
+    if A._array.dtype.kind != "f":
+        kind = tensor_type(A._array.dtype)
+        raise error("linalg.whole_numbers", name=name, kind=kind)
+
+
+def _check_square(name: str, A: Tensor) -> None:
+    if A.ndim < 2:
+        raise error("linalg.no_matrix", name=name)
+    if A.shape[-1] != A.shape[-2]:
+        raise error("linalg.not_square", name=name, rows=A.shape[-2], columns=A.shape[-1])
+    _check_float(f"linalg.{name}", A)
+
+
+# -- norms ----------------------------------------------------------------------------------------
+
+
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the length of vectors along dimensions; of all elements, as one vector, without."""
+    x = x if dtype is None else x.to(dtype)
+    _check_float("linalg.vector_norm", x)
+    return ops.linalg_vector_norm(x, ord=ord, dim=x._dims(dim), keepdim=keepdim)
+
+
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return a norm of matrices: "fro", 1 or -1 (of columns), inf or -inf (of rows)."""
+    if A.ndim < 2:
+        raise error("linalg.no_matrix", name="matrix_norm")
+    A = A if dtype is None else A.to(dtype)
+    if ord == "fro":
+        return vector_norm(A, 2, dim, keepdim)
+    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
+        raise error("linalg.norm_by_svd", ord=ord)
+    summed, compared = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
+    sums = vector_norm(A, 1, summed, keepdim)
+    place = compared if keepdim or compared < summed else compared - 1
+    return sums.amax(place, keepdim) if ord > 0 else sums.amin(place, keepdim)  # type: ignore[no-any-return]
+
+
+def norm(
+    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return a norm: of all elements, or with ``ord`` or two dims of matrices, else of vectors."""
+    is_pair = isinstance(dim, tuple | list) and len(dim) == 2
+    if ord is not None and (is_pair or (dim is None and A.ndim == 2)):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+# -- systems --------------------------------------------------------------------------------------
+
+
+def inv(A: Tensor) -> Tensor:
+    """Return the inverse of square matrices."""
+    _check_square("inv", A)
+    return solving.linalg_inv_ex(A)
+
+
+def solve(A: Tensor, B: Tensor) -> Tensor:
+    """Return X with ``A @ X = B``: for columns B, or one vector for each matrix."""
+    _check_square("solve", A)
+    is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    if A.shape[-1] != B.shape[-1 if is_vector else -2]:
+        shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
+        raise error("linalg.solve_shapes", A=shapes[0], B=shapes[1])
+    return solving.linalg_solve_ex(A, B)
+
+
+def det(A: Tensor) -> Tensor:
+    """Return the determinant of square matrices."""
+    _check_square("det", A)
+    return solving.linalg_det(A)
+
+
+class _SignAndLogarithm(NamedTuple):
+    """What ``slogdet`` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+    def __repr__(self) -> str:
+        names = self.sign, self.logabsdet
+        return "torch.return_types.linalg_slogdet(\nsign={!r},\nlogabsdet={!r})".format(*names)
+
+
+def slogdet(A: Tensor) -> Any:
+    """Return (sign, logabsdet): the sign of determinants, and the logarithm of their size."""
+    _check_square("slogdet", A)
+    logarithm, sign = solving.linalg_slogdet(A)
+    return _SignAndLogarithm(wrap(sign), logarithm)
+
+
+# -- products -------------------------------------------------------------------------------------
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """Multiply by the rules of ``@``."""
+    return input.matmul(other)  # type: ignore[no-any-return]
+
+
+def multi_dot(tensors: Any) -> Tensor:
+    """Multiply several matrices; the first and the last may be vectors."""
+    product: Tensor = reduce(matmul, tensors)
+    return product.view(Size(product.shape))
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """Multiply vectors along a dimension, and sum."""
+    return (x * y).sum(dim)
+
+
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """Return the vectors at right angles to two others, along a dimension of size 3."""
+    return find("cross")(input, other, dim)  # type: ignore[no-any-return]
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Look at a diagonal of matrices."""
+    return find("diagonal")(A, offset, dim1, dim2)  # type: ignore[no-any-return]
+
+
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """Multiply a matrix by itself: n factors."""
+    return find("matrix_power")(A, n)  # type: ignore[no-any-return]

@@ -1,0 +1,100 @@
+"""The methods of a tensor whose file is loaded when one of them is first used.
+
+After reading this file you know why ``x.tril`` costs nothing until it is called. What a method
+takes stands in the file that ``functions/__init__.py`` names. Read next:
+``functions/declared.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autodiff_kit import dtypes, ops
+from autodiff_kit.errors import error
+from autodiff_kit.functions import METHODS, method_of
+
+if TYPE_CHECKING:
+    from autodiff_kit.tensor import Tensor
+
+__all__ = ["MoreMethods"]
+
+
+class _Later:
+    """Stands for a method until it is asked for; then that takes its place."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        method = method_of(self._name)
+        setattr(MoreMethods, self._name, method)
+        return method if tensor is None else method.__get__(tensor, owner)
+
+
+class MoreMethods:
+    """Mixed into ``Tensor``."""
+
+    __slots__ = ()
+
+    @property
+    def mT(self: Any) -> Tensor:
+        """The tensor with its last two dimensions swapped: of each matrix the transposed one."""
+        if self.ndim < 2:
+            raise error("functions.matrices", name="mT", ndim=self.ndim)
+        return ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
+
+    @property
+    def mH(self: Any) -> Tensor:
+        """The same as ``mT``: the kit has no complex numbers."""
+        if self.ndim < 2:
+            raise error("functions.matrices", name="mH", ndim=self.ndim)
+        return ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
+
+    @property
+    def H(self: Any) -> Tensor:
+        """The transposed matrix: the kit has no complex numbers."""
+        if self.ndim not in (0, 2):
+            batches = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+            raise error("functions.matrix", ndim=self.ndim, batches=batches)
+        return self if not self.ndim else ops.transpose(self, dim0=0, dim1=1)
+
+    real: Any = property(lambda self: self, doc="The tensor itself: all numbers are real.")
+    is_cpu: Any = property(lambda self: True, doc="True: the kit uses the CPU.")
+    is_cuda: Any = property(lambda self: False, doc="False: the kit uses no GPU.")
+    is_sparse: Any = property(lambda self: False, doc="False: all elements are stored.")
+
+    def get_device(self) -> int:
+        """Return -1: the memory is the CPU's."""
+        return -1
+
+    def ndimension(self: Any) -> int:
+        """Return the number of dimensions."""
+        return self.ndim  # type: ignore[no-any-return]
+
+    def byte(self: Any) -> Tensor:
+        """Convert to uint8."""
+        return self.to(dtypes.uint8)  # type: ignore[no-any-return]
+
+    def char(self: Any) -> Tensor:
+        """Convert to int8."""
+        return self.to(dtypes.int8)  # type: ignore[no-any-return]
+
+    def short(self: Any) -> Tensor:
+        """Convert to int16."""
+        return self.to(dtypes.int16)  # type: ignore[no-any-return]
+
+    def __lshift__(self: Any, other: Any) -> Any:
+        return ops.bitwise_left_shift(self, other)
+
+    def __rshift__(self: Any, other: Any) -> Any:
+        return ops.bitwise_right_shift(self, other)
+
+    def __rlshift__(self: Any, other: Any) -> Any:
+        return ops.bitwise_left_shift(other, self)
+
+    def __rrshift__(self: Any, other: Any) -> Any:
+        return ops.bitwise_right_shift(other, self)
+
+
+for _name in METHODS:
+    setattr(MoreMethods, _name, _Later(_name))

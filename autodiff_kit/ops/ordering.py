@@ -1,0 +1,232 @@
+"""Elements by their rank: medians, the k-th smallest, the commonest; and pairs of results.
+
+After reading this file you know that the gradient goes to the element that was chosen. Read next:
+``counting.py``.
+"""
+
+# mypy: disable-error-code="has-type"
+# A rule may name the op that it belongs to.
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.errors import error
+from autodiff_kit.ops import checks
+from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.elementwise import isnan, masked
+from autodiff_kit.ops.gathering import scatter_add, zeros
+from autodiff_kit.ops.reduction import amax, amin, keep, mean_dim, share, spread
+from autodiff_kit.ops.shape import unsqueeze
+from autodiff_kit.ops.statistics import linalg_vector_norm, std, var
+from autodiff_kit.ops.table import op
+
+__all__ = ["aminmax_max", "aminmax_min", "dist", "kthvalue", "median_all", "median_dim", "mode"]
+__all__ += ["nanmedian_all", "nanmedian_dim", "nansum", "std_mean_mean", "std_mean_std"]
+__all__ += ["var_mean_mean", "var_mean_var"]
+
+_no_bool = checks.refuse("median_cpu", "b")
+
+
+def _middle(x: Value, ignores_nan: bool) -> Value:
+    """Return the lower of the middle elements; nan if there is one that is not ignored."""
+    flat = np.sort(x, None)  # nan is the largest
+    known = int((~np.isnan(flat)).sum()) if flat.dtype.kind == "f" else flat.size
+    if not flat.size or (known < flat.size and not ignores_nan) or not known:
+        return np.asarray(np.nan).astype(x.dtype)[()]
+    return flat[(known - 1) // 2]
+
+
+@op("x.median()", tex=r"\operatorname{median} x", node="MedianBackward0", whole=_no_bool)
+def median_all(x: Value) -> Value:
+    """Return the element in the middle, the lower one of two; equal ones share the gradient."""
+    return _middle(x, ignores_nan=False)
+
+
+@op("x.nanmedian()", tex=r"\operatorname{median} x", node="NanmedianBackward0", whole=_no_bool)
+def nanmedian_all(x: Value) -> Value:
+    """Return the element in the middle of those that are not nan."""
+    return _middle(x, ignores_nan=True)
+
+
+for _median in (median_all, nanmedian_all):
+
+    @_median.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
+    def _(g: Value, out: Value, x: Value) -> Value:
+        winners = (x == out) | (isnan(x) & isnan(out))
+        everywhere = tuple(range(len(x.shape)))
+        return share(masked(spread(g, x.shape), winners), winners, dim=everywhere)
+
+
+def _ranked(x: Value, dim: int, keepdim: bool, rank: Any) -> tuple[Value, Value]:
+    """Return the elements of one rank, or of ranks, along a dimension, and where they are."""
+    if not x.ndim:
+        return x.copy(), np.int64(0)
+    order = np.argsort(x, dim, kind="stable")
+    if not np.ndim(rank):
+        rank = np.full([1 if i == dim else n for i, n in enumerate(x.shape)], rank)
+    places = np.take_along_axis(order, rank, dim)
+    values = np.take_along_axis(x, places, dim)
+    return (values, places) if keepdim else (values.squeeze(dim)[()], places.squeeze(dim)[()])
+
+
+@op("x.kthvalue(k, dim)", tex=r"x_{(k)}", by_products=("indices",), layout="rows")
+def kthvalue(x: Value, *, k: int, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
+    """Return the k-th smallest elements along a dimension, counted from 1, and where they are."""
+    if not 1 <= k <= (x.shape[dim] if x.ndim else 1):
+        raise error("reductions.kthvalue_range", dim=dim)
+    return _ranked(x, dim, keepdim, k - 1)
+
+
+def _rank_of_middle(x: Value, dim: int, ignores_nan: bool) -> Value:
+    if not x.ndim or x.dtype.kind != "f":
+        return (max(x.shape[dim] if x.ndim else 1, 1) - 1) // 2
+    known = (~np.isnan(x)).sum(dim, keepdims=True)
+    if ignores_nan:
+        return np.maximum(known - 1, 0) // 2
+    whole = x.shape[dim]
+    return np.where(known == whole, (whole - 1) // 2, known)  # the first nan
+
+
+@op(
+    "x.median(dim)",
+    tex=r"\operatorname{median} x",
+    node="MedianBackward1",
+    by_products=("indices",),
+    layout="rows",
+    whole=_no_bool,
+)
+def median_dim(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
+    """Return the elements in the middle along a dimension, and where they are."""
+    return _ranked(x, dim, keepdim, _rank_of_middle(x, dim, ignores_nan=False))
+
+
+@op(
+    "x.nanmedian(dim)",
+    tex=r"\operatorname{median} x",
+    node="NanmedianBackward1",
+    by_products=("indices",),
+    layout="rows",
+    whole=_no_bool,
+)
+def nanmedian_dim(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
+    """Return the elements in the middle of those that are not nan, and where they are."""
+    return _ranked(x, dim, keepdim, _rank_of_middle(x, dim, ignores_nan=True))
+
+
+@op("x.mode(dim)", tex=r"\operatorname{mode} x", by_products=("indices",), layout="rows")
+def mode(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
+    """Return the commonest elements along a dimension, the smallest of them, and the last place."""
+    if not x.ndim:
+        return x.copy(), np.int64(0)
+    rows = np.moveaxis(x, dim, -1)
+    shape = rows.shape[:-1]
+    values, places = np.empty(shape, x.dtype), np.empty(shape, "int64")
+    for i in np.ndindex(*shape):
+        known, counts = np.unique(rows[i], return_counts=True)
+        values[i] = known[np.argmax(counts)]
+        places[i] = np.flatnonzero(rows[i] == values[i])[-1]
+    if keepdim:
+        return np.expand_dims(values, dim), np.expand_dims(places, dim)
+    return values[()], places[()]
+
+
+for _choosing in (kthvalue, median_dim, nanmedian_dim, mode):
+
+    @_choosing.vjp("x", tex=r"\bar z\,[i = \arg z]")
+    def _(g: Value, indices: Value, x_shape: Ints, dim: int, keepdim: bool) -> Value:
+        if not x_shape:
+            return g
+        if not keepdim:
+            g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
+        return scatter_add(zeros(g, x_shape), indices, g, dim=dim)
+
+
+@op("x.nansum(dim)", tex=r"\textstyle\sum_{x_i \ne \mathrm{nan}} x_i", layout="rows")
+def nansum(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
+    """Add up along dimensions; nan counts as 0."""
+    dtype = x.dtype if x.dtype.kind == "f" else np.dtype("int64")
+    return np.nansum(x, dim, dtype=dtype, keepdims=keepdim)
+
+
+@nansum.vjp("x", tex=r"\bar z\,[x \ne \mathrm{nan}]")
+def _(g: Value, x: Value, dim: Ints, keepdim: bool) -> Value:
+    return masked(spread(keep(g, x.shape, dim, keepdim), x.shape), ~isnan(x))
+
+
+@op("(x - y).norm(p)", tex=r"\|x - y\|_p", node="DistBackward0")
+def dist(x: Value, y: Value, *, p: float) -> Value:
+    """Return the length of the difference of two tensors."""
+    apart = x - y
+    return linalg_vector_norm.op.forward(apart, ord=p, dim=tuple(range(apart.ndim)))
+
+
+def _towards(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    apart = x - y
+    slope = linalg_vector_norm.op.rules["x"].function
+    return slope(g, out, apart, p, tuple(range(len(apart.shape))), False)
+
+
+@dist.vjp("x", tex=r"\bar z\,\partial z / \partial (x - y)")
+def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    return _towards(g, x, y, out, p)
+
+
+@dist.vjp("y", tex=r"-\bar z\,\partial z / \partial (x - y)")
+def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    back = _towards(g, x, y, out, p)
+    return back if back is None else -back
+
+
+# -- two results of one operation: PyTorch has one node for both, the kit one for each ------------
+
+
+@op("x.amin(dim)", tex=r"\min x", node="AminmaxBackward0", layout="rows")
+def aminmax_min(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
+    """Return the smallest elements: the first result of ``aminmax``."""
+    return amin.op.forward(x, dim=dim, keepdim=keepdim)
+
+
+@op("x.amax(dim)", tex=r"\max x", node="AminmaxBackward0", layout="rows")
+def aminmax_max(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
+    """Return the largest elements: the second result of ``aminmax``."""
+    return amax.op.forward(x, dim=dim, keepdim=keepdim)
+
+
+@op("x.std(dim)", tex=std.op.tex, node="StdMeanBackward0", layout="rows")
+def std_mean_std(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
+    """Return the standard deviation: the first result of ``std_mean``."""
+    return std.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
+
+
+@op("x.mean(dim)", tex=mean_dim.op.tex, node="StdMeanBackward0", layout="rows")
+def std_mean_mean(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
+    """Return the mean: the second result of ``std_mean``."""
+    return mean_dim.op.forward(x, dim=dim, keepdim=keepdim)
+
+
+@op("x.var(dim)", tex=var.op.tex, node="VarMeanBackward0", layout="rows")
+def var_mean_var(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
+    """Return the variance: the first result of ``var_mean``."""
+    return var.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
+
+
+@op("x.mean(dim)", tex=mean_dim.op.tex, node="VarMeanBackward0", layout="rows")
+def var_mean_mean(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
+    """Return the mean: the second result of ``var_mean``."""
+    return mean_dim.op.forward(x, dim=dim, keepdim=keepdim)
+
+
+for _twin, _single in (
+    (aminmax_min, amin),
+    (aminmax_max, amax),
+    (std_mean_std, std),
+    (std_mean_mean, mean_dim),
+    (var_mean_var, var),
+    (var_mean_mean, mean_dim),
+):
+    _rule = _single.op.rules["x"]
+    _twin.vjp("x", tex=_rule.tex)(_rule.function)

@@ -1,0 +1,164 @@
+"""More products and distances: cross products, all distances between two sets of points, ``addmv``.
+
+After reading this file you know that most of them are sums of products, whose rules are products
+with the other factors. Read next: ``static.py``.
+"""
+
+# mypy: disable-error-code="has-type"
+# A rule may name the op that it belongs to.
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.errors import error
+from autodiff_kit.ops import checks
+from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.elementwise import abs, masked, sign
+from autodiff_kit.ops.linalg import bmm, mv
+from autodiff_kit.ops.reduction import sum_dim
+from autodiff_kit.ops.shape import expand, transpose, unsqueeze
+from autodiff_kit.ops.table import op, vjp
+
+__all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "linalg_cross", "vdot"]
+
+
+def _same_size(*vectors: Value) -> None:
+    x, y = vectors
+    if x.dtype != y.dtype:
+        raise error("linalg.dot_dtypes", x=x.dtype, y=y.dtype)
+
+
+@op("x @ y", tex=r"x^\top y", dtypes="any", saved_as={"y": "other"}, whole=_same_size)
+@vjp("x", lambda g, y: g * y, tex=r"\bar z\,y")
+@vjp("y", lambda g, x: g * x, tex=r"\bar z\,x")
+def vdot(x: Value, y: Value) -> Value:
+    """Multiply two vectors and sum, as ``dot`` does for real numbers."""
+    return x.dot(y)
+
+
+@op("cross(x, y, axis=dim)", tex=r"x \times y", node="LinalgCrossBackward0", layout="rows")
+@vjp("x", lambda g, y, dim: linalg_cross(y, g, dim=dim), tex=r"y \times \bar z")
+@vjp("y", lambda g, x, dim: linalg_cross(g, x, dim=dim), tex=r"\bar z \times x")
+def linalg_cross(x: Value, y: Value, *, dim: int) -> Value:
+    """Return the vector at right angles to two others; ``dim`` has size 3."""
+    return np.cross(x, y, axis=dim)
+
+
+# -- added to something ---------------------------------------------------------------------------
+
+
+@op("beta * input + alpha * (mat @ vec)", tex=r"\beta x + \alpha A v", saved_as={"mat": "mat"})
+@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
+@vjp("mat", lambda g, vec, alpha: unsqueeze(g, dim=1) * (vec * alpha), tex=r"\alpha \bar z v^\top")
+@vjp("vec", lambda g, mat, alpha: mv(mat.T, g) * alpha, tex=r"\alpha A^\top \bar z")
+def addmv(input: Value, mat: Value, vec: Value, *, beta: float = 1, alpha: float = 1) -> Value:
+    """Multiply a matrix and a vector, and add."""
+    return beta * input + alpha * (mat @ vec)
+
+
+@op(
+    "beta * input + alpha * outer(x, y)",
+    tex=r"\beta A + \alpha x y^\top",
+    saved_as={"x": "vec1", "y": "vec2"},
+)
+@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
+@vjp("x", lambda g, y, alpha: mv(g, y) * alpha, tex=r"\alpha \bar z y")
+@vjp("y", lambda g, x, alpha: mv(g.T, x) * alpha, tex=r"\alpha \bar z^\top x")
+def addr(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 1) -> Value:
+    """Multiply every element of a vector with every one of another, and add."""
+    return beta * input + alpha * np.outer(x, y)
+
+
+def _t(x: Value) -> Value:
+    return transpose(x, dim0=1, dim1=2)
+
+
+@op(
+    "beta * input + alpha * (x @ y)",
+    tex=r"\beta A + \alpha x\,y",
+    saved_as={"x": "batch1", "y": "batch2"},
+)
+@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
+@vjp("x", lambda g, y, alpha: bmm(g, _t(y)) * alpha, tex=r"\alpha \bar z\,y^\top")
+@vjp("y", lambda g, x, alpha: bmm(_t(x), g) * alpha, tex=r"\alpha x^\top \bar z")
+def baddbmm(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 1) -> Value:
+    """Multiply matrices pairwise, and add."""
+    return beta * input + alpha * (x @ y)
+
+
+def _for_each(g: Value, shape: Ints) -> Value:
+    """Return the gradient of a sum over the pairs once for each pair."""
+    return expand(unsqueeze(g, dim=0), shape=(shape[0], *g.shape))
+
+
+@op(
+    "beta * input + alpha * sum(x @ y, 0)",
+    tex=r"\beta A + \alpha \textstyle\sum_k x_k y_k",
+    saved_as={"x": "batch1", "y": "batch2"},
+)
+@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
+@vjp(
+    "x",
+    lambda g, x_shape, y, alpha: bmm(_for_each(g, x_shape), _t(y)) * alpha,
+    tex=r"\alpha \bar z\,y_k^\top",
+)
+@vjp(
+    "y",
+    lambda g, x, y_shape, alpha: bmm(_t(x), _for_each(g, y_shape)) * alpha,
+    tex=r"\alpha x_k^\top \bar z",
+)
+def addbmm(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 1) -> Value:
+    """Multiply matrices pairwise, add the products up, and add."""
+    return beta * input + alpha * (x @ y).sum(0)
+
+
+# -- distances ------------------------------------------------------------------------------------
+
+
+@op("cdist(x, y, p)", tex=r"\|x_i - y_j\|_p", whole=checks.refuse("cdist_cpu"), layout="rows")
+def cdist(x: Value, y: Value, *, p: float) -> Value:
+    """Return the distances between the points of two sets: (*, n, k), (*, m, k) to (*, n, m)."""
+    apart = np.abs(x[..., :, None, :] - y[..., None, :, :])
+    if p == 0:
+        return (apart != 0).sum(-1).astype(x.dtype)
+    if math.isinf(p):
+        return apart.max(-1, initial=0)
+    if p == 2:
+        return np.sqrt((apart * apart).sum(-1))
+    return (apart**p).sum(-1) ** x.dtype.type(1 / p)
+
+
+def _slopes(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    """Return what flows back to every difference of a point of x and one of y."""
+    rank = len(x.shape)
+    apart = unsqueeze(x, dim=rank - 1) - unsqueeze(y, dim=rank - 2)
+    g, out = unsqueeze(g, dim=len(g.shape)), unsqueeze(out, dim=len(out.shape))
+    if p == 0:
+        return apart * 0
+    if p == 1:
+        return g * sign(apart)
+    if math.isinf(p):
+        return g * masked(sign(apart), abs(apart) == out)
+    if p < 2:
+        return masked(
+            sign(apart) * abs(apart) ** (p - 1) * (g / out ** (p - 1)), (apart != 0) & (out != 0)
+        )
+    return masked(
+        apart * abs(apart) ** (p - 2) * (g / out ** (p - 1)), (apart == apart) & (out != 0)
+    )
+
+
+@cdist.vjp("x", tex=r"\textstyle\sum_j \bar z_{ij}\,\partial z_{ij} / \partial x_i")
+def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    slopes = _slopes(g, x, y, out, p)
+    return sum_dim(slopes, dim=(len(slopes.shape) - 2,))
+
+
+@cdist.vjp("y", tex=r"\textstyle\sum_i \bar z_{ij}\,\partial z_{ij} / \partial y_j")
+def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    slopes = _slopes(g, x, y, out, p)
+    return -sum_dim(slopes, dim=(len(slopes.shape) - 3,))

@@ -1,0 +1,91 @@
+"""Inverses, determinants and linear systems.
+
+After reading this file you know that the gradient of an inverse needs no inverse of its own: the
+result is enough. Read next: ``drawing.py``.
+
+Source of the rules: Giles, Collected matrix derivative results (2008), section 2.2.
+"""
+
+# mypy: disable-error-code="has-type"
+# A rule may name the op that it belongs to.
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.node import Value
+from autodiff_kit.errors import error
+from autodiff_kit.ops.linalg import matmul
+from autodiff_kit.ops.shape import transpose, unsqueeze
+from autodiff_kit.ops.table import op, vjp
+
+__all__ = ["linalg_det", "linalg_inv_ex", "linalg_slogdet", "linalg_solve_ex"]
+
+
+def _t(x: Value) -> Value:
+    """Transpose matrices."""
+    return transpose(x, dim0=len(x.shape) - 2, dim1=len(x.shape) - 1)
+
+
+def _by_columns(x: Any) -> Any:
+    """Return matrices that lie in memory column by column, as the solvers of PyTorch leave them."""
+    return np.swapaxes(np.ascontiguousarray(np.swapaxes(x, -1, -2)), -1, -2)
+
+
+@op("inv(x)", tex=r"x^{-1}", node="LinalgInvExBackward0", layout="own")
+@vjp("x", lambda g, out: -matmul(_t(out), matmul(g, _t(out))), tex=r"-z^\top \bar z\,z^\top")
+def linalg_inv_ex(x: Value) -> Value:
+    """Return the inverse of matrices."""
+    try:
+        return _by_columns(np.linalg.inv(x))
+    except np.linalg.LinAlgError:
+        raise error("linalg.singular_inverse") from None
+
+
+@op("solve(x, y)", tex=r"x^{-1} y", node="LinalgSolveExBackward0", layout="own")
+@vjp(
+    "x", lambda g, x, out: -_outer(linalg_solve_ex(_t(x), g), out), tex=r"-x^{-\top} \bar z\,z^\top"
+)
+@vjp("y", lambda g, x: linalg_solve_ex(_t(x), g), tex=r"x^{-\top} \bar z")
+def linalg_solve_ex(x: Value, y: Value) -> Value:
+    """Return what x must be multiplied with to give y: columns, or one vector for each matrix."""
+    is_vector = y.ndim == x.ndim - 1
+    try:
+        out = np.linalg.solve(x, y[..., None] if is_vector else y)
+    except np.linalg.LinAlgError:
+        raise error("linalg.singular_system") from None
+    return out[..., 0] if is_vector else _by_columns(out)
+
+
+def _outer(y: Value, z: Value) -> Value:
+    """Multiply columns y with rows z; vectors count as one column."""
+    if len(y.shape) == 1:
+        return unsqueeze(y, dim=1) * unsqueeze(z, dim=0)
+    return matmul(y, _t(z))
+
+
+@op("det(x)", tex=r"\det x")
+def linalg_det(x: Value) -> Value:
+    """Return the determinant of matrices."""
+    return np.linalg.det(x).astype(x.dtype)[()]
+
+
+@linalg_det.vjp("x", tex=r"\bar z\,z\,x^{-\top}")
+def _(g: Value, x: Value, out: Value) -> Value:
+    return _each_matrix(g * out) * _t(linalg_inv_ex(x))
+
+
+def _each_matrix(x: Value) -> Value:
+    """Give numbers two more dimensions, to multiply matrices with them."""
+    rank = len(x.shape)
+    return unsqueeze(unsqueeze(x, dim=rank), dim=rank + 1)
+
+
+@op("log(abs(det(x)))", tex=r"\ln |\det x|", by_products=("sign",))
+@vjp("x", lambda g, x: _each_matrix(g) * _t(linalg_inv_ex(x)), tex=r"\bar z\,x^{-\top}")
+def linalg_slogdet(x: Value) -> tuple[Value, Value]:
+    """Return the logarithm of the size of determinants, and their signs."""
+    sign, logarithm = np.linalg.slogdet(x)
+    return logarithm.astype(x.dtype)[()], sign.astype(x.dtype)[()]

@@ -1,0 +1,264 @@
+"""Inputs for the ops behind the functions in ``functions/``, and what NumPy says of them."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.ops.inputs import Sample, numbers, signed
+
+MATRIX, VECTOR, BATCH = numbers(2, 3), numbers(3), numbers(2, 3, 2)
+SIGNED, SHARE, ABOVE_1 = signed(2, 3), numbers(2, 3) / 2, numbers(2, 3) + 1
+WHOLE, MASK = np.array([[4, 0, 7], [2, 2, -3]]), np.array([[True, False, True], [False] * 3])
+PLACES = np.array([[2, 0, 1], [1, 2, 0]])
+ROWS = np.array([1, 0, 1])
+SQUARE, SQUARES = numbers(3, 3) + np.eye(3), numbers(2, 3, 3) + 2 * np.eye(3)
+DRAWN = numbers(2, 3, seed=3)
+
+INSTEAD: dict[str, list[Sample]] = {
+    "acosh": [Sample((ABOVE_1,)), Sample((numbers() + 1,))],
+    "addmv": [
+        Sample((numbers(2), MATRIX, VECTOR), {"beta": 0.5, "alpha": 3.0}),
+        Sample((numbers(), MATRIX, VECTOR)),
+    ],
+    "addr": [Sample((MATRIX, numbers(2), VECTOR), {"beta": 0.5, "alpha": 3.0})],
+    "addbmm": [Sample((numbers(3), BATCH, numbers(2, 2, 3, seed=1)), {"beta": 0.5, "alpha": 3.0})],
+    "aminmax_max": [Sample((MATRIX,), {"dim": (1,)}), Sample((MATRIX,), {"dim": (0, 1)})],
+    "aminmax_min": [Sample((MATRIX,), {"dim": (1,), "keepdim": True})],
+    "as_strided": [
+        Sample((numbers(6),), {"size": (2, 3), "stride": (2, 1), "offset": 1}),
+        Sample((MATRIX,), {"size": (4,), "stride": (1,), "offset": 0}),
+    ],
+    "asin": [Sample((SHARE,)), Sample((numbers() / 2,))],
+    "acos": [Sample((SHARE,)), Sample((numbers() / 2,))],
+    "atanh": [Sample((SHARE,)), Sample((numbers() / 2,))],
+    "baddbmm": [Sample((numbers(3), BATCH, numbers(2, 2, 3, seed=1)), {"beta": 0.5, "alpha": 3.0})],
+    "bernoulli": [Sample((MATRIX,), {"numbers": DRAWN})],
+    "bincount": [Sample((np.array([3, 0, 3]),), {"minlength": 6})],
+    "bincount_weighted": [Sample((np.array([3, 0, 3]), VECTOR), {"minlength": 6})],
+    "bitwise_left_shift": [Sample((np.array([1, 3]), np.array([2, 5])))],
+    "bitwise_right_shift": [Sample((np.array([100, -3]), np.array([2, 1])))],
+    "block_diag": [Sample((MATRIX, numbers(), VECTOR))],
+    "cdist": [
+        Sample((numbers(4, 3), numbers(2, 3, seed=1)), {"p": p}) for p in (2.0, 1.0, 3.0, np.inf)
+    ],
+    "count_nonzero": [Sample((WHOLE,), {"dim": (1,)}), Sample((WHOLE,), {"dim": (0, 1)})],
+    "cumprod": [
+        Sample((SIGNED,), {"dim": 1}),
+        Sample((MATRIX * [[1], [0]],), {"dim": 0}),
+        Sample((MATRIX,), {"dim": 0}),
+    ],
+    "diag_embed": [
+        Sample((VECTOR,), {"offset": 1, "dim1": 0, "dim2": 1}),
+        Sample((MATRIX,), {"offset": -1, "dim1": 2, "dim2": 0}),
+    ],
+    "diagonal": [
+        Sample((MATRIX,), {"offset": 1, "dim1": 0, "dim2": 1}),
+        Sample((BATCH,), {"offset": 0, "dim1": 2, "dim2": 1}),
+    ],
+    "diagonal_copy": [Sample((MATRIX,), {"offset": -1, "dim1": 0, "dim2": 1})],
+    "diagonal_backward": [
+        Sample((numbers(2),), {"shape": (2, 3), "offset": 1, "dim1": 0, "dim2": 1})
+    ],
+    "dist": [Sample((MATRIX, numbers(2, 3, seed=1)), {"p": p}) for p in (2.0, 1.0, 3.0)],
+    "erfinv": [Sample((SHARE,)), Sample((-SHARE / 2,)), Sample((numbers() / 2,))],
+    "gcd": [Sample((np.array([12, 7]), np.array([18, 21])))],
+    "heaviside": [Sample((SIGNED, numbers(2, 3, seed=1)))],
+    "histc": [Sample((MATRIX,), {"bins": 4, "low": 0.6, "high": 1.2})],
+    "index_copy": [
+        Sample((MATRIX, np.array([2, 0]), numbers(2, 2, seed=1)), {"dim": 1}),
+        Sample((numbers(), np.int64(0), numbers(seed=1)), {"dim": 0}),
+    ],
+    "index_fill": [Sample((MATRIX, np.array([2, 0])), {"dim": 1, "value": 4.0})],
+    "index_fill_tensor": [Sample((MATRIX, np.array([2, 0]), numbers(seed=1)), {"dim": 1})],
+    "index_put_add": [
+        Sample((MATRIX, numbers(2, 2, seed=1)), {"positions": np.array([[3, 0], [1, 3]])})
+    ],
+    "isclose": [Sample((MATRIX, MATRIX + 1e-6 * WHOLE))],
+    "isin": [Sample((WHOLE, np.array([2, 7])))],
+    "kthvalue": [Sample((BATCH,), {"k": 2, "dim": 1}), Sample((numbers(),), {"k": 1, "dim": 0})],
+    "lcm": [Sample((np.array([12, 7]), np.array([18, 21])))],
+    "lerp": [Sample((MATRIX, numbers(2, 3, seed=1)), {"weight": w}) for w in (0.25, 0.75)],
+    "linalg_cross": [Sample((MATRIX, numbers(2, 3, seed=1)), {"dim": 1})],
+    "linalg_det": [Sample((SQUARE,)), Sample((SQUARES,))],
+    "linalg_inv_ex": [Sample((SQUARE,)), Sample((SQUARES,))],
+    "linalg_slogdet": [Sample((SQUARE,)), Sample((SQUARES,))],
+    "linalg_solve_ex": [
+        Sample((SQUARE, numbers(3, 2, seed=1))),
+        Sample((SQUARE, numbers(3, seed=1))),
+        Sample((SQUARES, numbers(2, 3, 2, seed=1))),
+    ],
+    "logit": [Sample((SHARE,)), Sample((SHARE,), {"eps": 0.35})],
+    "logcumsumexp": [Sample((SIGNED,), {"dim": 1}), Sample((numbers(),), {"dim": 0})],
+    "masked_scatter_from": [Sample((MATRIX, MASK, numbers(2, 2, seed=1)))],
+    "median_dim": [Sample((BATCH,), {"dim": 1}), Sample((BATCH,), {"dim": 1, "keepdim": True})],
+    "nanmedian_dim": [Sample((BATCH,), {"dim": 1})],
+    "mode": [Sample((BATCH,), {"dim": 1}), Sample((MATRIX,), {"dim": 0, "keepdim": True})],
+    "nan_to_num": [Sample((SIGNED,))],
+    "nansum": [Sample((BATCH,), {"dim": (1,)}), Sample((MATRIX,), {"dim": (0, 1)})],
+    "nonzero": [Sample((WHOLE,))],
+    "normal_of_mean": [Sample((MATRIX,), {"numbers": DRAWN})],
+    "normal_of_mean_and_std": [Sample((MATRIX, numbers(2, 3, seed=1)), {"numbers": DRAWN})],
+    "normal_of_std": [Sample((MATRIX,), {"numbers": DRAWN})],
+    **{
+        f"{name}_drawn": [Sample((MATRIX,), {"numbers": DRAWN})]
+        for name in ("bernoulli", "exponential", "normal", "random", "uniform")
+    },
+    "repeat_interleave": [Sample((np.array([2, 0, 3]),))],
+    "roll": [
+        Sample((MATRIX,), {"shifts": (1, -2), "dims": (0, 1)}),
+        Sample((MATRIX,), {"shifts": (2,), "dims": ()}),
+    ],
+    "rot90": [Sample((BATCH,), {"k": k, "dims": (0, 2)}) for k in (1, 2, 3)],
+    "round_decimals": [
+        Sample((SIGNED * 7.03,), {"decimals": 1}),
+        Sample((SIGNED * 70,), {"decimals": -1}),
+    ],
+    "scatter_reduce": [
+        Sample(
+            (SIGNED, PLACES // 2, signed(2, 3, seed=1)),
+            {"dim": 1, "reduce": reduce, "include_self": own},
+        )
+        for reduce in ("sum", "prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ],
+    "searchsorted": [
+        Sample((np.sort(VECTOR), MATRIX), {"right": right, "kind": "int64"})
+        for right in (False, True)
+    ],
+    "squeeze_dims": [Sample((numbers(1, 2, 1),), {"dims": (0, 1)})],
+    "std_mean_mean": [Sample((MATRIX,), {"dim": (1,)})],
+    "std_mean_std": [Sample((MATRIX,), {"dim": (1,)})],
+    "var_mean_mean": [Sample((MATRIX,), {"dim": (0, 1), "keepdim": True})],
+    "var_mean_var": [Sample((MATRIX,), {"dim": (1,), "correction": 0})],
+    "take": [Sample((MATRIX, np.array([[5, 0], [5, -1]])))],
+    "trace": [Sample((MATRIX,)), Sample((numbers(3, 2),))],
+    "tril": [Sample((BATCH,), {"diagonal": 0}), Sample((MATRIX,), {"diagonal": 1})],
+    "triu": [Sample((BATCH,), {"diagonal": 0}), Sample((MATRIX,), {"diagonal": -1})],
+    "unfold": [
+        Sample((numbers(2, 5),), {"dim": 1, "size": 3, "step": 2}),
+        Sample((MATRIX,), {"dim": 0, "size": 2, "step": 1}),
+    ],
+    "unfold_backward": [
+        Sample((numbers(2, 2, 3),), {"shape": (2, 5), "dim": 1, "size": 3, "step": 2})
+    ],
+    "unique": [Sample((np.array([3.0, 1.0, 3.0]),))],
+    "unique_consecutive": [Sample((np.array([3.0, 3.0, 1.0, 3.0]),))],
+    "unique_dim": [Sample((np.array([[3.0, 1.0], [0.0, 2.0], [3.0, 1.0]]),), {"dim": 0})],
+    "vdot": [Sample((VECTOR, numbers(3, seed=1)))],
+    "xlogy_number": [Sample((SIGNED,), {"y": 0.4})],
+}
+
+# What the text of an op does not say to NumPy.
+WITH_NUMPY = {
+    "aminmax_max": "np.max(x, dim, keepdims=keepdim)",
+    "aminmax_min": "np.min(x, dim, keepdims=keepdim)",
+    "as_strided": "np.array([[x.flat[offset + sum(np.multiply(k, stride))]] "
+    "for k in np.ndindex(*size)]).reshape(size)",
+    "block_diag": "plainly.blocks(tensors)",
+    "cdist": "np.array([[np.linalg.norm(a - b, p) for b in y] for a in x])",
+    "cummax": "np.maximum.accumulate(x, dim)",
+    "cummin": "np.minimum.accumulate(x, dim)",
+    "diag_embed": "plainly.embedded(x, offset, dim1, dim2)",
+    "diagonal_backward": "adjoint(lambda e: np.diagonal(e, offset, dim1, dim2), x, shape)",
+    "dist": "np.linalg.norm((x - y).ravel(), p)",
+    "erfc": "1 - error_function(x)",
+    "erfinv": "plainly.solved(error_function, x)",
+    "histc": "np.histogram(x, bins, (low, high))[0]",
+    "index_copy": "plainly.written(x, index, source, dim)",
+    "index_fill": "plainly.written(x, index, value, dim)",
+    "index_fill_tensor": "plainly.written(x, index, value, dim)",
+    "index_put_add": "x + adjoint(lambda e: np.take(e, positions), y, x.shape)",
+    "kthvalue": "np.take(ordered(x, dim, False), k - 1, dim) if x.ndim else x",
+    "lerp_tensor": "x + weight * (y - x)",
+    "linalg_cross": "np.cross(x, y, axis=dim)",
+    "linalg_det": "np.linalg.det(x)",
+    "linalg_inv_ex": "np.linalg.inv(x)",
+    "linalg_slogdet": "np.linalg.slogdet(x)[1]",
+    "linalg_solve_ex": "np.linalg.solve(x, y)",
+    "logcumsumexp": "np.log(np.cumsum(np.exp(x), dim)) if x.ndim else x",
+    "logit": "plainly.logit(x, eps)",
+    "masked_scatter_from": "plainly.masked(x, mask, source)",
+    "median_all": "np.sort(x, None)[(x.size - 1) // 2]",
+    "median_dim": "np.take(ordered(x, dim, False), [1], dim).reshape("
+    "np.max(x, dim, keepdims=keepdim).shape)",
+    "mode": "np.min(x, dim, keepdims=keepdim)",  # no element is there twice
+    "nan_to_num": "x",
+    "nanmedian_all": "np.sort(x, None)[(x.size - 1) // 2]",
+    "nanmedian_dim": "np.median(x, dim)",
+    "nansum": "np.sum(x, dim, keepdims=keepdim)",
+    "nonzero": "np.argwhere(x)",
+    "roll": "np.roll(x, shifts, dims or None)",
+    "scatter_reduce": "plainly.reduced(x, index, source, dim, reduce, include_self)",
+    "searchsorted": "np.searchsorted(x, y, 'right' if right else 'left')",
+    "squeeze_dims": "np.squeeze(x, dims[0])",
+    "std_mean_std": "(np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)) ** 0.5",
+    "squeeze_in_place": "np.squeeze(x)",
+    "t_in_place": "np.transpose(x)",
+    "transpose_in_place": "np.swapaxes(x, dim0, dim1)",
+    "unsqueeze_in_place": "np.expand_dims(x, dim)",
+    "unfold": "plainly.windows(x, dim, size, step)",
+    "unfold_backward": "adjoint(lambda e: plainly.windows(e, dim, size, step), x, shape)",
+    "unique_consecutive": "[3.0, 1.0, 3.0]",
+    "var_mean_var": "np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)",
+}
+
+
+class plainly:
+    """Slow and plain ways to compute the same."""
+
+    @staticmethod
+    def blocks(tensors: Any) -> Any:
+        parts = [np.atleast_2d(x) for x in tensors]
+        rows = []
+        for i, row in enumerate(parts):
+            others = [np.zeros((len(row), part.shape[1])) for part in parts]
+            rows.append([row if k == i else other for k, other in enumerate(others)])
+        return np.block(rows)
+
+    @staticmethod
+    def embedded(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+        matrices = [np.diag(row, offset) for row in x.reshape(-1, x.shape[-1])]
+        size = matrices[0].shape
+        return np.moveaxis(np.reshape(matrices, (*x.shape[:-1], *size)), (-2, -1), (dim1, dim2))
+
+    @staticmethod
+    def solved(function: Any, y: Any) -> Any:
+        low, high = np.full(np.shape(y), -6.0), np.full(np.shape(y), 6.0)
+        for _ in range(80):
+            middle = (low + high) / 2
+            below = function(middle) < y
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return low
+
+    @staticmethod
+    def logit(x: Any, eps: float | None) -> Any:
+        inside = x if eps is None else np.clip(x, eps, 1 - eps)
+        return np.log(inside) - np.log(1 - inside)
+
+    @staticmethod
+    def masked(x: Any, mask: Any, source: Any) -> Any:
+        out = x.copy()
+        np.place(out, mask, source.ravel())
+        return out
+
+    @staticmethod
+    def reduced(x: Any, index: Any, source: Any, dim: int, reduce: str, include_self: bool) -> Any:
+        function = {"amax": np.max, "amin": np.min}.get(reduce) or getattr(np, reduce)
+        met: dict[Any, list[float]] = {
+            i: [x[i]] if include_self else [] for i in np.ndindex(x.shape)
+        }
+        for i in np.ndindex(index.shape):
+            met[(*i[:dim], index[i], *i[dim + 1 :])].append(source[i])
+        return np.reshape([function(v or [x[i]]) for i, v in met.items()], x.shape)
+
+    @staticmethod
+    def windows(x: Any, dim: int, size: int, step: int) -> Any:
+        starts = range(0, x.shape[dim] - size + 1, step)
+        parts = [np.moveaxis(np.take(x, range(i, i + size), dim), dim, -1) for i in starts]
+        return np.stack(parts, dim)
+
+    @staticmethod
+    def written(x: Any, index: Any, value: Any, dim: int) -> Any:
+        out = np.atleast_1d(x).copy()
+        out[(slice(None),) * dim + (index,)] = value
+        return out.reshape(np.shape(x))
