@@ -40,6 +40,9 @@ class ValuesAndIndices(NamedTuple):
     def __setitem__(self, *_: Any) -> NoReturn:
         raise error("tensor.pair_changed", name=type(self).__name__)
 
+    def __delitem__(self, _: Any) -> NoReturn:
+        raise error("tensor.pair_cut", name=type(self).__name__)
+
 
 @cache
 def _pair_of(name: str) -> Any:

@@ -52,18 +52,25 @@ def _check_rounded(x: Value, y: Value, *, rounding_mode: str) -> None:
     (_check_floor if rounding_mode == "floor" else _check_trunc)(x, y)
 
 
+def _rest(x: Value, y: Value) -> Value:
+    rest = np.remainder(x, y)
+    if rest.dtype.kind != "f":
+        return rest
+    return np.where(rest == 0, np.copysign(rest, x), rest)[()]  # 0 has the sign of x in PyTorch
+
+
 @op("x % y", tex=r"x \bmod y", node="RemainderBackward0", operands=("y",), whole=_check_remainder)
 @vjp("x", lambda g: g, tex=r"\bar z")
 def remainder_by_number(x: Value, *, y: float) -> Value:
     """Return what is left after whole divisions by a number: what ``x % 2`` calls."""
-    return np.remainder(x, y)
+    return _rest(x, y)
 
 
 @op("x % y", tex=r"x \bmod y", node="RemainderBackward1", whole=_check_remainder)
 @vjp("x", lambda g: g, tex=r"\bar z")
 def remainder(x: Value, y: Value) -> Value:
     """Return what is left after whole divisions; the sign is that of ``y``."""
-    return np.remainder(x, y)
+    return _rest(x, y)
 
 
 @remainder.vjp("y", tex=r"-\bar z \odot \lfloor x / y \rfloor")
@@ -115,7 +122,7 @@ def floor_divide_number(x: Value, *, y: float) -> Value:
 @vjp("x", lambda g: checks.no_derivative("remainder"), tex=r"\text{none}")
 def remainder_of_number(x: Value, *, y: float) -> Value:
     """Return what is left of a number: what ``7 % x`` calls."""
-    return np.remainder(y, x)
+    return _rest(y, x)
 
 
 for _refused in (floor_divide_by_number, floor_divide, floor_divide_number, remainder_of_number):

@@ -496,6 +496,7 @@ empty.norm(-float('inf'), 0)
 empty.norm(-1, -2)
 m.sort(4)
 m.topk(5)
+k = m.max(0); del k[0]
 m.topk(-1)
 z.topk(2)
 b.topk(1)

@@ -870,6 +870,10 @@ GRAPH = {
         print(loss, tree(loss.grad_fn))
         print(torch.cat([torch.ones(0), torch.ones(0)], 1))
     """,
+    "a remainder of 0 has the sign of what is divided": """
+        x = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.5, -2.5])
+        print(x % 0.5, x % -0.5, 3 % x, x % float("inf"), torch.arange(3) % -2)
+    """,
     "a list of lists counts as a tuple of keys, with a warning": """
         print(m[[[0, 1], [2, 1]]], m[[None, 0]], m[[0, 1]], m[[[0]] * 40].shape)
         m[[[0, 1], [2, 1]]] = 7.0
