@@ -249,7 +249,8 @@ def shape_of_sizes(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     if any(n < 0 for n in shape):
         if name == "zeros":
             raise error("creation.negative_zeros")
-        raise error("shapes.negative_size", size=min(shape), shape=list(shape))
+        first = next(n for n in shape if n < 0)
+        raise error("shapes.negative_size", size=first, shape=list(shape))
     return shape
 
 

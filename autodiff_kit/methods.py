@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
+from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.errors import error
 from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.ops.checks import refuse_bool_difference, unless_misfit
@@ -253,7 +254,8 @@ def _along_dim(name: str) -> Any:
 
     @_called(name)
     def method(self: Any, dim: int, dtype: Any = None) -> Any:
-        return getattr(ops, name)(_converted(self, dtype), dim=self._dim(dim))
+        converted = _converted(self, dtype) if name == "cumsum" else _shown(self, dtype)
+        return getattr(ops, name)(converted, dim=self._dim(dim))
 
     return method
 
@@ -651,8 +653,9 @@ class Methods(MoreMethods):
         if min(counts, default=0) < 0:
             own = (1,) * (len(counts) - self.ndim) + self._array.shape
             shape = [n * m for n, m in zip(counts, own, strict=True)]
-            if min(shape) < 0:
-                raise error("shapes.negative_size", size=min(shape), shape=shape)
+            first = next((n for n in shape if n < 0), None)
+            if first is not None:
+                raise error("shapes.negative_size", size=first, shape=shape)
             counts = tuple(max(n, 0) for n in counts)  # of a dimension without elements
         return ops.repeat(self, repeats=counts)
 
@@ -794,6 +797,18 @@ def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) 
 
 
 def _converted(tensor: Any, dtype: Any) -> Any:
+    """Return a tensor in the dtype in which an operation computes: nodes do not show that."""
+    kind = None if dtype is None else dtypes.as_dtype(dtype, "to")
+    if kind is None or kind.numpy == tensor._array.dtype:
+        return tensor
+    if kind.is_floating_point:
+        return ops.promote(tensor, dtype=kind.numpy)
+    if tensor._node is not None and local.mode.grad_enabled:
+        raise error("autograd.whole_history", kind=kind.tensor_type)
+    return tensor.to(kind)
+
+
+def _shown(tensor: Any, dtype: Any) -> Any:
     return tensor if dtype is None else tensor.to(dtype)
 
 

@@ -60,6 +60,9 @@ def has_version(tensor: Tensor) -> bool:
 
 def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
     """Note that ``view`` looks into the memory of ``of``: they share base and version."""
+    if of._changes is tensors.INFERENCE:  # nobody counts its changes, and it has no history
+        view._changes = of._changes
+        return
     mode = local.mode
     base = of._base
     if view._node is not None and view._array.dtype.kind != "f":

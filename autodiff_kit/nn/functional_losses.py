@@ -82,7 +82,7 @@ def cross_entropy(
         return _cross_entropy_of_shares(
             input, target, weight, ignore_index, reduction, label_smoothing
         )
-    log_share = ops.log_softmax(input, dim=dim)
+    log_share = ops.log_softmax(input, dim=input._dim(dim if shape else 1))
     loss = _nll_loss(log_share, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return loss
@@ -153,8 +153,7 @@ def _nll_loss(
     shape, wanted = input._array.shape, target._array.shape
     if shape[:1] + shape[2:] != wanted or len(shape) < 2:
         target = _fitting_target(shape, target)
-    if target._array.dtype not in _CLASS_TYPES:
-        raise error("functional.target_type", kind=tensor_type(target._array.dtype))
+    _check_classes(target)
     if weight is not None:
         classes = shape[:2][-1]
         if weight.shape != (classes,):
@@ -170,6 +169,11 @@ def _nll_loss(
     )
 
 
+def _check_classes(target: Tensor) -> None:
+    if target._array.dtype not in _CLASS_TYPES:
+        raise error("functional.target_type", kind=tensor_type(target._array.dtype))
+
+
 def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
     """Return the target of one sample as a 0-d tensor; raise an error for all that do not fit."""
     own = target._array.shape
@@ -177,10 +181,12 @@ def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
         raise error("functional.nll_of_0d")
     if len(own) > 1 and len(shape) < 3:
         raise error("functional.multi_target")
-    if len(shape) == 1 and own not in ((), (1,)):
-        raise error("functional.one_target", count=own[0])
     if len(shape) > 1 and shape[0] != (own[0] if own else 0):
         raise error("functional.batch_size", n=shape[0], m=own[0] if own else 0)
+    if len(shape) < 3:
+        _check_classes(target)
+    if len(shape) == 1 and own not in ((), (1,)):
+        raise error("functional.one_target", count=own[0])
     if len(shape) > 1 and not own:
         if len(shape) == 2:
             raise error("shapes.size_of_0d", dim=0)

@@ -81,7 +81,7 @@ def _chosen(
 _NLL = r"-\textstyle\sum_n w_{t_n} x_{n, t_n} / \sum_n w_{t_n}"
 
 
-@op("nll_loss(x, target, weight)", tex=_NLL)
+@op("nll_loss(x, target, weight)", tex=_NLL, whole=floats_only("nll_loss_out_frame"))
 def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     """Pick the log-probability of each target, change its sign, and average with weights."""
     kept, places, counts, total = _chosen(x.shape, target, weight, ignore_index)
@@ -93,7 +93,12 @@ def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction
     return -_add(shares) if reduction == "sum" else -_add(shares) / x.dtype.type(total)
 
 
-@op("nll_loss(x, target, weight)", tex=_NLL, node="NllLoss2DBackward0")
+@op(
+    "nll_loss(x, target, weight)",
+    tex=_NLL,
+    node="NllLoss2DBackward0",
+    whole=floats_only("nll_loss2d_forward_out_frame"),
+)
 def nll_loss2d(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     """Do the same for every pixel of images."""
     return nll_loss(x, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction)

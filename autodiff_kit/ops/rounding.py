@@ -6,6 +6,8 @@ PyTorch gives 0, and where it refuses. Read next: ``reduction.py``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
@@ -53,7 +55,7 @@ def _check_rounded(x: Value, y: Value, *, rounding_mode: str) -> None:
 
 
 def _rest(x: Value, y: Value) -> Value:
-    rest = np.remainder(x, y)
+    rest: Any = np.remainder(x, y)
     if rest.dtype.kind != "f":
         return rest
     return np.where(rest == 0, np.copysign(rest, x), rest)[()]  # 0 has the sign of x in PyTorch

@@ -874,6 +874,24 @@ GRAPH = {
         x = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.5, -2.5])
         print(x % 0.5, x % -0.5, 3 % x, x % float("inf"), torch.arange(3) % -2)
     """,
+    "sums in another dtype do not show the conversion, softmax does": """
+        for call in ("sum(0)", "sum()", "mean()", "prod(0)", "cumsum(0)", "norm()", "softmax(0)"):
+            name, dim = call[:-1].split("(")
+            kwargs = {"dim": int(dim)} if dim else {}
+            out = getattr(a, name)(dtype=torch.float64, **kwargs)
+            print(name, out, tree(out.grad_fn), torch.autograd.grad(out.sum(), a)[0].dtype)
+    """,
+    "integers to negative powers": """
+        x = torch.tensor([-(2**63), 1, -1, 0, 2, -1])
+        print(x ** x, x ** torch.tensor([-2, -2, -3, 3, -1, -4]))
+        print(m.t().pow(1).stride())
+    """,
+    "views of inference tensors have no base": """
+        with torch.inference_mode():
+            x = torch.ones(2, 3)
+            y = x.t()
+        print(y._base, x[0]._base, x[0].is_inference(), a.detach()[:1]._base is None)
+    """,
     "a list of lists counts as a tuple of keys, with a warning": """
         print(m[[[0, 1], [2, 1]]], m[[None, 0]], m[[0, 1]], m[[[0]] * 40].shape)
         m[[[0, 1], [2, 1]]] = 7.0
