@@ -120,6 +120,8 @@ def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: boo
     if read.shape[:1] == (1,):
         _check_history(value, recorded)
         read = read.reshape(_without_ones(read.shape))  # a view, as PyTorch makes one
+    elif read is own and value is not part:
+        read = read[...]  # a detached tensor: it overlaps only if it has elements
     refuse(part, _HOW, recorded)
     _check_history(value, recorded)
     if value._array.size == 1 and [k.dtype for k in gather.values()] == [bool]:

@@ -72,6 +72,8 @@ def change(
     if function is ops.copy_from:
         recorded = recorded and tensor._array.dtype.kind == "f"
     refuse(tensor, how, recorded)
+    for given in operands if recorded else ():
+        node_of(given)  # refuses a view that lags behind and cannot follow
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
     operand = as_it_was(tensor) if recorded else tensor

@@ -204,6 +204,8 @@ inference.data[...].mul_(2)
 exec("with torch.no_grad(): v = a.view(2)"); v.unsqueeze(0)[0] = 1
 exec("with torch.inference_mode(): v = a.view(1, 2)"); v.unbind()[0].mul_(2)
 i.fill_(a[0]); i[0] = 1
+p = (a * 1).unbind()[0]; p.detach().add_(1); y.fill_(p.view(1))
+v = y.view(1, 2).unbind()[0]; y.add_(1); torch.ones(2).fill_(v)
 v = (a * 1).view(1, 2).unbind()[0].unsqueeze(0).squeeze(0); v += 1
 s = a.sum(0, keepdim=True); p = s * s; s += 1; p.backward()
 v = torch.ones(1, 0); v[..., [0, 0]] = v

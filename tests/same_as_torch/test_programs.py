@@ -482,6 +482,9 @@ IN_PLACE = {
         x[:2].copy_(x.detach()[:2])
         x[x > 9] = x[0]
         x[torch.tensor([False] * 4)] = x[2]
+        x[:0].detach()[x[:0] > 3] = x[:0].detach()
+        z = x[:0]
+        z[z > 3] = z.detach()
         x.mul_(x).add_(x.detach())
         x.fill_(x[2])
         print(x, x._version)
