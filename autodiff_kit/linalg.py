@@ -24,7 +24,7 @@ __all__ += ["norm", "slogdet", "solve", "vecdot", "vector_norm"]
 def _check_float(name: str, A: Tensor) -> None:
     if A._array.dtype.kind != "f":
         kind = tensor_type(A._array.dtype)
-        raise error("linalg.whole_numbers", name=name, kind=kind)
+        raise error("linalg.whole_numbers", name=f"linalg.{name}", kind=kind)
 
 
 def _check_square(name: str, A: Tensor) -> None:
@@ -32,7 +32,7 @@ def _check_square(name: str, A: Tensor) -> None:
         raise error("linalg.no_matrix", name=name)
     if A.shape[-1] != A.shape[-2]:
         raise error("linalg.not_square", name=name, rows=A.shape[-2], columns=A.shape[-1])
-    _check_float(f"linalg.{name}", A)
+    _check_float(name, A)
 
 
 # -- norms ----------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def vector_norm(
 ) -> Tensor:
     """Return the length of vectors along dimensions; of all elements, as one vector, without."""
     x = x if dtype is None else x.to(dtype)
-    _check_float("linalg.vector_norm", x)
+    _check_float("vector_norm", x)
     return ops.linalg_vector_norm(x, ord=ord, dim=x._dims(dim), keepdim=keepdim)
 
 
@@ -89,7 +89,7 @@ def solve(A: Tensor, B: Tensor) -> Tensor:
     is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     if A.shape[-1] != B.shape[-1 if is_vector else -2]:
         shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
-        raise error("linalg.solve_shapes", A=shapes[0], B=shapes[1])
+        raise error("linalg.solve_sizes", A=shapes[0], B=shapes[1])
     return solving.linalg_solve_ex(A, B)
 
 

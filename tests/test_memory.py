@@ -153,10 +153,10 @@ def test_views_that_are_gone_leave_nothing_at_their_base() -> None:
     assert len(x._views) == 0
 
 
-@pytest.mark.parametrize("name", ["cat", "stack"])
+@pytest.mark.parametrize("name", ["block_diag", "cat", "stack"])
 def test_joining_tensors_makes_no_cycle(name: str) -> None:
     parts = [leaf(2) * k for k in range(5)]
-    joined = getattr(torch, name)(parts)
+    joined = getattr(torch, name)(*[parts] if name != "block_diag" else parts)
     references = [watch(t) for t in (*parts, joined)]
 
     del parts, joined
@@ -411,4 +411,5 @@ print(h.item() != 0)
 
 
 def test_the_tests_above_know_all_ops_that_join() -> None:
-    assert {op.name for op in OPS.values() if op.is_variadic} == {"cat", "parts_backward", "stack"}
+    joining = {"block_diag", "cat", "parts_backward", "stack"}
+    assert {op.name for op in OPS.values() if op.is_variadic} == joining

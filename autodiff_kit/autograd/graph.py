@@ -11,7 +11,6 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,15 +165,23 @@ class _Visit:
         return found
 
 
-class _WholeOp(Op):
-    """An op of one node, all of whose rules are called; of a class, as an Op is full."""
+class _OpOfOneNode:
+    """An op whose rules are one node's own: they unpack what it has saved, or call its hooks."""
 
-    is_whole = True
+    is_whole = True  # unpacked also where PyTorch then computes nothing; hooks are always called
+
+    def __init__(self, op: Op, rules: Sequence[Callable[..., Value]], **own: Any) -> None:
+        self.op = op
+        self.rule0, self.rule1, *self.rules_of_more = rules
+        for name, value in own.items():
+            setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.op, name)  # no copy: there is one for each node
 
 
 def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
     """Return an op for one node, whose rules unpack what the node has saved."""
-    made: Any = copy(op)
     visit = _Visit(edges)
 
     def unpacking(rule: Callable[..., Value]) -> Callable[..., Value]:
@@ -184,11 +191,12 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
         return unpack_first
 
-    made.__class__ = _WholeOp  # PyTorch unpacks also where it then computes nothing
-    made.rule0, made.rule1 = unpacking(op.rule0), unpacking(op.rule1)
-    made.rules_of_more = [unpacking(rule) for rule in op.rules_of_more]
-    made.unpack = lambda node: _unpacked((node.out, node.x, node.y, node.rest))  # for ``rebuilt``
-    return made
+    rules = [unpacking(rule) for rule in (op.rule0, op.rule1, *op.rules_of_more)]
+    return _OpOfOneNode(op, rules, unpack=_unpacked_of)
+
+
+def _unpacked_of(node: Node) -> Any:
+    return _unpacked((node.out, node.x, node.y, node.rest))
 
 
 def hooked(op: Op, edges: tuple[Node | None, ...], count: int | None) -> Any:
@@ -196,7 +204,6 @@ def hooked(op: Op, edges: tuple[Node | None, ...], count: int | None) -> Any:
 
     ``count`` is how many outputs the node has, if several.
     """
-    made: Any = copy(op)
     visit = _Visit(edges)
     after: dict[int, Callable[..., Any]] = {}
 
@@ -206,11 +213,7 @@ def hooked(op: Op, edges: tuple[Node | None, ...], count: int | None) -> Any:
 
         return rule
 
-    made.rule0, made.rule1 = rule_of(0), rule_of(1)
-    made.rules_of_more = [rule_of(i) for i in range(2, len(edges))]
-    made.is_whole = True  # hooks are called wherever backward comes by
-    made.after = after
-    return made
+    return _OpOfOneNode(op, [rule_of(i) for i in range(max(2, len(edges)))], after=after)
 
 
 def contributions(op: Op, edges: tuple[Node | None, ...], g: Value, values: Any) -> list[Any]:

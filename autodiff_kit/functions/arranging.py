@@ -77,8 +77,15 @@ def broadcast_shapes(*shapes: Any) -> Size:
             out = np.broadcast_shapes(out, size)
         except ValueError:
             back = next(k for k in range(1, 99) if size[-k] != 1 != out[-k] != size[-k])
-            whole = {"length": size[-back], "back": -back, "index": i, "shape": size}
-            raise error("functions.broadcast_shapes", **whole, other=[*out]) from None
+            length = size[-back]
+            raise error(
+                "functions.broadcast_shapes",
+                length=length,
+                back=-back,
+                index=i,
+                shape=size,
+                other=[*out],
+            ) from None
     return Size(out)
 
 

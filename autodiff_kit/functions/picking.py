@@ -43,8 +43,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             places = _from_the_start(places, len(flat))
         return flat.gather(0, places)
     if input.ndim != indices.ndim:
-        ndims = {"own": input.ndim, "index": indices.ndim}
-        raise error("functions.take_along_dim_ndim", **ndims)
+        raise error("functions.take_along_dim_ndim", own=input.ndim, index=indices.ndim)
     dim = input._dim(dim)
     shape = np.broadcast_shapes(_without(input.shape, dim), _without(indices.shape, dim))
     sizes = [[*shape[:dim], t.shape[dim], *shape[dim + 1 :]] for t in (input, indices)]

@@ -27,7 +27,7 @@ __all__ += ["inverse", "kron", "logdet", "matrix_power", "slogdet", "tensordot",
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Multiply two vectors and sum."""
     if input.ndim != 1 or other.ndim != 1:
-        raise error("linalg.dot_ranks", wrong="", x=input.ndim, y=other.ndim)
+        raise error("linalg.dot_ranks", x=input.ndim, y=other.ndim)
     return products.vdot(input, other)
 
 
@@ -75,8 +75,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         elif b.shape[e] == 1 != a.shape[d]:
             a = a.sum(d, keepdim=True)
         elif a.shape[d] != b.shape[e]:
-            sizes = {"n": a.shape[d], "m": b.shape[e], "d": named[0][i], "e": named[1][i]}
-            raise error("functions.tensordot_sizes", **sizes)
+            n, m = a.shape[d], b.shape[e]
+            raise error("functions.tensordot_sizes", n=n, m=m, d=named[0][i], e=named[1][i])
     left = [d for d in range(a.ndim) if d not in first]
     right = [d for d in range(b.ndim) if d not in second]
     rows = math.prod(a.shape[d] for d in left)

@@ -124,9 +124,14 @@ def as_strided(x: Value, *, size: Ints, stride: Ints, offset: int) -> Value:
     width = x.itemsize
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if 0 not in size and not 0 <= last < memory.size:
-        bytes_ = {"needed": (last + 1) * width, "there": memory.nbytes, "itemsize": width}
         raise error(
-            "shapes.beyond_storage", size=[*size], stride=[*stride], offset=offset, **bytes_
+            "shapes.beyond_storage",
+            size=[*size],
+            stride=[*stride],
+            offset=offset,
+            needed=(last + 1) * width,
+            there=memory.nbytes,
+            itemsize=width,
         )
     steps = tuple(step * width for step in stride)
     return strided(memory[offset:], size, steps)

@@ -63,7 +63,7 @@ def _entries(x: Value, index: Value, dim: int, name: str) -> Any:
     """Return the index of the entries along a dimension that a vector of numbers names."""
     size = x.shape[dim] if x.ndim else 1
     if index.ndim > 1:
-        raise error("indexing.filled_index_ndim", name=name)
+        raise error("indexing.filled_index_ndim")
     if index.dtype not in ("int64", "int32"):
         raise error("indexing.filled_index_dtype", name=name)
     if index.size and not -size <= index.min() <= index.max() < size:

@@ -25,7 +25,7 @@ def test_the_frozen_answer_stands_beside_the_right_one(
         seen.page.keyboard.press("ArrowRight")
     seen.wait_for("The static graph answers 12.167")
     assert "That is wrong: it is 2.167." in seen.caption
-    seen.root.get_by_role("button", name="trace again, here").click()
+    seen.root.get_by_role("button", name="trace again, at these values").click()
     seen.wait_for("Both answer 2.167")
 
     assert seen.is_whole()

@@ -43,7 +43,7 @@ def test_a_click_on_a_sentence_marks_its_places_and_says_it(page: Any) -> None:
     board.locator('[data-id="2"]').click()
     page.wait_for_function("() => document.querySelectorAll('.adk-place-picked').length === 3")
 
-    words = re.compile(r"^\s*2\. h\[0\] = 0\. writes into the same memory")
+    words = re.compile(r"^\s*2\. h\[0\] = 0\. writes into the same storage")
     caption.filter(has_text=words).wait_for()
     assert board.locator("svg").bounding_box() == before  # nothing has jumped
 
