@@ -48,7 +48,7 @@ _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
-_BY_KERNELS = {"dtypes.overflow", "reductions.bool_cumsum"}
+_BY_KERNELS = {"dtypes.overflow", "reductions.running_bool"}
 _BY_KERNELS |= {"indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
 _BY_ARITHMETIC = {"dtypes.bool_alpha", "dtypes.bool_kernel", "dtypes.float_alpha"}
 _BY_ARITHMETIC |= {"dtypes.zero_divisor"}

@@ -254,8 +254,9 @@ def _along_dim(name: str) -> Any:
 
     @_called(name)
     def method(self: Any, dim: int, dtype: Any = None) -> Any:
-        converted = _converted(self, dtype) if name == "cumsum" else _shown(self, dtype)
-        return getattr(ops, name)(converted, dim=self._dim(dim))
+        if name == "cumsum":
+            return running(name, self, dim, dtype)
+        return getattr(ops, name)(_shown(self, dtype), dim=self._dim(dim))
 
     return method
 
@@ -297,12 +298,25 @@ def _clamp_in_place(name: str) -> Any:
     return in_place(name, clamp)
 
 
-def _cumsum(self: Any, dim: int) -> Any:
-    """Return the sums in the dtype of the tensor."""
-    if self._array.dtype == bool and self._array.ndim and self._array.size:
+def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:
+    """Return the running sums or products of a tensor, computed in a dtype."""
+    x, dim = _converted(x, dtype), x._dim(dim)
+    if dtype is not None and x._array.dtype == bool and x._array.ndim and x._array.size:
+        raise error("reductions.running_bool", name=name)
+    return _converted(getattr(ops, name)(x, dim=dim), dtype)
+
+
+def running_in_place(name: str) -> Any:
+    """Make ``cumsum_`` or ``cumprod_``, which compute in the dtype of the tensor."""
+
+    def method(self: Any, dim: int, *, dtype: Any = None) -> Any:
+        kind = self.dtype if dtype is None else dtypes.as_dtype(dtype, f"{name}_")
         self._dim(dim)
-        raise error("reductions.bool_cumsum")
-    return self.cumsum(dim).to(self.dtype)
+        if kind is not self.dtype:
+            raise error("inplace.running_dtype", own=self.dtype.c_type, other=kind.c_type)
+        return running(name, self, dim, kind)
+
+    return in_place(name, method)
 
 
 def _filled_with(self: Any, value: Any) -> Any:
@@ -489,7 +503,7 @@ class Methods(MoreMethods):
     rsqrt_, expm1_, log1p_, tan_ = map(in_place, ("rsqrt", "expm1", "log1p", "tan"))
     clamp_, clamp_min_, clamp_max_ = map(_clamp_in_place, ("clamp", "clamp_min", "clamp_max"))
     remainder_, floor_divide_ = map(in_place, ("remainder", "floor_divide"))
-    sign_, addmm_, cumsum_ = in_place("sign"), in_place("addmm"), in_place("cumsum", _cumsum)
+    sign_, addmm_, cumsum_ = in_place("sign"), in_place("addmm"), running_in_place("cumsum")
     masked_fill_, index_add_, scatter_ = map(in_place, ("masked_fill", "index_add", "scatter"))
 
     def copy_(self: Any, source: Any) -> Tensor:

@@ -123,9 +123,10 @@ def method_of(name: str) -> Any:
     """Return what a function is as a method."""
     if name in _FILE_OF:
         return find(name).method
-    from autodiff_kit.methods import in_place
+    from autodiff_kit.methods import in_place, running_in_place
 
-    return in_place(name.removesuffix("_"))
+    make = running_in_place if name == "cumprod_" else in_place
+    return make(name.removesuffix("_"))
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ that says what it is for. Read next: ``joining.py``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,10 @@ import numpy as np
 from autodiff_kit import inplace, ops
 from autodiff_kit.dtypes import Size
 from autodiff_kit.errors import error
-from autodiff_kit.functions.basic import stack
 from autodiff_kit.functions.declared import Ints, function, method, overloaded
 from autodiff_kit.ops import counting, moving
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.tensor import Tensor
+from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["adjoint", "as_strided", "broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 __all__ += ["expand_as", "fliplr", "flipud", "moveaxis", "movedim", "narrow_copy", "ravel"]
@@ -356,8 +356,16 @@ def _each_as_often(counts: Tensor) -> Tensor:
 
 def unravel_index(indices: Tensor, shape: Ints) -> tuple[Tensor, ...]:
     """Return the places, one tensor per dimension, of elements that are counted row by row."""
-    places = []
-    for size in _tuple(shape)[::-1]:
-        places.append(indices % size)
-        indices = indices // size
-    return stack(places[::-1], dim=-1).unbind(-1)
+    if indices._array.dtype.kind not in "iu":
+        raise error("functions.unravel_dtype", dtype=indices.dtype)
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(sizes, Sequence):
+        raise error("functions.unravel_shape", kind=type(shape))
+    for size in sizes:
+        if not isinstance(size, int):
+            raise error("functions.unravel_size", kind=type(size))
+    if any(size < 0 for size in sizes):
+        raise error("functions.unravel_negative", shape=tuple(sizes))
+    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    places = indices.unsqueeze(-1) // wrap(np.array(steps, int)) % wrap(np.array(sizes, int))
+    return places.unbind(-1)

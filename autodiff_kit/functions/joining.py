@@ -7,8 +7,6 @@ size 1. Read next: ``diagonals.py``.
 from __future__ import annotations
 
 import warnings
-from itertools import combinations as tuples_of
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from autodiff_kit import ops
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat, check_list, stack
 from autodiff_kit.functions.declared import Ints, Tensors, function, overloaded
-from autodiff_kit.tensor import Tensor
+from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "cartesian_prod", "column_stack"]
 __all__ += ["combinations", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack"]
@@ -233,7 +231,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise error("functions.combinations", count=r)
     if r == 0:
-        return input[:0]
-    choose: Any = combinations_with_replacement if with_replacement else tuples_of
-    rows = np.array([*choose(range(input.numel()), r)], int).reshape(-1, r)
-    return stack([input[rows[:, i]] for i in range(r)], dim=1)
+        return input.new_empty(0)
+    places, fits = np.indices(input.shape * r), np.less_equal if with_replacement else np.less
+    mask = wrap(fits(places[:-1], places[1:]).all(0))
+    grids = meshgrid(*[input] * r, indexing="ij")
+    return stack([grid.masked_select(mask) for grid in grids], dim=1)

@@ -83,13 +83,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     columns = math.prod(b.shape[d] for d in right)
     summed = math.prod(a.shape[d] for d in first)
     shape = [*(a.shape[d] for d in left), *(b.shape[d] for d in right)]
+    one, other = a.permute([*left, *first]), b.permute([*second, *right])
     if rows == columns == 1:
-        one = a.permute([*left, *first]).reshape(summed)
-        other = b.permute([*right, *second]).reshape(summed)
-        return one.dot(other).view(shape)
-    one = a.permute([*left, *first]).reshape(rows, summed)
-    other = b.permute([*second, *right]).reshape(summed, columns)
-    return one.mm(other).view(shape)
+        if one.is_contiguous() and other.is_contiguous():
+            return one.reshape(summed).dot(other.reshape(summed)).view(shape)
+        return (one.squeeze() * other.squeeze()).sum(dtype=one.dtype).view(shape)
+    return one.reshape(rows, summed).mm(other.reshape(summed, columns)).view(shape)
 
 
 @function

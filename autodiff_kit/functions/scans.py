@@ -11,7 +11,7 @@ from autodiff_kit import ops
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat
 from autodiff_kit.functions.declared import Dtype, Number, function, overloaded
-from autodiff_kit.methods import pair
+from autodiff_kit.methods import pair, running
 from autodiff_kit.ops import scans
 from autodiff_kit.tensor import Tensor
 
@@ -22,8 +22,7 @@ __all__ += ["trapezoid", "trapz"]
 @function
 def cumprod(input: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
     """Multiply along a dimension, and return every product on the way."""
-    input = input if dtype is None else input.to(dtype)
-    return scans.cumprod(input, dim=input._dim(dim))
+    return running("cumprod", input, dim, dtype)
 
 
 @function

@@ -134,8 +134,7 @@ def cdist(x: Value, y: Value, *, p: float) -> Value:
 
 def _slopes(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
     """Return what flows back to every difference of a point of x and one of y."""
-    rank = len(x.shape)
-    apart = unsqueeze(x, dim=rank - 1) - unsqueeze(y, dim=rank - 2)
+    apart = unsqueeze(x, dim=len(x.shape) - 1) - unsqueeze(y, dim=len(y.shape) - 2)
     g, out = unsqueeze(g, dim=len(g.shape)), unsqueeze(out, dim=len(out.shape))
     if p == 0:
         return apart * 0

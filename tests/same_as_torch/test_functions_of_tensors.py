@@ -80,12 +80,17 @@ _OF_SHAPES = """
     torch.iinfo(torch.int8) torch.finfo().eps isinstance(x,torch.FloatTensor)
     x.type(torch.LongTensor) x.type('torch.DoubleTensor').dtype x.byte() x.short() x.is_cuda
     x.storage_offset() v[1:].storage_offset() torch.combinations(n) torch.cov(x)
-    torch.corrcoef(x)
+    torch.corrcoef(x) torch.combinations(v) torch.combinations(v,3,True) torch.combinations(v,0)
+    torch.tensordot(x,y) torch.tensordot(x,y.T,([0,1],[1,0])) torch.tensordot(x,x.T,1)
+    torch.tensordot(n.char(),n.char(),1) torch.tensordot(s.int(),s.int(),([0,1],[1,0]))
+    torch.unravel_index(n,()) torch.unravel_index(n.byte(),(20,20))
+    n.byte().cumsum(0,dtype=torch.uint8) n.short().cumprod(0,dtype=torch.int16)
+    x.cumsum(1,dtype=torch.float64)
 """
 EXPRESSIONS = [*_OF_ONE.split(), *_OF_TWO.split(), *_OF_SHAPES.split()]
 # Only the name of the last node is compared: PyTorch's C++ code takes other steps before.
 _OWN_STEPS = """
-    torch.combinations(n) torch.cov(x) torch.corrcoef(x) torch.cartesian_prod(v,v) torch.kron(x,s)
+    torch.cov(x) torch.corrcoef(x) torch.cartesian_prod(v,v) torch.kron(x,s)
     torch.dstack([v,v]) x.quantile(.3,dim=1) s.logdet() torch.inner(v,v)
     torch.cumulative_trapezoid(x)
 """
@@ -185,6 +190,17 @@ x.long().quantile(.5)
 x.cumprod()
 x.cumprod(5)
 x.bincount()
+x.cumsum_(1, dtype=torch.float64)
+x.cumprod_(1, dtype=torch.float64)
+x.cumsum_(2, dtype=torch.float64)
+x.cumprod_(1, dtype=3)
+x.cumsum(1, dtype=torch.bool)
+x.cumprod(1, dtype=torch.bool)
+(x > 0).cumprod_(1)
+torch.unravel_index(x, (2, 4))
+torch.unravel_index(x.long(), (2, -4))
+torch.unravel_index(x.long(), (2, .5))
+torch.unravel_index(x.long(), None)
 torch.searchsorted(x, x[0])
 torch.cdist(x, x[:, :2])
 torch.cross(x[0, :2], x[0, :2])

@@ -149,7 +149,7 @@ def function_of(name: str) -> Any:
     elif name in ("float", "double", "half", "int", "long", "short", "bool"):
         place = autodiff_kit.Tensor
     methods = autodiff_kit.nn.functional if place is autodiff_kit.nn.functional else Tensor
-    for found in (place.__dict__.get(name), getattr(methods, name, None)):
+    for found in (getattr(place, name, None), getattr(methods, name, None)):
         if callable(found) and not isinstance(found, type):  # autodiff_kit.view is a package
             return found
     return None
