@@ -10,10 +10,21 @@ from typing import Any
 
 from autodiff_kit.errors import absent
 from autodiff_kit.optim import lr_scheduler as lr_scheduler
-from autodiff_kit.optim.algorithms import SGD, Adadelta, Adagrad, Adam, AdamW, RMSprop
+from autodiff_kit.optim.algorithms import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    NAdam,
+    RAdam,
+    RMSprop,
+)
 from autodiff_kit.optim.optimizer import Optimizer
 
-__all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+__all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
+__all__ += ["RAdam", "RMSprop", "lr_scheduler"]
 
 
 def __getattr__(name: str) -> Any:

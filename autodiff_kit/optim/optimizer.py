@@ -17,7 +17,6 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import enable_grad, local
 from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.errors import error
-from autodiff_kit.nn.options import REQUIRED, reader
 from autodiff_kit.nn.parameter import clear_grad, type_name
 from autodiff_kit.tensor import INFERENCE, Tensor, share
 from autodiff_kit.views import forget_views
@@ -119,8 +118,7 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over options and state; ValueError if these are of other groups of parameters."""
-        state_dict = copy.deepcopy(state_dict)
-        groups = state_dict["param_groups"]
+        groups = copy.deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
             raise error("optim.group_count", own=len(self.param_groups), given=len(groups))
         param_of: dict[int, Tensor] = {}
@@ -137,10 +135,10 @@ class Optimizer:
             if param is None:
                 self.state[key] = values
                 continue
+            self.state[param] = own_state = dict(values)  # the tensors are the same, as in PyTorch
             for name, value in values.items():
                 if isinstance(value, Tensor) and name != "step" and param.is_floating_point():
-                    values[name] = value.to(param.dtype)
-            self.state[param] = values
+                    own_state[name] = value.to(param.dtype)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
@@ -156,20 +154,12 @@ class InPlace(Optimizer):
     Nothing is recorded and no Tensor is made: this is the inner loop of every training. Versions
     go up by one, so that a graph from before the step cannot be used by mistake.
 
-    Class statements list the options; ValueError if some are out of range or do not go together.
+    ValueError if options are out of range or do not go together.
     """
 
-    _read: Callable[..., dict[str, Any]]
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        if options:
-            cls._read = reader(cls, {"params": REQUIRED, **options})
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        options = self._read(*args, **kwargs)
-        params = options.pop("params")
-        self._check(options)
-        super().__init__(params, options)
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self._check(defaults)
+        super().__init__(params, defaults)
         self._opt_called = False
 
     def _check(self, options: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Optimizers beside PyTorch's: the same steps, the same texts, the same words when they fail."""
 
 import inspect
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,15 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {}, {"amsgrad": True}, {"weight_decay": 0.1}, {"betas": (0.5, 0.6), "eps": 1e-3},
         {"maximize": True}, {"decoupled_weight_decay": True, "weight_decay": 0.1},
         {"amsgrad": True, "weight_decay": 0.3, "maximize": True},
+    ],
+    "Adamax": [{}, {"weight_decay": 0.1, "maximize": True}, {"betas": (0.5, 0.6), "eps": 1e-3}],
+    "NAdam": [
+        {}, {"weight_decay": 0.1, "maximize": True}, {"betas": (0.5, 0.6), "momentum_decay": 0.1},
+        {"decoupled_weight_decay": True, "weight_decay": 0.1},
+    ],
+    "RAdam": [
+        {}, {"weight_decay": 0.1, "maximize": True}, {"betas": (0.5, 0.6), "eps": 1e-3},
+        {"decoupled_weight_decay": True, "weight_decay": 0.1},
     ],
     "AdamW": [{}, {"amsgrad": True, "maximize": True}, {"weight_decay": 0.5}, {"weight_decay": 0}],
     "RMSprop": [
@@ -69,8 +79,29 @@ def test_fifty_steps_lead_where_pytorchs_lead(name: str, options: dict[str, Any]
 
 
 @pytest.mark.parametrize("name", OPTIONS)
+def test_constructors_take_what_pytorchs_take(name: str) -> None:
+    def arguments(package: Any) -> list[tuple[Any, ...]]:
+        signature = inspect.signature(getattr(package.optim, name))
+        return [(p.name, p.kind, p.default) for p in signature.parameters.values()]
+
+    own, expected = arguments(autodiff_kit), arguments(torch)
+
+    assert sorted(own) == sorted(expected)  # whatever is given by name only, in any order
+    assert [a for a in own if a[1] != 3] == [a for a in expected if a[1] != 3]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
 def test_training_goes_on_from_a_loaded_state_as_if_nothing_had_happened(name: str) -> None:
-    kit = autodiff_kit
+    def resumed(package: Any, copy: Any) -> tuple[Any, Any]:
+        w = package.tensor([1.0, 2.0], dtype=package.float64, requires_grad=True)
+        optimizer = getattr(package.optim, name)([w], lr=0.1)
+        steps(optimizer, w, 3)
+        other = w.detach().clone().requires_grad_()
+        another = getattr(package.optim, name)([other], lr=0.7)
+        another.load_state_dict(copy(optimizer.state_dict()))
+        steps(optimizer, w, 3)
+        steps(another, other, 3)
+        return w.tolist(), other.tolist()
 
     def steps(optimizer: Any, w: Any, count: int) -> None:
         for _ in range(count):
@@ -78,16 +109,12 @@ def test_training_goes_on_from_a_loaded_state_as_if_nothing_had_happened(name: s
             (w**2).sum().backward()
             optimizer.step()
 
-    w = kit.tensor([1.0, 2.0], dtype=kit.float64, requires_grad=True)
-    optimizer = getattr(kit.optim, name)([w], lr=0.1)
-    steps(optimizer, w, 3)
-    other = w.detach().clone().requires_grad_()
-    resumed = getattr(kit.optim, name)([other], lr=0.7)
-    resumed.load_state_dict(optimizer.state_dict())
-    steps(optimizer, w, 3)
-    steps(resumed, other, 3)
+    for copy in (deepcopy, dict):  # the state of a state_dict is the optimizer's own
+        own, expected = resumed(autodiff_kit, copy), resumed(torch, copy)
 
-    assert other.tolist() == w.tolist()
+        assert own == (pytest.approx(expected[0], rel=1e-12), pytest.approx(expected[1], rel=1e-12))
+        if copy is deepcopy:
+            assert (own[0] == own[1]) == (name != "NAdam")  # which remembers a float32, too
 
 
 GIVEN = """
