@@ -4,10 +4,8 @@
 seeds, every check is needed, and no small change of a solution goes unnoticed.
 """
 
-import gc
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,15 +19,6 @@ from autodiff_kit.grading.verify import Trusted, table, verify_exercise
 COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")
 EXERCISES = COURSE.exercises()
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def without_the_tests_own_objects() -> Iterator[None]:
-    """Keep what the other tests left behind out of the way of the many small graphs made here."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def notebook_of(exercise: Exercise, kind: str = "source") -> Path:
