@@ -54,11 +54,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_is_for_a_browser, reverse=True)  # these take longest, so they begin
 
 
-def pytest_collection_finish() -> None:
-    """Put what was imported and collected out of the garbage collector's way.
+@pytest.fixture(autouse=True, scope="module")
+def out_of_the_garbage_collectors_way() -> None:
+    """Let the garbage collector look at what a file's own tests make.
 
-    It is more than a million objects, and all live as long as the process: each collection that a
-    test asks for or causes would look at all of them, which took longer than most such tests.
+    There are more than a million objects of what was imported and collected, and they live as long
+    as the process. Each collection that a test asks for or causes would look at all of them, which
+    took longer than most such tests.
     """
     gc.collect()
     gc.freeze()
