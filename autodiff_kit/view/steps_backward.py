@@ -268,7 +268,8 @@ class BackwardSteps(Steps):
         frame["set"].setdefault(self.drawn.box_of[node].id, {})["released"] = True
 
     def _argument(self, node: int, arg: str) -> str:
-        return self.names.operands(node).get(arg) or saved_name(arg)
+        inputs = {source["arg"] for source in self.nodes[node]["inputs"]}
+        return self.names.operands(node)[arg] if arg in inputs else saved_name(arg)
 
     def finish(self, event: Event) -> None:
         """Tell what the leaves have gained."""
