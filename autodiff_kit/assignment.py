@@ -62,7 +62,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         # A view is made for the time of this call: it tells what PyTorch's messages name.
         with installed(None):
             part, gather = ops.sliced(tensor, key, assigned=True)
-        if part is not tensor:
+        if part._base is not None and part is not tensor:
             views = part._base._views  # without this one: it need not follow the change
             views.difference_update([view for view in views if view() is part])
     else:

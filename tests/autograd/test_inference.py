@@ -59,6 +59,19 @@ PROGRAMS = {
             loss.backward()
         print(before, before.is_inference(), before._version)
     """,
+    "views of inference tensors are no views": """
+        with torch.inference_mode():
+            x = torch.ones(2, 3)
+            y, n = x[0], a.view(1, 2)
+        for t in (y, x[1], x.view(-1), x.t(), x.detach(), n):
+            print(t._base is None, t.is_inference(), t.requires_grad)
+        print(x[0].detach_() is x)
+        attempt(lambda: n.add_(1))
+        with torch.inference_mode(): x[1].mul_(3)
+        print(x, y)
+        def assign(key): x[key] = a[0]
+        for key in (0, (..., None), x > 0): attempt(lambda: assign(key))
+    """,
     "checkpoint saves its arguments": """
         from importlib import import_module
         checkpoint = import_module(torch.__name__ + ".utils.checkpoint").checkpoint
