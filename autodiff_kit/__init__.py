@@ -38,10 +38,10 @@ from autodiff_kit.dtypes import (
     set_default_dtype,
     uint8,
 )
-from autodiff_kit.errors import absent
 from autodiff_kit.functions import FUNCTIONS as _more_functions
 from autodiff_kit.functions.basic import *
 from autodiff_kit.functions.basic import __all__ as _functions
+from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
 
 __version__ = "0.1.0"
@@ -115,6 +115,9 @@ _LAZY_NAMES = {
 }
 
 
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
+
+
 def __getattr__(name: str) -> Any:
     import importlib
 
@@ -131,7 +134,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
     if name in _LAZY_MODULES:
         return importlib.import_module(f"autodiff_kit.{name}")
-    raise absent("autodiff_kit", name)
+    raise absent(__name__, name)
 
 
 def load_ipython_extension(ip: Any) -> None:

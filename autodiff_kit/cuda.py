@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.errors import absent
+from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all"]
+
+
+__path__ = [modules_below(__name__)]
 
 
 def is_available() -> bool:
@@ -36,4 +39,4 @@ def empty_cache() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.cuda", name)
+    raise absent(__name__, name)

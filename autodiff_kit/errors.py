@@ -14,7 +14,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-__all__ = ["absent", "error", "warn_of_grad", "warn_of_list_key", "warn_of_scalar"]
+__all__ = ["error", "warn_of_grad", "warn_of_list_key", "warn_of_scalar"]
 
 
 def error(key: str, **values: Any) -> Exception:
@@ -48,38 +48,6 @@ def _catalogue(file: str) -> dict[str, dict[str, str]]:
 
     text = files("autodiff_kit").joinpath("messages", f"{file}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
-
-
-# What the kit has in the place of the names that the lessons speak of.
-_STATIC = "Its static graphs are autodiff_kit.static.StaticGraph: lesson 06."
-_LENGTHS = "Lesson 07 writes its own batches of sequences of different lengths."
-_INSTEAD = {
-    "torch.compile": _STATIC,
-    "torch.jit": _STATIC,
-    "torch.export": _STATIC,
-    "torch.cond": "It has Python's own if, and torch.where: lesson 04.",
-    "torch.nested": _LENGTHS,
-}
-
-
-def absent(module: str, name: str) -> AttributeError:
-    """Return the error for a name that a module of the kit does not have.
-
-    Parameters
-    ----------
-    module : str
-        For example ``"autodiff_kit.autograd"``.
-    name : str
-    """
-    theirs = f"{module.replace('autodiff_kit', 'torch', 1)}.{name}"
-    instead = _INSTEAD.get(theirs)
-    # Not in the catalogue: looking for a name is no error yet, hasattr() does it all the time.
-    advice = (
-        f"If PyTorch has {theirs}: it is not part of the kit; PyTorch has it."
-        if instead is None
-        else f"{theirs} is not part of the kit. {instead}"
-    )
-    return AttributeError(f"module '{module}' has no attribute '{name}'\n-> {advice}")
 
 
 def warn_of_grad(stacklevel: int) -> None:

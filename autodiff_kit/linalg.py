@@ -15,6 +15,7 @@ from autodiff_kit.dtypes import Size, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.functions import find
 from autodiff_kit.ops import solving
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["cross", "det", "diagonal", "inv", "matmul", "matrix_norm", "matrix_power", "multi_dot"]
@@ -149,3 +150,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """Multiply a matrix by itself: n factors."""
     return find("matrix_power")(A, n)  # type: ignore[no-any-return]
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes
+from autodiff_kit.outside import absent
 
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed"]
 __all__ += ["manual_seed", "scaled", "seed", "set_rng_state"]
@@ -182,3 +183,7 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     finally:
         if enabled:
             set_rng_state(state)
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_kit import dtypes
+from autodiff_kit.outside import keyword_outside
 
 __all__ = ["checked", "declare", "full_name", "name_methods", "wrong_call"]
 
@@ -52,7 +53,11 @@ def wrong_call(
     words = _complaint(name, kind, args, kwargs)
     if words is None:
         return None
-    advice = f"It is called so: {' or '.join(map(str, _signatures(kind, name)))}"
+    signatures = _signatures(kind, name)
+    taken = {param.name for signature in signatures for param in signature.params}
+    outside = (keyword_outside(name, key) for key in kwargs if key not in taken)
+    called = f"It is called so: {' or '.join(map(str, signatures))}"
+    advice = next(filter(None, outside), called)
     return TypeError(f"{words}\n-> {advice}")
 
 

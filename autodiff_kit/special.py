@@ -7,11 +7,13 @@ CDF. Read next: ``functions/calculus.py``.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from autodiff_kit import ops
 from autodiff_kit.functions.basic import expm1, log1p, log_softmax, logsumexp, round, softmax
 from autodiff_kit.functions.calculus import erf, erfc, erfinv, exp2, logit, sinc
 from autodiff_kit.functions.pairs import xlogy
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "log1p"]
@@ -37,3 +39,7 @@ def ndtr(input: Tensor) -> Tensor:
 def xlog1py(input: Tensor, other: Tensor) -> Tensor:
     """Return ``input * log1p(other)``, and 0 where ``input`` is 0."""
     return ops.xlog1py(input, other)
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -21,6 +21,7 @@ from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.shown import named
 from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.methods import Methods, comparison, number_first, operand_last
+from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
 from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad
@@ -90,8 +91,7 @@ class Tensor(Methods, Hookable, Storage):
 
     def __getattr__(self, name: str) -> Any:
         if name != "_node":
-            kind = type(self).__name__
-            raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
+            raise missing_attribute(self, "torch.Tensor", name)
         # A view's slot is empty when its base was changed in place.
         return look_again(self) if local.mode.grad_enabled else self._old
 

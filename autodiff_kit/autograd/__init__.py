@@ -19,7 +19,8 @@ from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.versions import memory_of
 from autodiff_kit.autograd.view_nodes import Nowhere
-from autodiff_kit.errors import absent, error
+from autodiff_kit.errors import error
+from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor, share, wrap
 from autodiff_kit.views import node_of, note_view
 
@@ -241,6 +242,9 @@ _LAZY = {
 _LAZY_MODULES = ("anomaly", "function", "functional", "graph")
 
 
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
+
+
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         value = getattr(import_module(f"autodiff_kit.autograd.{_LAZY[name]}"), name)
@@ -248,4 +252,4 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _LAZY_MODULES:
         return import_module(f"autodiff_kit.autograd.{name}")
-    raise absent("autodiff_kit.autograd", name)
+    raise absent(__name__, name)

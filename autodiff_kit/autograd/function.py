@@ -30,6 +30,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.inplace import rebase
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.table import Op, Rule
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import INFERENCE, Tensor, refuse_to_save, share, wrap
 from autodiff_kit.views import (
     DEFAULT,
@@ -488,3 +489,7 @@ def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) 
         return x
     # A copy: the learner may hold this array, and a leaf would keep it as its gradient.
     return x._array.copy()
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -19,6 +19,7 @@ from autodiff_kit.autograd.more_modes import set_grad_enabled
 from autodiff_kit.creation import ones_like, zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import stack
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -254,3 +255,7 @@ def _require_grad(key: str, values: tuple[Any, ...], strict: bool) -> None:
 def _results(values: Any, several: bool, create_graph: bool) -> Any:
     values = tuple(values) if create_graph else tuple(value.detach() for value in values)
     return values if several else values[0]
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

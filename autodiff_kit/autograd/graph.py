@@ -26,6 +26,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops import sum_to
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.table import Op
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["GradientEdge", "disable_saved_tensors_hooks", "get_gradient_edge"]
@@ -403,3 +404,7 @@ class MultiHandle:
         """Take the hook back, from all of them."""
         for handle in self.handles:
             handle.remove()
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

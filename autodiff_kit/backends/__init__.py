@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.errors import absent
+from autodiff_kit.outside import absent
 
 __all__ = ["cudnn", "mps"]
 
@@ -39,4 +39,4 @@ cudnn, mps = _Cudnn(), _Mps()
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.backends", name)
+    raise absent(__name__, name)

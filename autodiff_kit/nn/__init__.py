@@ -11,7 +11,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from autodiff_kit.errors import absent
 from autodiff_kit.nn import functional as functional
 from autodiff_kit.nn import init as init
 from autodiff_kit.nn import parameter as parameter
@@ -42,6 +41,7 @@ from autodiff_kit.nn.pooling import *
 from autodiff_kit.nn.pooling import __all__ as _pooling
 from autodiff_kit.nn.sparse import *
 from autodiff_kit.nn.sparse import __all__ as _sparse
+from autodiff_kit.outside import absent, modules_below
 
 if TYPE_CHECKING:
     from autodiff_kit.nn.attention import *
@@ -66,7 +66,10 @@ _LATER = {
 __all__ += [*_LATER]
 
 
+__path__.append(modules_below(__name__))  # noqa: F405 - for imports of what only PyTorch has
+
+
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(f"autodiff_kit.nn.{_LATER[name]}"), name)
-    raise absent("autodiff_kit.nn", name)
+    raise absent(__name__, name)

@@ -18,7 +18,7 @@ from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.autograd.versions import note_change
 from autodiff_kit.dtypes import tensor_type
-from autodiff_kit.errors import absent, error
+from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
 from autodiff_kit.nn.functional_activations import *
 from autodiff_kit.nn.functional_activations import __all__ as _activations
@@ -35,6 +35,7 @@ from autodiff_kit.nn.functional_losses import __all__ as _losses
 from autodiff_kit.nn.functional_losses import constant
 from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses, *_pooling]
@@ -261,4 +262,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.nn.functional", name)
+    raise absent(__name__, name)

@@ -15,6 +15,7 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.outside import absent
 from autodiff_kit.random import Generator, default_generator, scaled
 from autodiff_kit.tensor import Tensor, wrap
 
@@ -157,3 +158,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
         warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=4)
         return 0.0
     return calculate_gain(nonlinearity, a) / math.sqrt(fans(tensor)[mode == "fan_out"])
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -18,6 +18,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.nn.hooks import BackwardWatch
 from autodiff_kit.nn.parameter import Parameter, clear_grad, is_lazy, type_name
 from autodiff_kit.nn.state import State
+from autodiff_kit.outside import missing_attribute
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Module"]
@@ -108,10 +109,10 @@ class Module(State):
         for kind in _KINDS:
             if kind in own and name in own[kind]:
                 return own[kind][name]
-        words = f"'{type(self).__name__}' object has no attribute '{name}'"
         if "_modules" not in own:
-            words += "\n-> Call super().__init__() first in __init__."
-        raise AttributeError(words)
+            words = f"'{type(self).__name__}' object has no attribute '{name}'"
+            raise AttributeError(f"{words}\n-> Call super().__init__() first in __init__.")
+        raise missing_attribute(self, "torch.nn.Module", name)
 
     def __delattr__(self, name: str) -> None:
         for kind in _KINDS:

@@ -14,6 +14,7 @@ from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.creation import empty
 from autodiff_kit.dtypes import Size, from_numpy_dtype
 from autodiff_kit.errors import error
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor, share, wrap
 
 __all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
@@ -160,3 +161,7 @@ def type_name(value: Any) -> str:
     module = getattr(value, "__module__", None)
     name = getattr(value, "__qualname__", type(value).__name__)
     return name if module in (None, "builtins") else f"{module}.{name}"
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.errors import absent
 from autodiff_kit.optim import lr_scheduler as lr_scheduler
 from autodiff_kit.optim.algorithms import (
     SGD,
@@ -22,10 +21,11 @@ from autodiff_kit.optim.algorithms import (
     RMSprop,
 )
 from autodiff_kit.optim.optimizer import Optimizer
+from autodiff_kit.outside import absent
 
 __all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
 __all__ += ["RAdam", "RMSprop", "lr_scheduler"]
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.optim", name)
+    raise absent(__name__, name)

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from autodiff_kit.errors import absent, error
+from autodiff_kit.errors import error
 from autodiff_kit.optim.optimizer import Optimizer
+from autodiff_kit.outside import absent
 
 __all__ = ["ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR"]
 __all__ += ["LinearLR", "MultiStepLR", "ReduceLROnPlateau", "StepLR"]
@@ -323,4 +324,4 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.optim.lr_scheduler", name)
+    raise absent(__name__, name)

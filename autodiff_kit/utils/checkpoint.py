@@ -18,6 +18,7 @@ from autodiff_kit.autograd.graph import saved_tensors_hooks
 from autodiff_kit.autograd.messages import saved_changed
 from autodiff_kit.autograd.versions import changes_of, next_number
 from autodiff_kit.errors import error
+from autodiff_kit.outside import absent
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor, refuse_to_save
 
@@ -156,3 +157,7 @@ class SecondRun:
 
 def _never(packed: None) -> Tensor:
     raise AssertionError("the graph of the second run is not used")
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

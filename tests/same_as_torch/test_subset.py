@@ -11,6 +11,7 @@ import pytest
 import autodiff_kit
 from autodiff_kit.subset import ABSENT, groups, table
 from tests.parity import require_torch
+from tests.same_as_torch import names
 
 torch = require_torch()
 pytestmark = pytest.mark.parity
@@ -39,6 +40,10 @@ def test_what_is_called_absent_is_only_in_pytorch(path: str) -> None:
     assert attrgetter(name)(torch) is not None
     with pytest.raises(AttributeError):
         attrgetter(name)(autodiff_kit)
+
+
+def test_the_answers_about_what_is_missing_rest_on_pytorchs_names() -> None:
+    assert names.FILE.read_text(encoding="utf-8") == names.text()
 
 
 def test_the_list_is_printed_by_a_command() -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.creation import tensor
-from autodiff_kit.errors import absent, error
+from autodiff_kit.errors import error
 from autodiff_kit.functions import cat, stack
+from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "rnn"]
@@ -71,7 +72,10 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         start = end
 
 
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
+
+
 def __getattr__(name: str) -> Any:
     if name == "rnn":
         return import_module("autodiff_kit.nn.utils.rnn")
-    raise absent("autodiff_kit.nn.utils", name)
+    raise absent(__name__, name)

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_kit.creation import full, tensor
-from autodiff_kit.errors import absent, error
+from autodiff_kit.errors import error
 from autodiff_kit.functions import cat, stack
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor, wrap
 
 __all__ = ["PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence"]
@@ -125,4 +126,4 @@ def pad_packed_sequence(
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.nn.utils.rnn", name)
+    raise absent(__name__, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.errors import absent
+from autodiff_kit.outside import absent
 from autodiff_kit.utils.data.dataloader import *
 from autodiff_kit.utils.data.dataloader import __all__ as _dataloader
 from autodiff_kit.utils.data.dataset import *
@@ -21,4 +21,4 @@ __all__ = [*_dataloader, *_dataset, *_sampler]
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("autodiff_kit.utils.data", name)
+    raise absent(__name__, name)

@@ -1,0 +1,158 @@
+"""What PyTorch has and the kit has not: the one answer to every such name, in whatever form.
+
+After reading this file you know why ``torch.fft``, ``x.stft()``, ``from torch.nn import Conv3d``
+and ``torch.ones(3, pin_memory=True)`` all say the same: that it is PyTorch's, and what to do. The
+names are in ``names.toml``; below ``modules`` lie the modules that only PyTorch has, so that
+importing one of them is answered, too. Read next: ``../errors.py``.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["absent", "keyword_outside", "missing_attribute", "modules_below", "outside"]
+__all__ += ["refuse_import"]
+
+_STATIC = "The kit's static graphs are autodiff_kit.static.StaticGraph: lesson 06."
+_CPU = "The kit computes with NumPy on the CPU: leave out what speaks to a GPU."
+_NO_COMPLEX = "The kit computes with real numbers only."
+_WATCH = "autodiff_kit.widgets has Costs and MemoryTimeline for time and memory of a run."
+_LEAVE_OUT = "Leave it out: the numbers are the same."
+_KEYWORDS = {
+    "generator": "There is one generator: torch.manual_seed sets it.",
+    "layout": _LEAVE_OUT,
+    "memory_format": _LEAVE_OUT,
+    "non_blocking": _LEAVE_OUT,
+    "out": "Write it there afterwards: out.copy_(...).",
+    "pin_memory": _LEAVE_OUT,
+}
+# What does the same in the kit, or lets a program go without.
+_INSTEAD = {
+    "torch.amp": "Leave autocast out: the kit computes in the dtype that tensors have.",
+    "torch.autocast": "Leave it out: the kit computes in the dtype that tensors have.",
+    "torch.autograd.Variable": "A tensor is all that a Variable was: torch.tensor(...).",
+    "torch.autograd.forward_ad": "autograd.functional.jvp computes the same.",
+    "torch.autograd.profiler": _WATCH,
+    "torch.backends": _CPU,
+    "torch.compile": _STATIC,
+    "torch.complex": _NO_COMPLEX,
+    "torch.complex64": _NO_COMPLEX,
+    "torch.complex128": _NO_COMPLEX,
+    "torch.cond": "The kit has Python's own if, and torch.where: lesson 04.",
+    "torch.cuda": _CPU,
+    "torch.distributed": "Leave it out: the kit runs in one process.",
+    "torch.export": _STATIC,
+    "torch.fft": _NO_COMPLEX,
+    "torch.jit": _STATIC,
+    "torch.multiprocessing": "Python's own multiprocessing takes functions that use the kit.",
+    "torch.nested": "Lesson 07 writes its own batches of sequences of different lengths.",
+    "torch.nn.DataParallel": "Leave it out: the kit computes with NumPy on the CPU.",
+    "torch.nn.parallel": "Leave it out: the kit computes with NumPy on the CPU.",
+    "torch.profiler": _WATCH,
+    "torch.utils.tensorboard": "autodiff_kit.widgets.GradientFlow plots losses and gradients.",
+}
+
+
+@cache
+def _names() -> dict[str, frozenset[str]]:
+    """Return PyTorch's public names by the place where they are, such as ``torch.nn``.
+
+    Below ``out=`` stand the functions that take this keyword.
+    """
+    import tomllib
+
+    text = files(__name__).joinpath("names.toml").read_text(encoding="utf-8")
+    return {place: frozenset(names.split()) for place, names in tomllib.loads(text).items()}
+
+
+def outside(path: str, has: Any = ()) -> str:
+    """Return what to say of a name that the kit does not have.
+
+    Parameters
+    ----------
+    path : str
+        PyTorch's name for it, such as ``torch.nn.Conv3d``.
+    has : iterable of str
+        The names that the kit has in that place; one that is similar is proposed.
+
+    Examples
+    --------
+    >>> outside("torch.compile")[:57]
+    "torch.compile is PyTorch's, but not part of the kit. The "
+    >>> outside("torch.manual_sed", ["manual_seed"])
+    'PyTorch has no torch.manual_sed either. Did you mean torch.manual_seed?'
+    """
+    place, _, name = path.rpartition(".")
+    if name not in _names().get(place, {name}) and path not in _names():
+        from difflib import get_close_matches
+
+        similar = get_close_matches(name, [n for n in has if not n.startswith("_")], 1, 0.75)
+        also = f" Did you mean {place}.{similar[0]}?" if similar else ""
+        return f"PyTorch has no {path} either.{also}"
+    parts = path.split(".")
+    places = (".".join(parts[:k]) for k in range(len(parts), 1, -1))
+    instead = next((_INSTEAD[p] for p in places if p in _INSTEAD), "")
+    return f"{path} is PyTorch's, but not part of the kit. {instead or 'Use PyTorch for it.'}"
+
+
+def keyword_outside(function: str, keyword: str) -> str | None:
+    """Return what to say of a keyword that only PyTorch's function takes; None if it does not."""
+    if function not in _names().get(f"{keyword}=", ()):
+        return None
+    return f"{keyword}= is PyTorch's, but not part of the kit. {_KEYWORDS[keyword]}"
+
+
+def absent(module: str, name: str) -> Exception:
+    """Return the error for a name that a module of the kit does not have.
+
+    Parameters
+    ----------
+    module : str
+        For example ``"autodiff_kit.autograd"``.
+    name : str
+
+    Returns
+    -------
+    AttributeError; ImportError where the caller's caller is ``from module import name``, which
+    would not show the words of an AttributeError.
+    """
+    has, asks = sys.modules[module], sys._getframe(2)
+    words = f"module '{module}' has no attribute '{name}'"
+    # Python's own questions: of __path__, say, or whether an import has to look for a module.
+    if name.startswith("__") or asks.f_code.co_name == "_handle_fromlist":
+        return AttributeError(words)
+    advice = outside(f"{module.replace('autodiff_kit', 'torch', 1)}.{name}", dir(has))
+    if asks.f_code.co_code[max(asks.f_lasti, 0)] == dis.opmap["IMPORT_FROM"]:
+        return ImportError(f"cannot import name '{name}' from '{module}'\n-> {advice}", name=module)
+    return AttributeError(f"{words}\n-> {advice}", name=name, obj=has)
+
+
+def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
+    """Return the error for an attribute that a tensor or module does not have.
+
+    Parameters
+    ----------
+    of : object
+    place : str
+        PyTorch's name of its class, such as ``torch.Tensor``.
+    name : str
+    """
+    words = f"'{type(of).__name__}' object has no attribute '{name}'"
+    if name in _names()[place] if not name.startswith("_") else False:
+        words += f"\n-> {outside(f'{place}.{name}')}"
+    return AttributeError(words, name=name, obj=of)
+
+
+def modules_below(module: str) -> str:
+    """Return the folder of the modules below one of the kit's that only PyTorch has."""
+    return str(files(__name__).joinpath("modules", *module.split(".")[1:]))
+
+
+def refuse_import(module: str) -> None:
+    """Raise the ModuleNotFoundError for a module that only PyTorch has."""
+    path = module.replace("autodiff_kit", "torch", 1)
+    raise ModuleNotFoundError(f"No module named '{module}'\n-> {outside(path)}", name=module)

@@ -1,0 +1,135 @@
+"""What is PyTorch's, but not the kit's: the one answer, in every form in which it may be asked."""
+
+import re
+import subprocess
+import sys
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import autodiff_kit as torch
+import autodiff_kit.linalg
+import autodiff_kit.nn.utils.rnn
+import autodiff_kit.special
+from autodiff_kit.outside import outside
+
+THEIRS = """
+    fft compile jit amp distributed autograd.forward_ad autograd.profiler autograd.Variable
+    cuda.synchronize cuda.amp linalg.matrix_exp nn.Conv3d nn.functional.grid_sample nn.init.sparse_
+    nn.utils.prune nn.utils.rnn.invert_permutation optim.LBFGS
+    optim.lr_scheduler.CyclicLR special.bessel_j0 utils.tensorboard utils.data.IterDataPipe
+    autograd.function.InplaceFunction autograd.graph.increment_version
+"""
+
+
+@pytest.mark.parametrize("path", THEIRS.split())
+def test_names_of_modules(path: str) -> None:
+    words = rf"no attribute '{path.split('.')[-1]}'\n-> torch\.{path} is PyTorch's, but not part of"
+
+    with pytest.raises(AttributeError, match=words):
+        attrgetter(path)(torch)
+
+
+def test_names_of_tensors_and_modules() -> None:
+    for of, name, place in (
+        (torch.ones(2), "stft", "Tensor"),
+        (torch.nn.Linear(1, 1), "share_memory", "nn.Module"),
+    ):
+        with pytest.raises(AttributeError, match=rf"-> torch\.{place}\.{name} is PyTorch's, but"):
+            getattr(of, name)
+    for of in (torch.ones(2), torch.nn.Linear(1, 1)):
+        with pytest.raises(AttributeError, match=r"has no attribute 'no_such_thing'$"):
+            of.no_such_thing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import torch.fft",
+        "from torch.fft import fft",
+        "import torch.distributed as dist",
+        "from torch.utils.tensorboard import SummaryWriter",
+        "from torch.cuda.amp import autocast",
+        "from torch.nn.utils import prune",
+        "from torch.nn.utils.prune import l1_unstructured",
+        "from torch.nn import Conv3d",
+        "from torch.autograd import Variable",
+        "from torch.optim.lr_scheduler import CyclicLR",
+        "from torch import jit",
+    ],
+)
+def test_imports(statement: str) -> None:
+    place, _, name = statement.replace("import torch.", "from torch import ").partition(" import ")
+    words = (
+        rf"\n-> {place.removeprefix('from ')}(\.{name.split()[0]})? is PyTorch's, but not part of"
+    )
+
+    with pytest.raises(ImportError, match=words) as caught:
+        exec(statement.replace("torch", "autodiff_kit", 1))
+
+    assert "Error" in type(caught.value).__name__
+
+
+@pytest.mark.parametrize(
+    ("call", "keyword"),
+    [
+        (lambda: torch.ones(3).sum(out=torch.ones(())), "out"),
+        (lambda: torch.add(torch.ones(1), 1, out=torch.ones(1)), "out"),
+        (lambda: torch.ones(3, pin_memory=True), "pin_memory"),
+        (lambda: torch.zeros(3, layout=None), "layout"),
+    ],
+)
+def test_keywords(call: Any, keyword: str) -> None:
+    with pytest.raises(TypeError, match=rf"\n-> {keyword}= is PyTorch's, but not part of the kit"):
+        call()
+
+
+def test_a_slip_of_the_pen_is_told_from_what_pytorch_has() -> None:
+    with pytest.raises(
+        AttributeError, match=r"has no torch\.reul either\. Did you mean torch\.relu"
+    ):
+        torch.reul  # noqa: B018
+    with pytest.raises(
+        ImportError, match=r"PyTorch has no torch\.nn\.Linar .* torch\.nn\.Linear\?"
+    ):
+        from autodiff_kit.nn import Linar  # noqa: F401
+    with pytest.raises(AttributeError, match=r"PyTorch has no torch\.no_such_thing either\.$"):
+        torch.no_such_thing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("compile", "StaticGraph"),
+        ("jit.trace", "StaticGraph"),
+        ("export", "StaticGraph"),
+        ("cond", "torch.where"),
+        ("nested", "Lesson 07"),
+        ("cuda.Stream", "leave out"),
+        ("nn.Conv3d", "Use PyTorch"),
+    ],
+)
+def test_what_to_do_instead(path: str, instead: str) -> None:
+    assert re.match(rf"torch\.{path} is PyTorch's, .*{instead}", outside(f"torch.{path}"))
+
+
+def test_asking_breaks_neither_hasattr_nor_getattr() -> None:
+    assert not hasattr(torch, "compile")
+    assert not hasattr(torch.nn.functional, "ctc_loss")
+    assert not hasattr(torch.nn.utils, "prune")
+    assert getattr(torch.ones(1), "stft", None) is None
+    assert isinstance(getattr(torch, "fft", SimpleNamespace()), SimpleNamespace)
+
+
+def test_pythons_own_finders_are_left_alone() -> None:
+    code = """
+import sys
+before = [*sys.meta_path], [*sys.path_hooks], [*sys.path]
+import autodiff_kit.nn, autodiff_kit.utils, autodiff_kit.cuda
+print(before == (sys.meta_path, sys.path_hooks, sys.path))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "True\n"
