@@ -83,6 +83,7 @@ def grade(
     start = time.monotonic()
     summary = Summary()
     known = store.keys()
+    last: dict[tuple[str, str], str] = {}  # what each learner has handed in last, graded or known
     order: dict[tuple[str, str], deque[str]] = {}  # keys of a learner's attempts, as handed in
     ready: dict[str, Attempt] = {}
     before = store.last_numbers()
@@ -96,6 +97,7 @@ def grade(
                 continue
             summary.found += 1
             job = _job(submission, course, checks, secret)
+            last[submission.student, submission.exercise] = job.key
             if job.key in known:
                 summary.known += 1
             else:
@@ -139,6 +141,7 @@ def grade(
                 "-> Get the checks back from where you keep them, and grade again behind walls: "
                 "see `autodiff-kit doctor`."
             )
+    store.note_returns(last)
     return summary
 
 

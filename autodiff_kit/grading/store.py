@@ -14,7 +14,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,19 @@ create table if not exists overrides (
     points real not null, author text not null, reason text not null, at real not null,
     withdrawn integer not null default 0
 );
+create table if not exists returns (
+    number integer primary key autoincrement,
+    key text not null, after integer not null, at real not null
+);
 create index if not exists by_student on attempts (student, exercise);
+"""
+# What each learner handed in last: attempts in their order, and work that came back after others.
+_LAST = """
+select student, exercise, key from (
+    select student, exercise, key, number as place, 0 as again from attempts
+    union all
+    select student, exercise, key, after, returns.number from returns join attempts using (key)
+) order by place, again
 """
 _OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn"
 
@@ -275,16 +287,38 @@ class Store:
                 self.base.rollback()
         return new
 
-    def last_numbers(self) -> tuple[int, int]:
-        """Return the numbers of the last attempt and the last override."""
+    def last_keys(self) -> dict[tuple[str, str], str]:
+        """Return, for each student and exercise, the key of what was handed in last."""
+        return {(row["student"], row["exercise"]): row["key"] for row in self._rows(_LAST)}
+
+    def note_returns(self, handed_in: Mapping[tuple[str, str], str]) -> None:
+        """Note what was handed in last, where it is work that was graded before other work.
+
+        Parameters
+        ----------
+        handed_in : mapping of (student, exercise) to key
+            The last of each that a run has found. Its row is there and is not graded again.
+        """
+        known = self.last_keys()
+        back = [(key, time.time()) for who, key in handed_in.items() if known.get(who, key) != key]
+        self._add_returns(back)
+
+    def _add_returns(self, back: Iterable[tuple[Any, ...]]) -> None:
+        sql = "insert into returns (key, after, at) select ?, max(number), ? from attempts"
+        with self._explained():
+            self.base.executemany(sql, back)
+
+    def last_numbers(self) -> tuple[int, int, int]:
+        """Return the numbers of the last attempt, the last override and the last return."""
         sql = "select coalesce(max(number), 0) from "
         with self._explained():
-            first, second = (
-                self.base.execute(sql + table).fetchone()[0] for table in ("attempts", "overrides")
+            first, second, third = (
+                self.base.execute(sql + table).fetchone()[0]
+                for table in ("attempts", "overrides", "returns")
             )
-            return first, second
+            return first, second, third
 
-    def set_right(self, written: dict[str, Attempt], before: tuple[int, int]) -> int:
+    def set_right(self, written: dict[str, Attempt], before: tuple[int, int, int]) -> int:
         """Undo what somebody else did to the file while a run was writing to it.
 
         Code that runs without walls can reach whatever its user can, this file included.
@@ -293,7 +327,7 @@ class Store:
         ----------
         written : dict of key to Attempt
             All that the run has written.
-        before : (int, int)
+        before : (int, int, int)
             What `last_numbers` said when it began.
 
         Returns
@@ -308,8 +342,10 @@ class Store:
         with self._explained():
             for key in [*wrong, *foreign]:
                 self.base.execute("delete from attempts where key = ?", (key,))
-            sql = "delete from overrides where number > ?"
-            added = self.base.execute(sql, before[1:]).rowcount
+            added = sum(
+                self.base.execute(f"delete from {table} where number > ?", (number,)).rowcount
+                for table, number in (("overrides", before[1]), ("returns", before[2]))
+            )
         self.add(written[key] for key in wrong)
         return len(wrong) + len(foreign) + added
 
@@ -405,9 +441,12 @@ class Store:
         grouped: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in self.attempts():
             grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
+        last = self.last_keys() if policy == "last" else {}
         grades = []
         for (student, exercise), attempts in grouped.items():
-            chosen = attempts[-1] if policy == "last" else max(attempts, key=lambda a: a.points)
+            best = max(attempts, key=lambda a: a.points)
+            key = last.get((student, exercise), best.key)
+            chosen = next((a for a in attempts if a.key == key), best)
             said = words.get((student, exercise), {})
             marks = tuple(
                 Mark(m.step, said[m.step], m.max, "override", m.message, m.text)
@@ -438,6 +477,10 @@ class Store:
         for name, value in theirs.items():
             self.fact(name, value)
         new = self.add(other.attempts())
+        sql = "select key, at from returns order by number"
+        known = {tuple(row) for row in self._rows(sql)}
+        back = [tuple(row) for row in other._rows(sql) if tuple(row) not in known]
+        self._add_returns(back)
         sql = f"select {_OVERRIDE} from overrides order by number"
         known = {tuple(row) for row in self._rows(sql)}
         for row in other._rows(sql):

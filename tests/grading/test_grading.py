@@ -135,6 +135,24 @@ def test_the_best_or_the_last_attempt_counts(course: Course, store: Store) -> No
     assert [g.points for g in store.grades("last")] == [0]
 
 
+def test_work_that_is_handed_in_again_after_other_work_is_the_last_attempt(
+    course: Course, store: Store, tmp_path: Path
+) -> None:
+    right, half = CLASS[0], submitted("ada", CLASS[3].data)
+    last = []
+
+    for handed_in in (half, right, submitted("ada", tiny.STUB), half, half, right):
+        grade([handed_in], course, store, in_process(course), secret=1)
+        last.append([g.points for g in store.grades("last")])
+
+    assert last == [[1], [3], [0], [1], [1], [3]]
+    assert [g.points for g in store.grades("best")] == [3]
+    with Store(tmp_path / "whole.sqlite") as whole:
+        for _ in range(2):
+            whole.merge(store)
+            assert [g.points for g in whole.grades("last")] == [3]
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_last_attempt_is_the_one_handed_in_last_and_not_the_one_graded_last(
     workers: int, course: Course, store: Store
