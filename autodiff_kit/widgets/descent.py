@@ -36,9 +36,10 @@ from autodiff_kit.widgets.gradients import (
     one_number,
     slopes_of,
 )
-from autodiff_kit.widgets.one_sided import NEAR, Curve, agree, sides_of
+from autodiff_kit.widgets.one_sided import Curve, agree, sides_of
 from autodiff_kit.widgets.running import name_of
 from autodiff_kit.widgets.slope import goes_on
+from autodiff_kit.widgets.stationary import words_of_place
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -329,6 +330,8 @@ class Descent(Plotted):
         end = path.points[-1]
         outside = " That is outside of the map." if gone is not None else ""
         remark = against or (self._remark(end) if gone is None else "")
+        if len(set(path.points)) == 1:
+            remark += " The path stays where it begins."
         return (
             f"{begin}after {steps} steps from {start} the value has gone from {label(values[0])} "
             f"to {label(values[-1])}, at {_pair(end)}.{outside}{remark}"
@@ -361,37 +364,14 @@ class Descent(Plotted):
         return ""
 
     def _remark(self, point: Pair) -> str:
-        """Say what kind of place it is where the gradient is 0; ``""`` where it is not."""
+        """Say what is known of a place where the gradient is small; ``""`` where it is not."""
         gradient = _gradient(self.function, point)
         lengths = sorted(math.hypot(*g) for _, g in self._field if g and math.isfinite(sum(g)))
         usual = lengths[len(lengths) // 2] if lengths else 0.0
         size = math.hypot(*(slope or 0.0 for slope in gradient))
         if size > 1e-3 * usual:
             return ""
-        x_curve, y_curve = self._curves(point)
-        here = x_curve.value(point[0])
-        rises = []
-        for k in range(16):
-            turn = 2 * math.pi * k / 16
-            at = point[0] + NEAR * x_curve.width * math.cos(turn)
-            up = point[1] + NEAR * y_curve.width * math.sin(turn)
-            rises.append(curve_along(self.function, (at, up), 0, x_curve.width).value(at) - here)
-        if not all(map(math.isfinite, rises)):
-            return ""
-        room = 1e-3 * max(map(abs, rises)) + x_curve.noise(here)
-        up, down = max(rises) > room, min(rises) < -room
-        zero = "0" if size == 0 else "almost 0"
-        if up and down:
-            kind = "a saddle point: from it the surface rises in one direction and falls in another"
-        elif up:
-            kind = "a minimum" if min(rises) > room else "the floor of a valley"
-        else:
-            kind = "a maximum" if down else "a plateau: the surface around it is flat"
-        stays = (size == 0 and not up) or (up and down and size == 0)
-        return (
-            f" The gradient is {zero} there. It is {kind}."
-            + " An optimizer that begins there stays there." * stays
-        )
+        return words_of_place(self.function, point, size, self._curves(point))
 
     def _picture(self, path: Path2d, words: str) -> str:
         x_name, y_name = self._names

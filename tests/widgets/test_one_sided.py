@@ -207,10 +207,14 @@ def test_a_function_that_runs_backward_itself_is_told_so() -> None:
     ("function", "start", "said"),
     [
         (lambda x, y: x * x - y * y, (0.0, 0.0), "The gradient is 0 there. It is a saddle point"),
-        (lambda x, y: x * x - y * y, (2.0, 0.0), "almost 0 there. It is a saddle point"),
+        (
+            lambda x, y: x * x - y * y,
+            (2.0, 0.0),
+            "almost 0 there. Beside it is a saddle point, at (0, 0)",
+        ),
         (lambda x, y: x**3 - 3 * x * y * y, (0.0, 0.0), "It is a saddle point"),
         (lambda x, y: -x * x - y * y, (0.0, 0.0), "It is a maximum"),
-        (lambda x, y: x * x + 2 * y * y, (2.0, 1.0), "It is a minimum"),
+        (lambda x, y: x * x + 2 * y * y, (2.0, 1.0), "Beside it is a minimum, at (0, 0)"),
         (lambda x, y: x * x + 0 * y, (2.0, 1.0), "It is the floor of a valley"),
         (lambda x, y: torch.relu(x) + torch.relu(y), (-2.0, -1.0), "It is a plateau"),
         (lambda x, y: x.round() + y.round(), (-2.1, 1.2), "It is a plateau"),
@@ -235,6 +239,77 @@ def test_the_end_of_a_path_is_called_what_it_is(
 
     assert said in told
     assert "diverges" not in told
+
+
+def rosenbrock(x: Any, y: Any) -> Any:
+    return (1 - x) ** 2 + 10 * (y - x * x) ** 2
+
+
+def plateau(x: Any, y: Any) -> Any:
+    return y * y - (1 - torch.tanh(3 * x) ** 2)
+
+
+UNNAMED: dict[str, tuple[Any, dict[str, Any]]] = {
+    # Convex: no saddle is anywhere, and the minimum at (0, 0) is not where the path ends.
+    "x4 + y4": (lambda x, y: x**4 + y**4, {"start": (1.0, 1.0), "lr": 0.05, "steps": 200}),
+    "x4 + y2": (lambda x, y: x**4 + y**2, {"start": (1.0, 1.0), "lr": 0.05, "steps": 200}),
+    "x6 + y6": (lambda x, y: x**6 + y**6, {"start": (1.0, 1.0), "lr": 0.05, "steps": 200}),
+    "oblique": (lambda x, y: (x - y) ** 4 + x**4, {"start": (1.0, 1.0), "lr": 0.05, "steps": 200}),
+    "Adam": (
+        lambda x, y: x**4 + y**4,
+        {"start": (1.0, 1.0), "optimizer": "Adam", "lr": 0.05, "steps": 300},
+    ),
+    # It goes on: the minimum is at (1, 1).
+    "Rosenbrock": (
+        rosenbrock,
+        {"start": (-1.5, 1.5), "optimizer": "SGD, momentum 0.9", "lr": 0.01, "steps": 90},
+    ),
+    # The saddle is at (0, 0), half a unit away.
+    "slow saddle": (lambda x, y: x * x - y * y * 0.001, {"start": (1.0, 0.5), "steps": 40}),
+    # On one side of the floor there is a wall of 5.
+    "wall": (
+        lambda x, y: x * x if x > y else y * y + 5,
+        {"start": (1.0, 0.0), "lr": 0.3, "steps": 30},
+    ),
+    # Nowhere stationary but at x = 0: it only flattens out.
+    "plateau": (plateau, {"start": (-1.9, 1.0), "steps": 40}),
+    "far plateau": (plateau, {"start": (-1.5, 1.0), "steps": 40}),
+}
+
+
+@pytest.mark.parametrize(("function", "options"), UNNAMED.values(), ids=UNNAMED)
+def test_a_small_gradient_alone_names_no_place(function: Any, options: dict[str, Any]) -> None:
+    told = words(Descent(function, x=(-2, 2), y=(-2, 2), detail=5, **options))
+
+    assert "at (" in told
+    for name in ("saddle", "minimum", "maximum", "valley", "plateau", "ridge"):
+        assert name not in told
+
+
+@pytest.mark.parametrize(
+    ("function", "start", "said"),
+    [
+        (rosenbrock, (1.0, 1.0), "The gradient is 0 there. It is a minimum."),
+        (lambda x, y: x**4 + y**4, (0.0, 0.0), "tried around it the surface is higher"),
+        (lambda x, y: x * x - 0.001 * y * y, (1.0, 0.0), "a saddle point, at (0, 0)"),
+        (lambda x, y: (x - 0.5) ** 2 + (y + 0.25) ** 2, (1.0, 1.0), "minimum, at (0.5, -0.25)"),
+        (lambda x, y: torch.sin(3 * x) + y * y, (-1.0, 1.0), "a minimum, at (-0.5236, 0)"),
+        (lambda x, y: -x * x + 0 * y, (0.0, 1.0), "It is the top of a ridge"),
+    ],
+)
+def test_a_stationary_point_is_named_with_its_place(
+    function: Any, start: tuple[float, float], said: str
+) -> None:
+    assert said in words(Descent(function, x=(-2, 2), y=(-2, 2), start=start, detail=5))
+
+
+def test_only_a_path_that_has_not_moved_is_said_to_stay() -> None:
+    def flat(x: Any, y: Any) -> Any:
+        return 0 * x + 0 * y
+
+    # AdamW decays (1, 1) although the gradient is 0.
+    assert "stays" in words(Descent(flat, start=(1.0, 1.0), detail=5))
+    assert "stays" not in words(Descent(flat, start=(1.0, 1.0), optimizer="AdamW", detail=5))
 
 
 def test_a_wrong_gradient_and_not_the_step_is_blamed_where_the_path_climbs() -> None:
