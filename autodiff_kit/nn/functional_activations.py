@@ -61,7 +61,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         if count != channels:
             raise error("functional.prelu_channels", count=count, channels=channels)
     if input.ndim != weight.ndim or count > 1:
-        weight = weight.view(*(count if dim == 1 else 1 for dim in range(input.ndim)))
+        weight = weight.view([count if dim == 1 else 1 for dim in range(input.ndim)])
     return ops.prelu_kernel(input, weight)
 
 

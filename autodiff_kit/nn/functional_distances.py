@@ -22,7 +22,7 @@ __all__ += ["margin_ranking_loss", "normalize", "pairwise_distance", "triplet_ma
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """Divide vectors along a dimension by their ``p``-norm, which counts as ``eps`` at least."""
-    length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand(*input.shape)
+    length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand(input.shape)
     return input / length  # type: ignore[no-any-return]
 
 
@@ -33,7 +33,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     check_operand("cosine_similarity", "x1", 1, x1, numbers=False)
     check_operand("cosine_similarity", "x2", 2, x2, numbers=False)
-    x1, x2 = x1.expand(*_shape(x1, x2)), x2.expand(*_shape(x1, x2))
+    x1, x2 = x1.expand(_shape(x1, x2)), x2.expand(_shape(x1, x2))
     units = []
     for x in (x1, x2):
         length = x.norm(2, dim, keepdim=True).clone()

@@ -215,10 +215,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """``adaptive_avg_pool2d`` for sequences: input of shape ((n,) c, length)."""
     _check_sequences("adaptive_avg_pool1d", input)
     count = output_size if isinstance(output_size, int) else output_size[0]
-    image = input.unsqueeze(-2)
-    columns = _averages(input.shape[-1], count, input)
-    rows = np.ones((1, 1), input._array.dtype)
-    return ops.adaptive_avg_pool2d(image, rows=rows, columns=columns).squeeze(-2)
+    return adaptive_avg_pool2d(input.unsqueeze(-2), (1, count)).squeeze(-2)
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
@@ -266,6 +263,7 @@ def interpolate(
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
 ) -> Tensor:
     """Change the size of images, shape (n, c, height, width).
 
@@ -278,6 +276,9 @@ def interpolate(
     align_corners : bool, optional
         For "bilinear": whether the middles of the corner elements stay where they are, else their
         outer corners do.
+    recompute_scale_factor : bool, optional
+        Whether the places are those for the new size, a whole number, rather than for
+        ``scale_factor``.
 
     ValueError or NotImplementedError if arguments do not fit together, or are not part of the kit.
     """
@@ -287,12 +288,15 @@ def interpolate(
         raise error("functional.interpolate_mode", rank=input.ndim, mode=mode)
     if (size is None) == (scale_factor is None):
         raise error("functional.interpolate_one" if size else "functional.interpolate_none")
+    if recompute_scale_factor and size is not None:
+        raise error("functional.interpolate_recompute")
+    by_size = scale_factor is None or recompute_scale_factor
     given = size if scale_factor is None else scale_factor
     both = tuple(given) if isinstance(given, tuple | list) else (given, given)
     matrices = []
     for old, number in zip(input.shape[-2:], both, strict=True):
         new = number if scale_factor is None else math.floor(old * number)
-        step = old / new if scale_factor is None else 1 / number
+        step = old / new if by_size else 1 / number
         if mode == "nearest":
             matrices.append(_nearest(old, new, step, input))
         else:

@@ -157,6 +157,7 @@ class Upsample(Module):
         scale_factor: Any = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
     ) -> None:
         super().__init__()
         if isinstance(scale_factor, tuple):
@@ -165,10 +166,12 @@ class Upsample(Module):
             scale_factor = float(scale_factor)
         self.size, self.scale_factor = size, scale_factor
         self.mode, self.align_corners = mode, align_corners
+        self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply ``interpolate``."""
-        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
+        options = self.mode, self.align_corners, self.recompute_scale_factor
+        return F.interpolate(input, self.size, self.scale_factor, *options)
 
     def extra_repr(self) -> str:
         """Return the new size, or the factor."""

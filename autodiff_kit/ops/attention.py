@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.activations import floats_only, softmax
-from autodiff_kit.ops.elementwise import masked
+from autodiff_kit.ops.elementwise import flat_in, masked
 from autodiff_kit.ops.linalg import matmul
 from autodiff_kit.ops.shape import transpose
 from autodiff_kit.ops.table import op
@@ -56,16 +56,25 @@ def attention(query: Value, key: Value, value: Value, *, mask: Any, scale: float
     return np.matmul(_weights(query, key, mask, scale), value)
 
 
+# PyTorch computes all three gradients in one function, which reads the output, too.
+
+
 @attention.vjp("query", tex=r"s\,\bar S\,k")
-def _(g: Value, query: Value, key: Value, value: Value, mask: Any, scale: float) -> Value:
+def _(
+    g: Value, out: Value, query: Value, key: Value, value: Value, mask: Any, scale: float
+) -> Value:
     return matmul(_scores_gradient(g, query, key, value, mask, scale), key)
 
 
 @attention.vjp("key", tex=r"s\,\bar S^\top q")
-def _(g: Value, query: Value, key: Value, value: Value, mask: Any, scale: float) -> Value:
+def _(
+    g: Value, out: Value, query: Value, key: Value, value: Value, mask: Any, scale: float
+) -> Value:
     return matmul(_turned(_scores_gradient(g, query, key, value, mask, scale)), query)
 
 
 @attention.vjp("value", tex=r"\operatorname{softmax}(\dots)^\top \bar z")
-def _(g: Value, query: Value, key: Value, mask: Any, scale: float) -> Value:
-    return matmul(_turned(_weights(query, key, mask, scale)), g)
+def _(
+    g: Value, out: Value, query: Value, key: Value, value: Value, mask: Any, scale: float
+) -> Value:
+    return flat_in(matmul(_turned(_weights(query, key, mask, scale)), g), value)

@@ -21,7 +21,8 @@ from numpy.lib.stride_tricks import as_strided
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in
-from autodiff_kit.ops.table import op, vjp
+from autodiff_kit.ops.shape import slice_dim
+from autodiff_kit.ops.table import op
 from autodiff_kit.ops.windows import Grid
 
 __all__ = ["conv_transpose", "convolution", "convolution_input", "convolution_weight"]
@@ -107,9 +108,20 @@ def _(g: Value, x: Value, weight: Value, grid: Grid, groups: int) -> Value:
     return flat_in(gradient, weight)
 
 
-@convolution.vjp("bias", tex=r"\textstyle\sum \bar z")
-def _(g: Value, x: Value, weight: Value) -> Value:
+def _of_bias(g: Value, x: Value, weight: Value) -> Value:
     return flat_in(flat_in(g.sum((0, *range(2, len(g.shape)))), x), weight)
+
+
+convolution.vjp("bias", tex=r"\textstyle\sum \bar z")(_of_bias)
+
+
+def _windows(x: Value, weight: Value, shape: Ints, grid: Grid, groups: int) -> Value:
+    """Convolve; more windows than ``shape`` fit if ``output_padding`` exceeds the stride."""
+    out = convolution(x, weight, 0, grid=grid, groups=groups)
+    for dim in range(2, len(shape)):
+        if out.shape[dim] > shape[dim]:
+            out = slice_dim(out, dim=dim, start=0, end=shape[dim], step=1)
+    return out
 
 
 @op("convolution_input(x, weight)", tex=r"w^\top * x", dtypes="any")
@@ -133,8 +145,8 @@ def convolution_input(x: Value, weight: Value, *, shape: Ints, grid: Grid, group
 
 
 @convolution_input.vjp("x", tex=r"w * \bar z")
-def _(g: Value, weight: Value, grid: Grid, groups: int) -> Value:
-    return convolution(g, weight, 0, grid=grid, groups=groups)
+def _(g: Value, x_shape: Ints, weight: Value, grid: Grid, groups: int) -> Value:
+    return _windows(g, weight, x_shape, grid, groups)
 
 
 @convolution_input.vjp("weight", tex=r"x * \bar z")
@@ -154,8 +166,8 @@ def convolution_weight(x: Value, image: Value, *, shape: Ints, grid: Grid, group
 
 
 @convolution_weight.vjp("x", tex=r"\bar z * y")
-def _(g: Value, image: Value, grid: Grid, groups: int) -> Value:
-    return convolution(image, g, 0, grid=grid, groups=groups)
+def _(g: Value, x_shape: Ints, image: Value, grid: Grid, groups: int) -> Value:
+    return _windows(image, g, x_shape, grid, groups)
 
 
 @convolution_weight.vjp("image", tex=r"\bar z^\top * x")
@@ -173,7 +185,6 @@ def _(g: Value, x: Value, image_shape: Ints, grid: Grid, groups: int) -> Value:
     dtypes="any",
     saved_as={"x": "input"},
 )
-@vjp("bias", lambda g: g.sum((0, *range(2, len(g.shape)))), tex=r"\textstyle\sum \bar z")
 def conv_transpose(
     x: Value, weight: Value, bias: Value, *, shape: Ints, grid: Grid, groups: int
 ) -> Value:
@@ -184,10 +195,13 @@ def conv_transpose(
 
 
 @conv_transpose.vjp("x", tex=r"w * \bar z")
-def _(g: Value, weight: Value, grid: Grid, groups: int) -> Value:
-    return convolution(g, weight, 0, grid=grid, groups=groups)
+def _(g: Value, x: Value, weight: Value, grid: Grid, groups: int) -> Value:
+    return flat_in(_windows(g, weight, x.shape, grid, groups), x)
 
 
 @conv_transpose.vjp("weight", tex=r"x * \bar z")
-def _(g: Value, x: Value, weight_shape: Ints, grid: Grid, groups: int) -> Value:
-    return convolution_weight(x, g, shape=weight_shape, grid=grid, groups=groups)
+def _(g: Value, x: Value, weight: Value, grid: Grid, groups: int) -> Value:
+    return flat_in(convolution_weight(x, g, shape=weight.shape, grid=grid, groups=groups), weight)
+
+
+conv_transpose.vjp("bias", tex=r"\textstyle\sum \bar z")(_of_bias)

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.activations import floats_only, softplus
-from autodiff_kit.ops.elementwise import clamp_max, exp, masked, sigmoid, tanh, where
+from autodiff_kit.ops.elementwise import clamp_max, exp, flat_in, masked, sigmoid, tanh, where
 from autodiff_kit.ops.shape import cat, slice_dim
 from autodiff_kit.ops.table import op, vjp
 
@@ -30,6 +30,8 @@ __all__ = [
     "mish",
 ]
 __all__ += ["prelu_kernel", "silu"]
+
+_SIXTH = float(np.float32(1 / 6))  # PyTorch rounds it to a float32, also for float64
 
 
 @op(
@@ -121,7 +123,7 @@ def _smooth(x: Value) -> Value:
 @op("minimum(maximum(x, low), high)", tex=r"\min(\max(x, a), b)")
 @vjp(
     "x",
-    lambda g, x, low, high: masked(g, ~((x <= low) | (x >= high))),
+    lambda g, x, low, high: flat_in(masked(g, ~((x <= low) | (x >= high))), x),
     tex=r"\bar z \odot [a < x < b]",
 )
 def hardtanh(x: Value, *, low: float, high: float) -> Value:
@@ -134,7 +136,11 @@ def hardtanh(x: Value, *, low: float, high: float) -> Value:
     tex=r"\min(\max(x + 3, 0), 6) / 6",
     whole=floats_only("hardsigmoid_cpu"),
 )
-@vjp("x", lambda g, x: masked(g / 6, (x > -3) & (x < 3)), tex=r"\bar z / 6 \odot [-3 < x < 3]")
+@vjp(
+    "x",
+    lambda g, x: flat_in(masked(g * _SIXTH, (x > -3) & (x < 3)), x),
+    tex=r"\bar z / 6 \odot [-3 < x < 3]",
+)
 def hardsigmoid(x: Value) -> Value:
     """Return a sigmoid made of three straight lines.
 
@@ -168,10 +174,14 @@ def log_sigmoid(x: Value) -> Value:
 @op("where(x > 0, x, weight * x)", tex=r"[x > 0]\,x + [x \le 0]\,w x")
 @vjp(
     "x",
-    lambda g, x, weight: where(x > 0, g, weight * g),
+    lambda g, x, weight: flat_in(where(x > 0, g, weight * g), x),
     tex=r"\bar z \odot ([x > 0] + [x \le 0]\,w)",
 )
-@vjp("weight", lambda g, x: masked(x * g, ~(x > 0)), tex=r"\bar z \odot [x \le 0]\,x")
+@vjp(
+    "weight",
+    lambda g, x, weight: flat_in(masked(x * g, ~(x > 0)), weight),
+    tex=r"\bar z \odot [x \le 0]\,x",
+)
 def prelu_kernel(x: Value, weight: Value) -> Value:
     """Return x where it is positive, else x times a weight that is learned.
 

@@ -6,6 +6,7 @@ it: shifting or stretching all inputs changes nothing. Read next: ``convolution.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,10 @@ def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) ->
 
 
 def _in_groups(x: Value, groups: int) -> Value:
-    return reshape(x, shape=(x.shape[0], groups, -1))
+    return reshape(x, shape=(x.shape[0], groups, math.prod(x.shape[1:]) // groups))
 
 
+# PyTorch computes all three gradients in one function, which reads x and weight for each.
 @op(
     "weight * (x - mean) / std + bias",
     tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
@@ -131,7 +133,7 @@ def _in_groups(x: Value, groups: int) -> Value:
     saved_as={"x": "input"},
     layout="rows",
 )
-@vjp("bias", lambda g: _add_up(g), tex=r"\textstyle\sum \bar z")
+@vjp("bias", lambda g, x, weight: _add_up(g), tex=r"\textstyle\sum \bar z")
 def group_norm(x: Value, weight: Value, bias: Value, *, groups: int, eps: float) -> Value:
     """Standardise each sample within groups of its channels (dimension 1).
 
@@ -150,9 +152,9 @@ def _(g: Value, x: Value, weight: Value, groups: int, eps: float) -> Value:
 
 
 @group_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
-def _(g: Value, x: Value, groups: int, eps: float) -> Value:
+def _(g: Value, x: Value, weight: Value, groups: int, eps: float) -> Value:
     out = _standardised(_in_groups(x, groups), (2,), eps)[0]
-    return _add_up(g * reshape(out, shape=tuple(x.shape)))
+    return flat_in(_add_up(g * reshape(out, shape=tuple(x.shape))), weight)
 
 
 def _others(x: Value) -> Ints:

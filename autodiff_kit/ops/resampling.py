@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops.activations import floats_only
+from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.table import op
 
 __all__ = ["adaptive_avg_pool2d", "resample", "upsample_bilinear2d", "upsample_nearest2d"]
@@ -25,7 +27,13 @@ def resample(x: Value, *, rows: Any, columns: Any) -> Value:
     return np.asarray(rows @ x @ columns.T, x.dtype)
 
 
-@op("rows @ x @ columns.T", tex=_FORMULA, node="AdaptiveAvgPool2DBackward0", layout="rows")
+@op(
+    "rows @ x @ columns.T",
+    tex=_FORMULA,
+    node="AdaptiveAvgPool2DBackward0",
+    whole=floats_only("adaptive_avg_pool2d"),
+    layout="rows",
+)
 def adaptive_avg_pool2d(x: Value, *, rows: Any, columns: Any) -> Value:
     """Average over windows that are as many as wanted."""
     return resample(x, rows=rows, columns=columns)
@@ -43,7 +51,12 @@ def upsample_bilinear2d(x: Value, *, rows: Any, columns: Any) -> Value:
     return resample(x, rows=rows, columns=columns)
 
 
-for _op in (resample, adaptive_avg_pool2d, upsample_nearest2d, upsample_bilinear2d):
+@adaptive_avg_pool2d.vjp("x", tex=r"A^\top \bar z\,B")
+def _(g: Value, x: Value, rows: Any, columns: Any) -> Value:
+    return flat_in(resample(g, rows=rows.T, columns=columns.T), x)
+
+
+for _op in (resample, upsample_nearest2d, upsample_bilinear2d):
 
     @_op.vjp("x", tex=r"A^\top \bar z\,B")
     def _(g: Value, rows: Any, columns: Any) -> Value:

@@ -211,6 +211,9 @@ F.scaled_dot_product_attention(sequence, sequence, sequence, dropout_p=0.4)
 F.scaled_dot_product_attention(image, image, image, torch.tensor([[True] * 6] + [[False] * 6] * 5))
 F.interpolate(image, scale_factor=(2, 3))
 F.interpolate(image, (3, 4))
+nn.Upsample(None, 1.3, "bilinear", False, True)(image)
+F.adaptive_avg_pool1d(sequence, 1)
+F.conv_transpose1d(sequence, torch.ones(4, 2, 2).double(), None, 2, 0, 3, dilation=4)
 F.max_pool2d(image, 2, return_indices=True)[1]
 F.max_pool1d(sequence, 2, return_indices=True)[1]
 F.adaptive_max_pool2d(image, 2, return_indices=True)[1]
