@@ -135,6 +135,8 @@ def grade(
     with explained():
         course = course_in(folder)
         name = course.exercise(exercise).name if exercise else ""
+        # Read before anybody's code runs: without walls it could change the files.
+        asked = {e.name: [n for step in e.steps for n in step.names] for e in course.exercises()}
         with Store(results / RESULTS) as store:
             secret = store.secret(seed)
             total = submissions.count(place)
@@ -146,7 +148,7 @@ def grade(
                 walls = _walls(console, allow_level)
                 run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
             with _progress(console, total) as progress, unpacking(walls) as runner:
-                found = submissions.find(place, course.names, name, pattern, runner)
+                found = submissions.find(place, course.names, name, pattern, runner, asked)
                 summary = engine_local.grade(
                     found,
                     course,
@@ -286,6 +288,7 @@ def show(student: str, results: Path) -> None:
             plain(
                 f"{attempt.exercise or '(exercise not known)'}: {attempt.points:g} of "
                 f"{attempt.max:g}\n  {attempt.origin}  (level {attempt.level}, seed {attempt.seed})"
+                + (f"\n  {attempt.note}" if attempt.note else "")
             )
             said: set[str] = set()
             for mark in attempt.marks:

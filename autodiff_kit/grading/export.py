@@ -88,13 +88,13 @@ def cell(value: object) -> object:
 def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
     yield (
         *("student", "name", "exercise", "step", "points", "max", "status", "message", "level"),
-        *("attempts", "key"),
+        *("attempts", "key", "file", "note"),
     )
     for g in grades:
         for m in g.marks:
             yield (
                 *(g.student, g.name, g.exercise, m.step, m.points, m.max, m.status, m.message),
-                *(g.attempt.level, g.attempts, g.attempt.key),
+                *(g.attempt.level, g.attempts, g.attempt.key, g.attempt.origin, g.attempt.note),
             )
 
 

@@ -130,6 +130,7 @@ def _empty(job: Job, course: Course, level: str) -> Attempt:
         level=level,
         status="unreadable",
         marks=(Mark("", 0, 0, "unreadable", "unreadable", submission.problem),),
+        note=submission.note,
     )
     if not submission.exercise:
         return attempt

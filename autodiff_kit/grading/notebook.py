@@ -18,7 +18,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MAX_CELLS", "MAX_CODE", "Cell", "Unreadable", "cells_of", "defined", "lines_of"]
+__all__ = [
+    "MAX_CELLS",
+    "MAX_CODE",
+    "Cell",
+    "Unreadable",
+    "cells_of",
+    "defined",
+    "lines_of",
+    "worked_on",
+]
 
 MAX_CODE = 2**18  # characters of all cells together
 MAX_CELLS = 2_000
@@ -26,6 +35,7 @@ MAX_JOINED = 20  # pieces of a script that are tried as one cell
 _MAGIC = re.compile(r"(?m)^(?=[ \t]*[%!?])")
 _CELL_MAGIC = re.compile(r"\s*%%(?!time|capture|prun)\w")
 _MARK = re.compile(r"(?m)^(?=# %%)")
+_BEGINS = re.compile(r"(?m)^(?:def|class)\s+(\w+)")
 _CANNOT_BE_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -86,6 +96,23 @@ def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell
     done = [asked[i] - _stubs(cell) for i, cell in enumerate(cells)]
     solved = set[str]().union(*done)
     return [c for i, c in enumerate(cells) if done[i] or not asked[i] or not asked[i] <= solved]
+
+
+def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
+    """Return how many of the names that an exercise asks for were worked on in a file.
+
+    A name counts if it is defined, but not as it was handed out; also in a cell with a mistake in
+    its syntax.
+
+    Raises
+    ------
+    Unreadable
+        As `cells_of`.
+    """
+    found = set[str]()
+    for cell in cells_of(data, suffix, names):
+        found |= (_top(cell) - _stubs(cell)) if cell.tree else {*_BEGINS.findall(cell.source)}
+    return len(found & set(names))
 
 
 def defined(code: str) -> set[str]:

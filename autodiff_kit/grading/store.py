@@ -30,6 +30,7 @@ create table if not exists attempts (
     student text not null, name text not null, exercise text not null, version integer not null,
     origin text not null, hash text not null, checks text not null, seed text not null,
     level text not null, status text not null, marks text not null,
+    note text not null default '',
     tries integer not null, seconds real not null, at real not null
 );
 create table if not exists overrides (
@@ -44,6 +45,11 @@ create table if not exists returns (
 );
 create index if not exists by_student on attempts (student, exercise);
 """
+# Columns that files of older versions do not have.
+_LATER = (
+    ("overrides", "withdrawn", "integer not null default 0"),
+    ("attempts", "note", "text not null default ''"),
+)
 # What each learner handed in last: attempts in their order, and work that came back after others.
 _LAST = """
 select student, exercise, key from (
@@ -90,6 +96,8 @@ class Attempt:
     marks: tuple[Mark, ...]
     tries: int = 1
     seconds: float = 0.0
+    note: str = ""
+    """Which other files the learner handed in for it, or ``""``."""
 
     @property
     def points(self) -> float:
@@ -161,11 +169,10 @@ class Store:
                 self.base.execute("pragma journal_mode = wal")
                 self.base.execute("pragma synchronous = normal")
                 self.base.executescript(_TABLES)
-                columns = {row["name"] for row in self.base.execute("pragma table_info(overrides)")}
-                if "withdrawn" not in columns:  # a file of an older version
-                    self.base.execute(
-                        "alter table overrides add column withdrawn integer not null default 0"
-                    )
+                for table, column, kind in _LATER:
+                    rows = self.base.execute(f"pragma table_info({table})")
+                    if column not in {row["name"] for row in rows}:  # a file of an older version
+                        self.base.execute(f"alter table {table} add column {column} {kind}")
         except StoreError:
             self.close()
             raise

@@ -18,16 +18,18 @@ import os
 import re
 import stat
 import struct
+import time
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
+from autodiff_kit.grading import notebook
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.worker import Call, Level0, Limits, Runner, clean
 
@@ -41,6 +43,8 @@ MAX_ZIPS = 5  # of one learner
 MAX_RIVALS = 10  # of one learner, of which none has the exercise's name
 MAX_SEEN = 1_000  # files in one learner's folder
 UNPACKING = Limits(seconds=10, memory=512, reply=MAX_FILE + 2**20, total=15)
+LOOKING = Limits(seconds=3, memory=512, total=3)  # into one of several files
+MAX_LOOKING = 6.0  # seconds, into all of one learner's files for an exercise
 _CANDIDATES = (".ipynb", ".py")
 # Folders around those of the learners, as nbgrader and teachers call them.
 _AROUND = ("submitted", "submissions")
@@ -68,6 +72,8 @@ class Submission:
     suffix: str
     problem: str = ""
     """Why there is nothing to grade, or ``""``."""
+    note: str = ""
+    """Which other files there were that do not count, or ``""``."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ def find(
     exercise: str = "",
     pattern: str = "",
     runner: Runner | None = None,
+    asked: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[Submission]:
     """Yield the submissions in a folder, a zip, or a single file.
 
@@ -104,7 +111,10 @@ def find(
         A regular expression with the groups ``student`` and perhaps ``name`` and ``exercise``, for
         paths that are built in another way. It has to fit from a path's beginning on.
     runner : Runner, optional
-        Where learners' zips are unpacked; else in a plain process.
+        Where learners' zips are unpacked, and where several files of one learner for the same
+        exercise are looked into; else in a plain process.
+    asked : mapping of exercise to names, optional
+        What each exercise asks for: it tells a notebook that was worked on from an untouched one.
 
     Yields
     ------
@@ -126,7 +136,8 @@ def find(
             label = names.label(file.path)
             learners.setdefault(label.student, []).append((file, label))
         for handed_in in learners.values():
-            yield from _chosen(list(_read(handed_in, names, runner or Level0())))
+            runner = runner or Level0()
+            yield from _chosen(list(_read(handed_in, names, runner)), asked or {}, runner)
 
 
 def _read(
@@ -160,12 +171,16 @@ def _read(
         yield replace(files[0][1], problem=f"More than {MAX_FILES} files: the others are not read.")
 
 
-def _chosen(handed_in: list[Submission]) -> Iterator[Submission]:
+def _chosen(
+    handed_in: list[Submission], asked: Mapping[str, Collection[str]], runner: Runner
+) -> Iterator[Submission]:
     """Yield those of a learner's files that count.
 
-    A notebook counts before a script beside it, one with the exercise's own name before others, and
-    what can be read before what cannot: a picture beside a notebook is no submission, and a picture
-    alone is all that somebody sent.
+    What can be read counts before what cannot: a picture beside a notebook is no submission, and a
+    picture alone is all that somebody sent. Then the file in which most was done counts: browsers
+    and JupyterLab write finished work to ``name (1).ipynb`` or ``name-Copy1.ipynb``, beside the
+    untouched notebook. Where that is equal, a notebook counts before a script, and one with the
+    exercise's own name before others.
     """
     known = [s for s in handed_in if s.exercise]
     by_exercise: dict[str, list[Submission]] = {}
@@ -176,6 +191,7 @@ def _chosen(handed_in: list[Submission]) -> Iterator[Submission]:
             words = "Which exercise is this? Its name stands nowhere in the path (see --exercise)."
             rivals = [replace(rival, problem=rival.problem or words) for rival in rivals]
         best = [rival for rival in rivals if not rival.problem] or rivals
+        best = _most_done(best, asked.get(exercise, ()), runner)
         best = [rival for rival in best if rival.suffix == ".ipynb"] or best
         named = [r for r in best if PurePosixPath(r.origin).stem.casefold() == exercise.casefold()]
         depth = min((rival.origin.count("/") for rival in named), default=0)
@@ -183,7 +199,55 @@ def _chosen(handed_in: list[Submission]) -> Iterator[Submission]:
         if len(best) > MAX_RIVALS:
             words = f"Which of these {len(best)} files is it? Its name should be {exercise}.ipynb."
             best = [replace(best[0], data=b"", problem=words)]
-        yield from best
+        counted = {submission.origin for submission in best}
+        others = [s.origin for s in handed_in if s.exercise in (exercise, "") and _is_work(s)]
+        yield from (replace(s, note=_note(s, counted, others)) for s in best)
+
+
+def _is_work(submission: Submission) -> bool:
+    return submission.suffix in (*_CANDIDATES, ".zip")
+
+
+def _note(submission: Submission, counted: set[str], others: list[str]) -> str:
+    """Say which files do not count because of this one, or which ones do so beside it."""
+    left_out = [origin for origin in others if origin not in counted]
+    beside = [origin for origin in others if origin in counted - {submission.origin}]
+    parts = []
+    for words, origins in (("not counted", left_out), ("also graded", beside)):
+        if origins:
+            more = f" and {len(origins) - 3} more" if len(origins) > 3 else ""
+            parts.append(f"{words}: {', '.join(origins[:3])}{more}")
+    return clean(f"One of several files; {'; '.join(parts)}.") if parts else ""
+
+
+def _most_done(
+    rivals: list[Submission], asked: Collection[str], runner: Runner
+) -> list[Submission]:
+    """Return those rivals in which most of what is asked for was worked on."""
+    if len(rivals) < 2 or not asked:
+        return rivals
+    reader = inspect.getsource(notebook)
+    driver = f"{inspect.getsource(_look)}\n\ndrive = _look\n"
+    latest = time.monotonic() + MAX_LOOKING
+    done: dict[bytes, int] = {}
+    for rival in sorted(rivals, key=lambda rival: (rival.suffix, len(rival.origin), rival.origin)):
+        if rival.data not in done and len(done) < MAX_RIVALS and time.monotonic() < latest:
+            data = np.frombuffer(rival.data, np.uint8)
+            question = {"data": data, "suffix": rival.suffix, "names": [*asked], "reader": reader}
+            (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], LOOKING)
+            done[rival.data] = reply.value if isinstance(reply.value, int) else 0
+    most = max(done.values())
+    return [rival for rival in rivals if done.get(rival.data, 0) == most]
+
+
+def _look(step: Any, data: Any) -> Any:
+    """Return how much was worked on in a file: read where a file made to harm harms nobody."""
+    import sys
+    import types
+
+    module = sys.modules["reader"] = types.ModuleType("reader")
+    exec(data["reader"], module.__dict__)
+    return module.worked_on(data["data"].tobytes(), data["suffix"], data["names"])
 
 
 class _Names:

@@ -59,6 +59,27 @@ def test_from_submissions_to_a_table_and_a_picture(place: Path) -> None:
     assert (place / "results" / f"{tiny.NAME}.svg").read_text().startswith("<svg")
 
 
+def test_finished_work_beside_an_untouched_notebook_counts_and_both_are_named(place: Path) -> None:
+    folder = place.parent / "submitted" / "ada"
+    folder.mkdir(parents=True)
+    (folder / f"{tiny.NAME}.ipynb").write_bytes(tiny.notebook(tiny.STUB))
+    (folder / f"{tiny.NAME} (1).ipynb").write_bytes(tiny.notebook(tiny.SOLUTION))
+
+    run("grade", folder.parent, "--allow-level", "0", "--workers", "1")
+    shown = run("show", "ada").output
+    run("export", "csv")
+    with open("grades.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+
+    assert f"{tiny.NAME}: 3 of 3\n  ada/{tiny.NAME} (1).ipynb" in shown
+    assert f"not counted: ada/{tiny.NAME}.ipynb" in shown
+    assert [line["status"] for line in lines] == ["right", "right"]
+    assert {line["file"] for line in lines} == {f"ada/{tiny.NAME} (1).ipynb"}
+    assert {line["note"] for line in lines} == {
+        f"One of several files; not counted: ada/{tiny.NAME}.ipynb."
+    }
+
+
 def test_it_refuses_to_run_strangers_code_below_the_level(place: Path) -> None:
     result = run("grade", hand_in(place), status=1)
 

@@ -11,6 +11,7 @@ import pytest
 
 from autodiff_kit.grading import submissions
 from autodiff_kit.grading.submissions import MAX_FILE, Submission, Unreadable, find
+from tests.grading import tiny
 
 EXERCISES = ("e01_double", "e02_triple")
 
@@ -145,6 +146,48 @@ def test_of_several_files_the_one_with_the_work_counts(
 
         assert [PurePosixPath(s.origin).name for s in found] == [names[0]]
         assert found[0].origin == f"{student}/{names[0]}"
+
+
+UNTOUCHED = tiny.notebook(tiny.STUB, "double(1)")
+DONE = tiny.notebook(tiny.SOLUTION, "double(1)")
+BROKEN = tiny.notebook("def double(x:\n    return 2 * x")
+
+
+@pytest.mark.parametrize(
+    ("files", "counted"),
+    [
+        ({"e01_double.ipynb": UNTOUCHED, "e01_double (1).ipynb": DONE}, "e01_double (1).ipynb"),
+        ({"e01_double.ipynb": UNTOUCHED, "e01_double-Copy1.ipynb": DONE}, "e01_double-Copy1.ipynb"),
+        ({"e01_double.ipynb": DONE, "e01_double (1).ipynb": UNTOUCHED}, "e01_double.ipynb"),
+        ({"e01_double.ipynb": DONE, "e01_double (1).ipynb": DONE}, "e01_double.ipynb"),
+        ({"e01_double.ipynb": UNTOUCHED, "e01_double (1).ipynb": UNTOUCHED}, "e01_double.ipynb"),
+        ({"e01_double.ipynb": UNTOUCHED, "e01_double.py": tiny.SOLUTION.encode()}, "e01_double.py"),
+        ({"e01_double.ipynb": UNTOUCHED, "e01_double-1.ipynb": BROKEN}, "e01_double-1.ipynb"),
+        ({"e01_double.ipynb": UNTOUCHED, "e01_double-1.ipynb": b"{]"}, "e01_double.ipynb"),
+        ({"e01_double.ipynb": DONE, "utils.py": b"def helper(): pass"}, "e01_double.ipynb"),
+        ({"e01_double.ipynb": UNTOUCHED, "x/e01_double.ipynb": DONE}, "x/e01_double.ipynb"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_file_that_was_worked_on_counts_and_the_others_are_named(
+    files: dict[str, bytes], counted: str, packed: bool, tmp_path: Path
+) -> None:
+    asked = {"e01_double": ["double"]}
+    place = tmp_path / "class"
+    if packed:
+        (place / "ada").mkdir(parents=True)
+        (place / "ada" / "e01_double.zip").write_bytes(zipped(files.items()))
+    for name, content in () if packed else files.items():
+        (place / "ada" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "ada" / name).write_bytes(content)
+
+    (found,) = find(place, EXERCISES, "e01_double", asked=asked)
+    folder = f"ada/{'e01_double.zip/' if packed else ''}"
+    (other,) = set(files) - {counted}
+
+    assert (found.student, found.exercise) == ("ada", "e01_double")
+    assert (found.origin, found.data) == (folder + counted, files[counted])
+    assert found.note == f"One of several files; not counted: {folder}{other}."
 
 
 @pytest.mark.parametrize("around", ["", "submitted/"])
