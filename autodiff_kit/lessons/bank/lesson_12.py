@@ -71,8 +71,8 @@ QUESTIONS = (
             "it gives 18 all the same": "From what? What `first` is made of was not recorded.",
             "it gives 0": "A plain number does not change with `x`, well seen. But PyTorch does "
             "not guess that you meant that.",
-            "it gives `None`": "`None` is for a leaf that no way leads to. Here there is no graph "
-            "at all to begin in.",
+            "it gives `None`": "With `allow_unused=True` it gives `None` for a leaf that no path "
+            "leads to. Here there is no graph at all to begin in.",
         },
     ),
     Question(

@@ -56,8 +56,8 @@ QUESTIONS = (
         why={
             "the versions: PyTorch counts them in another way": "A version counts changes in "
             "place: one `+=` is one change, here as there.",
-            "the name of the operation": "It is the node's, `ExpBackward0`, and nodes have the "
-            "same names in both.",
+            "the name of the operation": "Both write `output 0 of Exp`: the saved tensor is the "
+            "result of `exp`, whose node is `ExpBackward0` in both.",
         },
     ),
     Question(
