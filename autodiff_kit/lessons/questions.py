@@ -1,7 +1,8 @@
 """A question asked before the reveal, and how an answer to it is judged.
 
 After reading this file you can say when two answers count as the same, and why typing code as an
-answer is safe: it is compared as text, as a literal value or as a syntax tree, and never run.
+answer is safe: it is compared as text, as a literal value, as arithmetic or as a syntax tree, and
+never run.
 Read next: ``bank.py``, the lessons' own questions.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 import ast
 import html
 import math
+import operator
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -153,22 +156,62 @@ class Question:
 
 
 def _to_number(text: str) -> float | None:
-    """Read a number as a learner may type it: ``8``, ``8.``, ``1/3``, ``tensor(8.)``."""
+    """Read a number as a learner may type it: ``8``, ``1/3``, ``2 * 2 + 4``, ``tensor(8.)``."""
     text = text.replace("\N{MINUS SIGN}", "-").strip("` ")
-    inside = re.fullmatch(r"(?:torch\.)?tensor\(\s*([^,()]+?)\s*\)", text)
-    text = inside[1] if inside else text
     try:
-        return float(text)
+        return float(text)  # also inf and nan
     except ValueError:
         pass
+    inside = re.fullmatch(r"(?:torch\.)?tensor\((.*)\)", text)
     try:
-        return float(Fraction(text.replace(" ", "")))
-    except (ValueError, ZeroDivisionError, OverflowError):
+        return float(_value(ast.parse(inside[1].strip() if inside else text, mode="eval").body))
+    except _NO_VALUE:
         return None
 
 
+_NO_VALUE = (SyntaxError, ArithmeticError, ValueError, RecursionError, MemoryError)
+_MAX_BITS = 4096  # of a power
+_OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def _value(node: ast.AST, point: int | None = None) -> Fraction:
+    """Return the value of arithmetic, exactly; with a `point`, names stand for numbers of its own.
+
+    Nothing but numbers, names, ``+ - * / **`` and parentheses has a value: all else raises one of
+    `_NO_VALUE`, and so does what would take long to compute.
+    """
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return Fraction(repr(number))
+        case ast.Name(id=name) if point is not None:
+            return Fraction(zlib.crc32(f"{name} {point}".encode()) % 997 + 2, 7)
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub() as sign, operand=operand):
+            return _value(operand, point) * (-1 if isinstance(sign, ast.USub) else 1)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            return _power(_value(left, point), _value(right, point))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_value(left, point), _value(right, point))
+    raise ValueError("This is no arithmetic.")
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction:
+    if exponent.denominator != 1:
+        if base < 0:
+            raise ValueError("A root of a negative number is not real.")
+        return Fraction(float(base) ** float(exponent))
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if bits * abs(exponent) > _MAX_BITS:
+        raise OverflowError("This power has too many digits.")
+    return Fraction(base ** int(exponent))
+
+
 class _Sameness(ast.NodeTransformer):
-    """Make trees equal that mean the same: ``2`` and ``2.``, ``a + b`` and ``b + a``."""
+    """Make trees equal that mean the same: ``2`` and ``2.``, ``x + x`` and ``2 * x``."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if type(node.value) is int and abs(node.value) < 2**53:
@@ -176,6 +219,13 @@ class _Sameness(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        try:
+            if not any(isinstance(part, ast.Name) for part in ast.walk(node)):
+                return ast.Constant(float(_value(node)))
+            # Arithmetic that agrees at three points of no special kind is taken for the same.
+            return ast.Constant(str([_value(node, point) for point in range(3)]))
+        except _NO_VALUE:
+            pass
         self.generic_visit(node)
         if isinstance(node.op, ast.Add | ast.Mult):
             node.left, node.right = sorted((node.left, node.right), key=ast.dump)
