@@ -24,7 +24,7 @@ from autodiff_kit.methods import Methods, comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad
+from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad, set_grad
 
 __all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap", "writable"]
 
@@ -140,11 +140,11 @@ class Tensor(Methods, Hookable, Storage):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             check_grad(self, value)
-        self._grad = value
+        set_grad(self, value)
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        set_grad(self, None)
 
     def backward(
         self,

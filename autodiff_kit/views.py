@@ -42,7 +42,7 @@ __all__ += [
     "positions",
     "refusal_of_view",
 ]
-__all__ += ["require_grad", "seen_through"]
+__all__ += ["require_grad", "seen_through", "set_grad"]
 
 
 # How a view was made: what it may be used for when it, or its base, is changed in place.
@@ -123,6 +123,13 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
         tensor._node = before
     if tensor._views is not None:
         follow_base(tensor)
+
+
+def set_grad(tensor: Tensor, grad: Tensor | None) -> None:
+    """Set ``tensor.grad``; the node of a leaf knows it, too."""
+    tensor._grad = grad
+    if isinstance(tensor._node, AccumulateGrad):
+        tensor._node.grad = grad
 
 
 def follow_base(base: Tensor) -> None:

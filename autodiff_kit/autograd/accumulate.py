@@ -30,6 +30,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.inplace import refuse_change
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.tensor import INFERENCE, Tensor, share, wrap
+from autodiff_kit.views import set_grad
 
 __all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad", "current_task"]
 __all__ += ["gradient_of", "leading_to", "own", "release", "run_hooks"]
@@ -124,25 +125,24 @@ def own(contribution: Value, g: Value) -> Value:
 
 def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
     """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
-    leaf = node.leaf
-    if leaf is None and node.hooks is not None and node.hooks.on_accumulated:
-        leaf = node.variable  # nobody holds it any more, but its hooks are called
+    if isinstance(node, Nowhere):
+        return
+    leaf = node.variable
     observer = local.mode.observer
-    if leaf is not None and leaf._node is not node:
+    if leaf._node is not node:
         if not leaf.is_leaf:
             raise error("autograd.leaf_inside")
         if not leaf.requires_grad:
             return
-    if leaf is not None:
-        if g is not None:
-            add_to_grad(leaf, g, create_graph)
-        if node.hooks is not None:
-            for hook in tuple(node.hooks.on_accumulated.values()):
-                result = hook(leaf)
-                if result is not None:
-                    refuse_result(result)
+    if g is not None:
+        add_to_grad(leaf, g, create_graph)
+    if node.hooks is not None:
+        for hook in tuple(node.hooks.on_accumulated.values()):
+            result = hook(leaf)
+            if result is not None:
+                refuse_result(result)
     if observer is not None and g is not None:
-        observer.accumulated(node, leaf, g, None if leaf is None else leaf._grad)
+        observer.accumulated(node, leaf, g, leaf._grad)
     if node.hooks is not None:
         for posthook in tuple(node.hooks.after_rules.values()):
             posthook((), (gradient_of(g) if isinstance(g, ARRAYS) else g,))
@@ -161,9 +161,10 @@ def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
     """
     old = tensor._grad
     if create_graph:
+        # The leaf's node does not know it: it leads back there, and they would hold each other.
         tensor._grad = wrap(np.empty_like(g._array)[()]).copy_(g) if old is None else old + g
     elif old is None:
-        tensor._grad = gradient_of(g)
+        set_grad(tensor, gradient_of(g))
     else:
         refuse_change(old, "add_")
         memory = share(old)

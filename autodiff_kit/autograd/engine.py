@@ -138,7 +138,7 @@ def run(
                     accumulate(node, g, create_graph)
                     changed = last_change.number  # a hook may have changed the leaf
                 elif g is not None:
-                    leaf._grad = wrap(g)
+                    leaf._grad = node.grad = wrap(g)
                 continue
             if node.number < changed or node.out is RELEASED:
                 node.check_saved()

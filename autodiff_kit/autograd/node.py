@@ -103,31 +103,27 @@ class AccumulateGrad(Node):
     """The end of an edge at a leaf: adds what arrives to the leaf's ``.grad``.
 
     The leaf holds this node; the node knows the leaf only weakly, or the two would hold each
-    other and wait for the garbage collector.
+    other and wait for the garbage collector. So it holds what makes the leaf anew: memory and grad.
     """
 
-    __slots__ = ("_array", "_leaf")
+    __slots__ = ("_array", "_leaf", "grad")
 
     def __init__(self, leaf: Tensor) -> None:
         self._array = leaf._array
         self._leaf = weakref.ref(leaf)
         self.op, self.number, self.shape = ACCUMULATE, next_number(), leaf._array.shape
         self.edge0 = self.edge1 = self.out = self.x = self.y = self.hooks = None
-        self.rest = ()
-
-    @property
-    def leaf(self) -> Tensor | None:
-        """The leaf, or None when nobody holds it any more."""
-        return self._leaf()
+        self.rest, self.grad = (), leaf._grad
 
     @property
     def variable(self) -> Tensor:
-        """The leaf; when nobody holds it any more, another tensor with the same memory."""
+        """The leaf; when nobody holds it any more, another tensor with the same memory and grad."""
         leaf = self._leaf()
         if leaf is None:
             from autodiff_kit.tensor import wrap
 
             leaf = wrap(self._array, self)
+            leaf._grad = self.grad
         return leaf
 
     def name(self) -> str:

@@ -71,7 +71,7 @@ class Observer:
         ``total`` is what waits at ``edge`` now.
         """
 
-    def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
+    def accumulated(self, node: AccumulateGrad, tensor: Tensor, g: Any, grad: Any) -> None:
         """Note that ``g`` was added to a leaf's ``.grad``, which is ``grad`` now."""
 
     def released(self, node: Node) -> None:

@@ -20,6 +20,7 @@ from autodiff_kit.nn.parameter import Parameter, clear_grad, is_lazy, type_name
 from autodiff_kit.nn.state import State
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.tensor import Tensor
+from autodiff_kit.views import set_grad
 
 __all__ = ["Module"]
 
@@ -366,7 +367,7 @@ def _converted(tensor: Any, convert: Callable[[Tensor], Tensor]) -> Any:
     if not isinstance(tensor, Parameter):
         return convert(tensor)
     tensor.data = convert(tensor.data)
-    tensor._grad = None if tensor._grad is None else convert(tensor._grad)
+    set_grad(tensor, None if tensor._grad is None else convert(tensor._grad))
     return tensor
 
 

@@ -16,6 +16,7 @@ from autodiff_kit.dtypes import Size, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor, share, wrap
+from autodiff_kit.views import set_grad
 
 __all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -146,10 +147,10 @@ def is_lazy(value: Any) -> bool:
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     """Forget the gradient, or set it to zeros without a history."""
     if set_to_none or tensor._grad is None:
-        tensor._grad = None
+        set_grad(tensor, None)
         return
     if not tensor._grad.is_leaf:
-        tensor._grad = wrap(tensor._grad._array)
+        set_grad(tensor, wrap(tensor._grad._array))
     with no_grad():
         tensor._grad.requires_grad_(False).zero_()
 

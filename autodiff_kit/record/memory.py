@@ -323,7 +323,7 @@ class _Watch(Observer):
                 elif not is_there and key in self._there_again:
                     self._end(self._there_again.pop(key), "used")
 
-    def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
+    def accumulated(self, node: AccumulateGrad, tensor: Tensor, g: Any, grad: Any) -> None:
         self._add_gradient(g if grad is None else grad)
         self._grads[node.number] = _bytes_of_number(g)
         self._visited = 0

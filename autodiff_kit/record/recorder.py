@@ -381,7 +381,7 @@ class _Recorder(Notes, Observer):
 
     def _visit(self, node: Node, number: int, g: Any, index: int = 0) -> None:
         if isinstance(node, AccumulateGrad):
-            grad = None if node.leaf is None else node.leaf._grad
+            grad = node.variable._grad
             self._grads[number] = None if grad is None else self._value(grad)
         self._tell("visit", node=number, g=self._value(g))
         kept = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
@@ -406,7 +406,7 @@ class _Recorder(Notes, Observer):
         )
 
     @guarded
-    def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
+    def accumulated(self, node: AccumulateGrad, tensor: Tensor, g: Any, grad: Any) -> None:
         number = self._node(node)
         # backward(inputs=...) accumulates when the pass is over, which is nothing to tell.
         is_over = self._events[-1]["kind"] == "finish"

@@ -261,8 +261,8 @@ class fresh_grads(Observer):
 
     def visited(self, node: Node, g: Any) -> None:
         """Put the gradient of a leaf aside when the first one comes to it."""
-        leaf = node.leaf if isinstance(node, AccumulateGrad) else None
-        if leaf is not None and node.number not in self._seen:
+        if isinstance(node, AccumulateGrad) and node.number not in self._seen:
+            leaf = node.variable
             self._seen.add(node.number)
             self._grads.append((leaf, leaf.grad))
             leaf.grad = None

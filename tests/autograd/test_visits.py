@@ -169,6 +169,29 @@ PROGRAMS = {
         attempt(lambda: F.huber_loss(a, d.detach()).backward())
         attempt(lambda: F.huber_loss(d, b > 0).backward())
     """,
+    "the graph keeps the gradient of a leaf that nobody holds any more": """
+        def variable(y, depth):
+            node = y.grad_fn
+            for _ in range(depth): node = node.next_functions[0][0]
+            return node.variable
+        def made():
+            w = torch.tensor(2.0, requires_grad=True)
+            return w * w
+        y = made()
+        y.backward(retain_graph=True)
+        y.backward(retain_graph=True)
+        print(variable(y, 1).grad)
+        variable(y, 1).grad = None
+        print(variable(y, 1).grad)
+        y.backward()
+        print(variable(y, 1).grad)
+        w = torch.tensor(2.0, requires_grad=True)
+        for i in range(2):
+            loss = (w - 5) ** 2
+            loss.backward()
+            if i == 0: w = w - 0.1 * w.grad
+        print(variable(loss, 3).grad)
+    """,
     "a hook of a leaf that nobody holds any more is called": """
         x = a * 1
         x.grad_fn.next_functions[0][0].variable.register_post_accumulate_grad_hook(show("leaf"))
