@@ -10,7 +10,7 @@ import ast
 import re
 from dataclasses import replace
 
-from autodiff_kit.view.story_facts import Chapter, Facts, Told, Where, base_of
+from autodiff_kit.view.story_facts import Chapter, Facts, Left, Told, base_of
 
 __all__ = ["lost", "no_graph", "not_wanted", "unused"]
 
@@ -21,6 +21,14 @@ PLACES = 4  # where the path ends; more are not told one by one
 def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
     """Tell why nothing leads back from a result."""
     node = facts.subject
+    if node is None and facts.failed is not None:  # of no operation yet
+        name = ast.unparse(facts.failed)
+        if (run := facts.returned(name)) is not None:
+            chapter, mend = facts.no_second(name, run)
+            text = facts.text(facts.error["where"])
+            words = f"`{text}` needs the node that made `{name}`, and there is none."
+            end = Chapter(words, None, facts.error["where"])
+            return f"No graph leads back from `{name}`", [chapter, end], mend
     if node is None or facts.nodes[node]["recorded"]:
         return None
     chapters: list[Chapter] = []
@@ -30,7 +38,7 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
         told, mend = facts.cut(cut)
         chapters += [c for c in told if c not in chapters]
         mends[mend] = None
-    if all(facts.nodes[n]["kind"] == "leaf" and facts.left(n) is None for n in cuts):
+    if all(facts.nodes[n]["kind"] == "leaf" and not facts.is_taken(n) for n in cuts):
         asked = [facts.find(one) for one in _asked(_call(facts))]
         mends = {facts.cure([n for n in cuts if n in asked] or cuts): None}
         if more := len(cuts) - PLACES + 1 if len(cuts) > PLACES else 0:
@@ -168,7 +176,7 @@ def _asked(call: ast.Call | None) -> list[ast.expr]:
     return given
 
 
-def _mentions(facts: Facts, left: tuple[Where | None, str], nodes: set[int]) -> bool:
+def _mentions(facts: Facts, left: Left, nodes: set[int]) -> bool:
     """Return whether what was taken out of the graph is one of these nodes."""
     words = set(re.findall(r"[^\W\d]\w*", facts.text(left[0])))
     return any(base_of(facts.nodes[n]["name"] or "") in words for n in nodes)

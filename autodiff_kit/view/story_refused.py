@@ -6,11 +6,13 @@ next: ``story.py``, whose table says which message leads to which story.
 
 from __future__ import annotations
 
+import ast
 import re
 from math import prod
 
 from autodiff_kit.view.formula import shape_text, show
 from autodiff_kit.view.story_facts import Chapter, Facts, Told, base_of
+from autodiff_kit.view.story_paths import lost
 
 __all__ = [
     "function",
@@ -18,6 +20,7 @@ __all__ = [
     "leaf_in_place",
     "nan",
     "no_float",
+    "no_grad_there",
     "no_scalar",
     "of_a_result",
     "wrong_shape",
@@ -94,15 +97,18 @@ def leaf_in_place(facts: Facts, match: re.Match[str]) -> Told | None:
 def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
     """Tell what is done to a result, and is allowed on leaves only."""
     node = facts.subject
-    if node is None or facts.nodes[node]["kind"] != "op":
+    message = facts.error["message"]
+    if node is None or (facts.nodes[node]["kind"] != "op" and "numpy()" not in message):
         return None
     name = facts.name(node)
     text = facts.text(facts.error["where"])
-    message = facts.error["message"]
     if "numpy()" in message:
         title = f"`{name}` would leave the graph without a trace"
         last = f"`{text}` would go on in NumPy, where nothing is recorded."
-        mend = f"say that you mean it: `{text.replace('.numpy', '.detach().numpy')}`"
+        detached = text.replace(".numpy", ".detach().numpy")
+        if detached == text:  # NumPy has asked for it: np.sin(x)
+            detached = f"{facts.name(node)}.detach().numpy()"
+        mend = f"say that you mean it: `{detached}`"
     elif "optimize" in message:
         title = f"An optimizer was given `{name}`, which is a result"
         last = f"An update of `{name}` would be lost: it is computed from its inputs each time."
@@ -121,11 +127,50 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         last = f"`{text}` would cut the graph without a trace."
         mend = f"take the numbers out of the graph: `{name} = {name}.detach()`"
     made = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
+    if facts.nodes[node]["kind"] == "leaf":
+        made = f"`{name}` is a leaf that requires a gradient."
     chapters = [
         Chapter(made, node, facts.nodes[node]["where"]),
         Chapter(last, node, facts.error["where"]),
     ]
     return title, chapters, mend
+
+
+def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell why ``w.grad`` is None: ``w`` is no leaf any more, or nothing went back to it."""
+    where = facts.error["where"]
+    grads = re.findall(r"([^\W\d]\w*)\.grad\b", facts.text(where))
+    for name in dict.fromkeys(grads):
+        node = facts.find(ast.Name(name))
+        if node is None or not facts.nodes[node]["requires_grad"]:
+            continue
+        record = facts.nodes[node]
+        if record["kind"] == "leaf":
+            return lost(facts, record["name"])
+        made = f"`{facts.titled(node)}` is a result: `{record['grad_fn']}` made it."
+        line = facts.line(record["where"])
+        mend = f"call `{name}.retain_grad()` before backward, or ask for the gradient of a leaf"
+        update = re.fullmatch(rf"{name}\s*=\s*{name}\s*([-+])\s*(.+)", line)
+        if update:
+            mend = (
+                f"update the leaf in place: `{name} {update[1]}= {update[2]}` under "
+                f"`with torch.no_grad():`, and `{name}.grad = None` after it"
+            )
+            made += f" From here on `{name}` is no leaf."
+        return (
+            f"`{name}.grad` is None: `{name}` is a result, and only leaves accumulate",
+            [
+                Chapter(made, node, record["where"]),
+                Chapter(
+                    f"`{facts.text(where)}` needs a gradient, and `{name}.grad` is None: backward "
+                    "passes through a result and accumulates nothing in it.",
+                    node,
+                    where,
+                ),
+            ],
+            mend,
+        )
+    return None
 
 
 def no_float(facts: Facts, match: re.Match[str]) -> Told | None:

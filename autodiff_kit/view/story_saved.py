@@ -20,7 +20,11 @@ __all__ = ["changed", "twice"]
 SHARING = {  # their results look into the memory of their first input
     *("reshape", "view", "select", "slice_dim", "transpose", "t", "permute", "expand", "unsqueeze"),
     *("squeeze", "squeeze_dim", "squeeze_dims", "drop_dim", "alias", "pick", "split"),
-    *("unbind", "split_with_sizes", "reshape_alias"),
+    *("unbind", "split_with_sizes", "reshape_alias", "detach"),
+}
+NO_OTHER = {  # in-place methods besides which PyTorch has none that returns a new tensor
+    *("copy_", "set_", "uniform_", "normal_", "random_", "exponential_", "geometric_", "cauchy_"),
+    *("bernoulli_", "log_normal_", "requires_grad_"),
 }
 CHANGES = 3  # more changes of one value are not told one by one
 
@@ -108,11 +112,21 @@ def _instead(facts: Facts, changes: Sequence[Mapping[str, Any]]) -> str:
     call = line.value if isinstance(line, ast.Expr) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         owner = ast.unparse(call.func.value)
+        if not owner.isidentifier():
+            call.func.value = ast.parse(f"{owner}.clone()", mode="eval").body
+            return f"`{ast.unparse(call)}`"
+        arguments = ", ".join(ast.unparse(argument) for argument in call.args)
+        match call.func.attr:  # these have no method that returns a new tensor
+            case "zero_":
+                return f"`{owner} = torch.zeros_like({owner})`"
+            case "fill_":
+                return f"`{owner} = torch.full_like({owner}, {arguments})`"
+        if call.func.attr in NO_OTHER:
+            return f"`{owner} = {owner}.clone()` on the line before `{text}`"
         without = ast.Call(
             ast.Attribute(call.func.value, call.func.attr.rstrip("_")), call.args, call.keywords
         )
-        if owner.isidentifier():
-            return f"`{owner} = {ast.unparse(without)}`"
+        return f"`{owner} = {ast.unparse(without)}`"
     if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
         owner = ast.unparse(line.targets[0].value)
         return f"`{owner} = {owner}.clone()` on the line before `{ast.unparse(line)}`"
@@ -133,7 +147,7 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     first = next(e for e in reversed(facts.events[:freed]) if e["kind"] == "backward")
     op = facts.op(node)
-    same_line = first["where"] == passes[-1]["where"]
+    size = facts.events[freed]["bytes"]
     chapters = [
         Chapter(
             f"`{facts.titled(node)}` saves {facts.saved(node)} for its rules.",
@@ -141,8 +155,8 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.nodes[node]["where"],
         ),
         Chapter(
-            f"The first backward uses what {op} saved, and frees it: "
-            f"{memory(facts.events[freed]['bytes'])}.",
+            f"The first backward uses what {op} saved, and frees it"
+            f"{f': {memory(size)}' if size else ''}.",
             node,
             first["where"],
         ),
@@ -152,16 +166,51 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.error["where"],
         ),
     ]
-    keep = facts.text(first["where"]).replace("()", "(retain_graph=True)")
-    ways = f"run the forward code again; or let the first backward retain what was saved: `{keep}`"
+    call = facts.text(first["where"])
+    keep = f"{call[:-1]}{'' if call.endswith('()') else ', '}retain_graph=True)"
+    retain = f"let the first backward retain what was saved: `{keep}`"
     title = "The graph was freed by the first backward, and needed by a second"
-    if same_line:
-        title = "An iteration of the loop reaches back into the graph of the iteration before"
-        ways = "cut the graph between the iterations with `.detach()`, or call backward once, "
-        ways += "at the end"
+    ways = f"run the forward code again; or {retain}"
+    if first["where"] == passes[-1]["where"]:
+        loop, is_carried = _between(facts, node, first, passes)
+        if is_carried:
+            title = "An iteration of the loop reaches back into the graph of the iteration before"
+            ways = "cut the graph between the iterations with `.detach()`, or call backward once, "
+            ways += "at the end"
+        elif loop:
+            title = "The graph is made once, before the loop, and each iteration needs it"
+            ways = f"compute `{facts.titled(node)}` inside the loop; or {retain}"
     elif first["roots"] != passes[-1]["roots"]:
         a, b = (facts.name(p["roots"][0]) for p in (first, passes[-1]))
-        shared = f"`{a}` and `{b}` share `{facts.name(node)}`."
-        chapters[0] = Chapter(f"{chapters[0].words} {shared}", chapters[0].node, chapters[0].where)
-        ways = f"call backward once for both: `({a} + {b}).backward()`"
+        if a.isidentifier() and b.isidentifier() and facts.text(first["where"]).endswith("()"):
+            shared = f"`{a}` and `{b}` share `{facts.name(node)}`."
+            words = f"{chapters[0].words} {shared}"
+            chapters[0] = Chapter(words, chapters[0].node, chapters[0].where)
+            ways = f"call backward once for both: `({a} + {b}).backward()`"
     return title, chapters, ways
+
+
+def _between(
+    facts: Facts, node: int, first: Mapping[str, Any], passes: Sequence[Mapping[str, Any]]
+) -> tuple[bool, bool]:
+    """Return whether a loop runs one backward line twice, and whether it made the node itself."""
+    scopes = facts.recording["scopes"]
+
+    def around(scope: int | None) -> list[int]:
+        found = []
+        while scope is not None:
+            found.append(scope)
+            scope = scopes[scope]["parent"]
+        return found
+
+    where = first["where"]
+    begun = [s for s in scopes if s["name"] == "backward" and s["where"] == where]
+    same = [p for p in passes if p["where"] == where]
+    index = next(i for i, p in enumerate(same) if p is first)
+    if max(index + 1, len(same)) > len(begun):
+        return False, False
+    one, two = around(begun[index]["id"]), around(begun[len(same) - 1]["id"])
+    apart = [n for n in one if n not in two]
+    in_loop = any(scopes[n]["kind"] == "iteration" for n in apart)
+    made = around(facts.nodes[node]["scope"])
+    return in_loop, in_loop and any(scopes[n]["kind"] == "iteration" for n in made if n in apart)

@@ -14,13 +14,17 @@ from ipywidgets import HBox, Layout
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.view.story import KEYS, Story, story
+from autodiff_kit.view.story_facts import base_of
 from autodiff_kit.view.story_svg import draw_parts
+from autodiff_kit.view.words import listed
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import reachable_functions
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.running import Refused, name_of, ran, run
 
 __all__ = ["ErrorStory"]
+
+NAME = "Give the name of a leaf that requires a gradient and whose .grad is None."
 
 
 class ErrorStory(Lab):
@@ -128,10 +132,7 @@ class ErrorStory(Lab):
         if not isinstance(self._source, Recording):
             what = name_of(self._source)
         if self._leaf is not None:
-            return (
-                f"In {what}, no leaf {self._leaf} was left without a gradient.\n"
-                "-> Give the name of a leaf that requires one and whose .grad is None."
-            )
+            return f"{self._not_lost(what, self._leaf)}\n-> {NAME}"
         if not self.recording.nodes and not isinstance(self._source, Recording):
             for _, called in reachable_functions(self._source):
                 if getattr(called, "__name__", "") == "torch" and called is sys.modules["torch"]:
@@ -144,6 +145,23 @@ class ErrorStory(Lab):
             "-> Give a function that raises an error, or ask ErrorStory(f, leaf='x') why x.grad "
             "is None."
         )
+
+    def _not_lost(self, what: str, name: str) -> str:
+        """Say of a name what is known, where it is not that of a leaf without its gradient."""
+        nodes = self.recording.nodes
+        named = [n for n in nodes if n["name"] and name in (n["name"], base_of(n["name"]))]
+        if not named:
+            known = [n["name"] for n in nodes if n["kind"] == "leaf" and n["requires_grad"]]
+            others = f" The leaves that require a gradient: {listed(filter(None, known))}."
+            return f"In {what}, there is no {name}.{others if any(known) else ''}"
+        if all(n["kind"] == "op" for n in named):
+            return f"In {what}, {name} is a result, and only leaves accumulate a gradient."
+        if not any(n["requires_grad"] for n in named):
+            return f"In {what}, {name} does not require a gradient."
+        got = {e["node"] for e in self.recording.events if e["kind"] == "accumulate"}
+        if any(n["id"] in got for n in named):
+            return f"In {what}, {name} got its gradient."
+        return f"In {what}, no backward pass has accumulated a gradient."
 
     def _caption(self) -> str:
         assert self.story is not None

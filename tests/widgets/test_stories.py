@@ -104,7 +104,8 @@ def test_an_error_that_is_none_of_the_graph_is_named() -> None:
 def test_a_leaf_that_is_not_there_is_named() -> None:
     lab = ErrorStory(fine, leaf="q")
 
-    assert lab.message.startswith("In fine, no leaf q was left without a gradient.")
+    assert lab.message.startswith("In fine, there is no q. The leaves that require a gradient: x.")
+    assert ErrorStory(fine, leaf="x").message.startswith("In fine, x got its gradient.")
 
 
 @the_clock_strikes
