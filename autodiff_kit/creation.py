@@ -21,7 +21,7 @@ from autodiff_kit import dtypes
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.versions import on_own_storage
 from autodiff_kit.errors import error, warn_of_scalar
-from autodiff_kit.methods import check_operand
+from autodiff_kit.methods import check_bool, check_operand
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import Generator, default_generator, manual_seed
@@ -44,6 +44,8 @@ def made(array: Any, requires_grad: bool = False) -> Tensor:
     mode = local.mode
     if mode.inference:
         out._changes = INFERENCE
+    if not isinstance(requires_grad, bool):
+        raise TypeError("requires_grad")  # the words come from ``signatures.py``
     if requires_grad:
         if array.dtype.kind != "f":
             raise error("dtypes.whole_requires_grad")
@@ -212,6 +214,7 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
+    check_bool("tensor", "requires_grad", requires_grad)
     return made(from_data("tensor", data, dtype), requires_grad)
 
 

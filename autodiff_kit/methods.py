@@ -24,7 +24,7 @@ from autodiff_kit.signatures import checked, full_name
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["Methods", "ValuesAndIndices", "check_operand", "comparison", "in_place"]
+__all__ = ["Methods", "ValuesAndIndices", "check_bool", "check_operand", "comparison", "in_place"]
 __all__ += ["number_first", "operand_last", "pair"]
 
 
@@ -72,6 +72,13 @@ def check_operand(name: str, argument: str, position: int, value: Any, numbers: 
     raise error(
         "arguments.not_a_tensor", name=name, argument=argument, position=position, kind=kind
     )
+
+
+def check_bool(name: str, argument: str, value: Any, place: str = "") -> None:
+    """Raise TypeError, in PyTorch's words, if ``value`` is not a bool."""
+    if not isinstance(value, bool):
+        kind = full_name(value)
+        raise error("arguments.not_a_bool", name=name, argument=argument, place=place, kind=kind)
 
 
 _NUMBERS = (int, float, np.generic)
@@ -572,6 +579,7 @@ class Methods(MoreMethods):
             raise error("reductions.norm_order", p=p)
         if self._array.dtype.kind != "f":
             raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(self._array.dtype))
+        check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
         dims = self._dims(dim)
         whole = dim in (None, (), [])
         written = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, wraps
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +32,13 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
     ``kind``: a ``"method"``; a ``"function"`` of the same name, whose input comes first, as
     ``input``; or a ``"factory"``.
     """
+    first, bools = _bools(function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if len(args) > first or kwargs:  # a number would do as well to Python
+                refuse_numbers(args, kwargs)
             if kwargs:
                 return function(*args, **_renamed(name, kind, kwargs))
             return function(*args)
@@ -42,8 +46,33 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
             own = args[1:] if kind == "method" else args
             raise wrong_call(name, kind, own, kwargs) or refused from refused.__cause__
 
+    def refuse_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for argument, place in bools.items():
+            value = kwargs.get(argument, args[int(place)] if place < len(args) else True)
+            if not isinstance(value, bool):
+                own = args[1:] if kind == "method" else args
+                if (wrong := wrong_call(name, kind, own, kwargs)) is not None:
+                    raise wrong
+
     call.unchecked = function  # type: ignore[attr-defined]
     return call
+
+
+def _bools(function: Any) -> tuple[float, dict[str, float]]:
+    """Return the place of the first argument that must be a bool, and the places of all by name.
+
+    Those that are given by name only stand behind all others.
+    """
+    bools: dict[str, float] = {}
+    while function is not None:
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            count = code.co_argcount
+            for place, name in enumerate(code.co_varnames[: count + code.co_kwonlyargcount]):
+                if str(function.__annotations__.get(name)).startswith("bool"):
+                    bools[name] = place if place < count else inf
+        function = getattr(function, "__wrapped__", None)
+    return min(bools.values(), default=inf), bools
 
 
 def wrong_call(
@@ -120,7 +149,7 @@ class _Signature:
                 few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
                 return f"{name}() missing {len(missing)} required positional {few}: {names}"
             if param.name in given and not self._fits(name, param, given[param.name]):
-                place = "" if param.by_name else f" (position {position + 1})"
+                place = "" if param.name in kwargs else f" (position {position + 1})"
                 kind = full_name(given[param.name])
                 wanted = param.kind.replace("Operand", "Tensor").removeprefix("only ")
                 return f"{name}(): argument '{param.name}'{place} must be {wanted}, not {kind}"
@@ -160,7 +189,8 @@ class _Signature:
 
 def full_name(value: Any) -> str:
     """Return the name of a value's type as PyTorch writes it."""
-    return "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+    name = type(value).__name__
+    return f"numpy.{name}" if isinstance(value, np.ndarray | np.generic) else name
 
 
 _DECLARED: dict[str, Any] = {}

@@ -28,6 +28,7 @@ from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
+from autodiff_kit.signatures import full_name
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -102,6 +103,10 @@ def forget_views(base: Tensor) -> None:
 def require_grad(tensor: Tensor, value: bool, types: str) -> None:
     """Begin to require grad, or cease to; only leaves can."""
     base = tensor._base
+    if not isinstance(value, bool):
+        kind = full_name(value)
+        key = "requires_grad_" if types == "floating point" else "requires_grad"
+        raise error(f"dtypes.{key}", kind=kind)
     if not value:
         if isinstance(tensor._node, AccumulateGrad) and base is None:
             tensor._old = tensor._node  # with its hooks, if it is to require grad again

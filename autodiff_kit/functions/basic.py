@@ -47,6 +47,7 @@ def _of_one(name: str) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
         return method(input, *args, **kwargs)
 
+    function.__wrapped__ = method  # type: ignore[attr-defined]
     return _named(name, checked(name, function, "function"))
 
 

@@ -88,6 +88,8 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     """Set the elements of the main diagonal in place; with ``wrap`` a tall matrix has several."""
     if self.ndim < 2:
         raise error("functions.fill_diagonal")
+    if isinstance(fill_value, Tensor) and (fill_value.ndim or fill_value.requires_grad):
+        raise TypeError("fill_diagonal_")  # the words come from ``signatures.py``
     if self.ndim > 2:
         if len(set(self.shape)) > 1:
             raise error("functions.fill_diagonal_sizes")

@@ -205,11 +205,11 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of the elements of a vector as columns: a Vandermonde matrix."""
     if x.ndim != 1:
         raise error("functions.vector", shape=[*x.shape])
-    count = len(x) if N is None else N
-    from autodiff_kit.functions.basic import cat
     from autodiff_kit.functions.scans import cumprod
 
-    first = creation.ones_like(x).unsqueeze(1)
-    powers = x.unsqueeze(1).expand(len(x), max(count - 1, 0))
-    columns = cumprod(cat([first, powers], 1)[:, :count], 1)
+    columns = creation.zeros(len(x), len(x) if N is None else N, dtype=x.dtype)
+    columns[:, :1] = 1
+    if columns.shape[1] > 1:
+        columns[:, 1:] = x.unsqueeze(1)
+        columns[:, 1:] = cumprod(columns[:, 1:], 1)  # over what backward needs, as in PyTorch
     return columns if increasing else columns.flip(1)

@@ -127,6 +127,6 @@ def refuse_floats(name: str, *arrays: Value) -> None:
         raise unless_misfit(made, *arrays)
 
 
-def no_derivative(name: str) -> NoReturn:
+def no_derivative(name: str, key: str = "no_derivative") -> NoReturn:
     """Raise PyTorch's error for an op that it does not differentiate."""
-    raise error("autograd.no_derivative", op=name)
+    raise error(f"autograd.{key}", op=name)

@@ -14,7 +14,7 @@ from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.table import op
+from autodiff_kit.ops.table import op, vjp
 
 __all__ = [
     "bincount",
@@ -111,21 +111,32 @@ def _counted(found: Any, shape: Ints) -> tuple[Value, Value, Value]:
     return values, inverse.reshape(shape).astype("int64"), counts.astype("int64")
 
 
-@op("unique(x)", by_products=("inverse", "counts"), layout="rows")
+_COUNTED: Any = {"by_products": ("inverse", "counts"), "layout": "rows"}
+
+
+def _not_differentiated(name: str) -> Any:
+    """Declare the rule of an op that PyTorch records and does not differentiate."""
+    return vjp("x", lambda g: checks.no_derivative(name, "no_derivative_yet"), tex=r"\text{none}")
+
+
+@op("unique(x)", node="Unique2Backward0", **_COUNTED)
+@_not_differentiated("_unique2")
 def unique(x: Value) -> tuple[Value, Value, Value]:
     """Return the different elements in order; which of them each is; how many there are of each."""
     found = np.unique(x, return_inverse=True, return_counts=True, equal_nan=False)
     return _counted(found, x.shape)
 
 
-@op("unique(x, axis=dim)", by_products=("inverse", "counts"), layout="rows")
+@op("unique(x, axis=dim)", **_COUNTED)
+@_not_differentiated("unique_dim")
 def unique_dim(x: Value, *, dim: int) -> tuple[Value, Value, Value]:
     """Return the different entries along a dimension, in order."""
     found = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
     return _counted(found, (x.shape[dim],))
 
 
-@op("x without repetitions", by_products=("inverse", "counts"), layout="rows")
+@op("x without repetitions", **_COUNTED)
+@_not_differentiated("unique_consecutive")
 def unique_consecutive(x: Value, *, dim: int | None = None) -> tuple[Value, Value, Value]:
     """Return the elements, or entries along a dimension, that differ from the one before."""
     rows = x.reshape(-1, 1) if dim is None else np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)

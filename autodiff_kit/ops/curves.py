@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_kit.autograd.node import Value
+from autodiff_kit.ops import checks
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.elementwise import clamp_max, exp, flat_in, masked, sigmoid, tanh, where
 from autodiff_kit.ops.shape import cat, slice_dim
@@ -24,6 +25,7 @@ __all__ = [
     "elu_in_place",
     "glu",
     "hardsigmoid",
+    "hardsigmoid_backward",
     "hardswish",
     "hardtanh",
     "log_sigmoid",
@@ -136,17 +138,29 @@ def hardtanh(x: Value, *, low: float, high: float) -> Value:
     tex=r"\min(\max(x + 3, 0), 6) / 6",
     whole=floats_only("hardsigmoid_cpu"),
 )
-@vjp(
-    "x",
-    lambda g, x: flat_in(masked(g * _SIXTH, (x > -3) & (x < 3)), x),
-    tex=r"\bar z / 6 \odot [-3 < x < 3]",
-)
+@vjp("x", lambda g, x: hardsigmoid_backward(g, x), tex=r"\bar z / 6 \odot [-3 < x < 3]")
 def hardsigmoid(x: Value) -> Value:
     """Return a sigmoid made of three straight lines.
 
     Source: Howard et al., Searching for MobileNetV3 (2019).
     """
     return np.clip(x + 3, 0, 6) / 6
+
+
+def _no_rule(g: Value) -> Value:
+    checks.no_derivative("hardsigmoid_backward", "no_second_derivative")
+
+
+@op(
+    "where((y > -3) & (y < 3), x / 6, 0)",
+    tex=r"x / 6 \odot [-3 < y < 3]",
+    node="torch::autograd::NotImplemented",
+)
+@vjp("x", _no_rule, tex=r"\text{none}")
+@vjp("y", _no_rule, tex=r"\text{none}")
+def hardsigmoid_backward(x: Value, y: Value) -> Value:
+    """Return x times the slope of ``hardsigmoid`` at y; PyTorch does not differentiate it."""
+    return masked(x * _SIXTH, (y > -3) & (y < 3))
 
 
 @op(

@@ -10,6 +10,7 @@ with the other factors. Read next: ``static.py``.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,11 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, masked, sign
 from autodiff_kit.ops.linalg import bmm, mv
-from autodiff_kit.ops.reduction import sum_dim
 from autodiff_kit.ops.shape import expand, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "linalg_cross", "vdot"]
+__all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "cdist_backward"]
+__all__ += ["linalg_cross", "vdot"]
 
 
 def _same_size(*vectors: Value) -> None:
@@ -132,10 +133,34 @@ def cdist(x: Value, y: Value, *, p: float) -> Value:
     return (apart**p).sum(-1) ** x.dtype.type(1 / p)
 
 
-def _slopes(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+@cdist.vjp("x", tex=r"\textstyle\sum_j \bar z_{ij}\,\partial z_{ij} / \partial x_i")
+def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    return cdist_backward(x, y, out, g, p=p)
+
+
+@cdist.vjp("y", tex=r"\textstyle\sum_i \bar z_{ij}\,\partial z_{ij} / \partial y_j")
+def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
+    turned = (transpose(v, dim0=len(v.shape) - 2, dim1=len(v.shape) - 1) for v in (out, g))
+    return cdist_backward(y, x, *turned, p=p)
+
+
+def _no_rule(g: Value) -> Value:
+    checks.no_derivative("_cdist_backward", "no_derivative_yet")
+
+
+@op("cdist_backward(x, y, out, g, p)", node="CdistBackwardBackward0", layout="rows")
+@vjp("x", _no_rule, tex=r"\text{none}")
+@vjp("y", _no_rule, tex=r"\text{none}")
+@vjp("distances", _no_rule, tex=r"\text{none}")
+@vjp("g_", _no_rule, tex=r"\text{none}")
+def cdist_backward(x: Value, y: Value, distances: Value, g_: Value, *, p: float) -> Value:
+    """Return what flows back to x; PyTorch does not differentiate it once more."""
+    return _slopes(g_[..., None], x, y, distances[..., None], p).sum(-2)
+
+
+def _slopes(g: Any, x: Any, y: Any, out: Any, p: float) -> Value:
     """Return what flows back to every difference of a point of x and one of y."""
-    apart = unsqueeze(x, dim=len(x.shape) - 1) - unsqueeze(y, dim=len(y.shape) - 2)
-    g, out = unsqueeze(g, dim=len(g.shape)), unsqueeze(out, dim=len(out.shape))
+    apart = x[..., :, None, :] - y[..., None, :, :]
     if p == 0:
         return apart * 0
     if p == 1:
@@ -149,15 +174,3 @@ def _slopes(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
     return masked(
         apart * abs(apart) ** (p - 2) * (g / out ** (p - 1)), (apart == apart) & (out != 0)
     )
-
-
-@cdist.vjp("x", tex=r"\textstyle\sum_j \bar z_{ij}\,\partial z_{ij} / \partial x_i")
-def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
-    slopes = _slopes(g, x, y, out, p)
-    return sum_dim(slopes, dim=(len(slopes.shape) - 2,))
-
-
-@cdist.vjp("y", tex=r"\textstyle\sum_i \bar z_{ij}\,\partial z_{ij} / \partial y_j")
-def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
-    slopes = _slopes(g, x, y, out, p)
-    return -sum_dim(slopes, dim=(len(slopes.shape) - 3,))

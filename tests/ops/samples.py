@@ -204,6 +204,7 @@ INSTEAD |= {
         Sample((signed(2, 4, 3), numbers(4), numbers(4, seed=1)), {"groups": 2, "eps": 0.1})
     ],
     "hardsigmoid": [Sample((5 * signed(2, 3),))],
+    "hardsigmoid_backward": [Sample((numbers(2, 3), 5 * signed(2, 3)))],
     "hardswish": [Sample((5 * signed(2, 3),))],
     "hardtanh": [Sample((signed(2, 3),), {"low": -0.75, "high": 0.8})],
     **{name: [Sample((signed(2, 3),))] for name in ("log_sigmoid", "mish", "silu")},

@@ -41,6 +41,12 @@ INSTEAD: dict[str, list[Sample]] = {
     "cdist": [
         Sample((numbers(4, 3), numbers(2, 3, seed=1)), {"p": p}) for p in (2.0, 1.0, 3.0, np.inf)
     ],
+    "cdist_backward": [
+        Sample(
+            (numbers(4, 3), numbers(2, 3, seed=1), *(numbers(4, 2, seed=s) for s in (2, 3))),
+            {"p": 1.0},
+        )
+    ],
     "count_nonzero": [Sample((WHOLE,), {"dim": (1,)}), Sample((WHOLE,), {"dim": (0, 1)})],
     "cumprod": [
         Sample((SIGNED,), {"dim": 1}),
@@ -156,6 +162,7 @@ WITH_NUMPY = {
     "for k in np.ndindex(*size)]).reshape(size)",
     "block_diag": "plainly.blocks(tensors)",
     "cdist": "np.array([[np.linalg.norm(a - b, p) for b in y] for a in x])",
+    "cdist_backward": "np.array([[g_[i] @ np.sign(a - y)] for i, a in enumerate(x)])[:, 0]",
     "cummax": "np.maximum.accumulate(x, dim)",
     "cummin": "np.minimum.accumulate(x, dim)",
     "diag_embed": "plainly.embedded(x, offset, dim1, dim2)",

@@ -28,7 +28,10 @@ EVERY_RULE = [
     pytest.param(op, wrt, id=f"{op.name} {wrt}") for op in OPS.values() for wrt in op.rules
 ]
 # PyTorch has no derivative of these.
-REFUSED = {op.name for op in OPS.values() if op.node_name == "torch::autograd::NotImplemented"}
+REFUSED = {
+    op.name for op in OPS.values() for rule in op.rules.values() if rule.tex == r"\text{none}"
+}
+ONCE = {"cdist", "hardsigmoid"}  # nor of the derivatives of these
 TO_FLOAT32 = {"to_copy", "promote"}  # too coarse for finite differences
 
 
@@ -43,6 +46,7 @@ def differentiable(op: Op) -> list[int]:
 
 DIFFERENTIABLE = [p for p in SAMPLES if differentiable(p.values[0])]
 SMOOTH = [p for p in DIFFERENTIABLE if p.values[0].name not in TO_FLOAT32]
+TWICE = [p for p in SMOOTH if p.values[0].name not in ONCE]
 
 
 def apply(op: Op, inputs: Any, params: dict[str, Any]) -> Any:
@@ -355,7 +359,7 @@ def test_rules_agree_with_finite_differences(op: Op, sample: Sample) -> None:
         np.testing.assert_allclose(g.numpy(), correct, rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize(("op", "sample"), SMOOTH)
+@pytest.mark.parametrize(("op", "sample"), TWICE)
 def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
     """Gradients of gradients, by finite differences of the first ones."""
     wanted = differentiable(op)
@@ -439,9 +443,9 @@ def test_an_op_without_derivative_says_so_at_backward(name: str) -> None:
     op = OPS[name]
     sample = samples(op)[0]
     inputs = [wrap(x).requires_grad_() for x in sample.inputs]
-    out = op.function(*inputs, **sample.params)
+    out = apply(op, inputs, sample.params)
 
-    with pytest.raises(RuntimeError, match=r"^derivative for aten::.* is not implemented\n-> "):
+    with pytest.raises(RuntimeError, match=r"derivative for \S+ is not implemented\.?\n-> "):
         out.sum().backward()
 
 

@@ -10,8 +10,11 @@ pytestmark = pytest.mark.parity
 
 GIVEN = """
 import torch.nn.functional as F
+import numpy as np
 x = torch.arange(6.).reshape(2, 3)
 i = torch.zeros(1, 1).long()
+def twice(y):
+    torch.autograd.grad(y.sum(), x, create_graph=True)[0].sum().backward()
 """.replace("import torch.nn.functional as F", "F = torch.nn.functional")
 
 _WITH_NUMPYS_NAMES = """
@@ -105,6 +108,38 @@ torch.cat()
 x.split()
 x.register_hook()
 x.flip(axis=0)
+x.sum(1, 2)
+x.sum(1, keepdim=None)
+x.mean(1, 2)
+x.prod(1, 2)
+x.max(1, 2)
+x.amin(1, 2)
+x.argmax(1, 2)
+x.all(1, 2)
+x.std(1, 2)
+x.var(1, keepdim=1)
+x.logsumexp(1, 2)
+x.norm(2, 1, 2)
+x.sort(1, 2)
+x.topk(1, 1, 2)
+x.median(1, 2)
+x.nansum(1, 2)
+x.nansum(1, np.bool_(True))
+torch.sum(x, 1, 2)
+torch.tensor(1., requires_grad=1)
+torch.ones(2, requires_grad=1)
+torch.zeros_like(x, requires_grad=1)
+torch.randn(2, requires_grad=1)
+x.requires_grad_(1)
+x.requires_grad_('a')
+x.requires_grad = 1
+x.fill_diagonal_(torch.ones(2))
+torch.unique(x.requires_grad_() * 1).sum().backward()
+torch.unique(x.requires_grad_() * 1, dim=0).sum().backward()
+torch.unique_consecutive(x.requires_grad_()).sum().backward()
+torch.vander(x[0].requires_grad_()).sum().backward()
+twice(torch.cdist(x.requires_grad_(), x + 1))
+twice(F.hardsigmoid(x.requires_grad_()))
 """
 
 
