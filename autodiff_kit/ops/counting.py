@@ -6,6 +6,7 @@ differ from each other, is known only when they are looked at. Read next: ``prod
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def _counted(found: Any, shape: Ints) -> tuple[Value, Value, Value]:
 _COUNTED: Any = {"by_products": ("inverse", "counts"), "layout": "rows"}
 
 
-def _not_differentiated(name: str) -> Any:
+def _not_differentiated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the rule of an op that PyTorch records and does not differentiate."""
     return vjp("x", lambda g: checks.no_derivative(name, "no_derivative_yet"), tex=r"\text{none}")
 
