@@ -119,7 +119,11 @@ class Again:
     picture = gradients(["x", "w", "x * w", "x + w"])
 
     def generate(rng):
-        operations = [[[0, 1], [slope(rng), slope(rng)]] for _ in range(int(rng.integers(2, 5)))]
+        # Arrays, with which `if node.grad:` stops: the example has single numbers.
+        def slopes():
+            return [np.array([slope(rng), slope(rng)]) for _ in range(2)]
+
+        operations = [[[0, 1], slopes()] for _ in range(int(rng.integers(2, 5)))]
         return {"leaves": [1.0, 2.0], "needs": [True, True], "operations": operations}
 
     def drive(step, data):

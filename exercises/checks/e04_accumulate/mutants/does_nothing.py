@@ -1,0 +1,5 @@
+# message: does_nothing
+
+
+def backward(root):
+    pass
