@@ -366,7 +366,8 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     low, high = wanted.type(start), wanted.type(end)
     kind = wanted if wanted.kind == "f" else np.dtype("float64")
     step = (kind.type(high) - kind.type(low)) / kind.type(max(steps - 1, 1))
-    places = np.arange(steps).astype(kind)
+    # Products are added before they are rounded, as processors do that multiply and add at once.
+    step, places = np.longdouble(step), np.arange(steps)
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
     return numbers.astype(wanted) if steps != 1 else np.full(1, low)
 

@@ -254,7 +254,8 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
             and self._changes is None
             and isinstance(other, tensors.Tensor)
             and type(array) is type(operand := other._array) is np.ndarray
-            and array.base is None  # of one element in many places, or a view: the other way
+            and self._base is None  # a view, or one element in many places: the other way
+            and array.base is None
             and not self._views
             and array.dtype is operand.dtype
             and array.dtype.kind == "f"

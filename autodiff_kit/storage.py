@@ -187,10 +187,10 @@ class Storage:
 
     def detach_(self: Any) -> Tensor:
         """Cut the tensor itself out of the graph, in place."""
-        if self._base is not None:
-            raise error("autograd.detach_view")
         if local.mode.inference and self._changes is not INFERENCE:
             return self  # type: ignore[no-any-return]
+        if self._base is not None:
+            raise error("autograd.detach_view")
         if not self.is_leaf:
             # Rules that have saved it would now compute with a tensor without a history.
             before, array = self._array, share(self)

@@ -24,7 +24,8 @@ from autodiff_kit.methods import Methods, comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad, set_grad
+from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad, seems_leaf
+from autodiff_kit.views import set_grad
 
 __all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap", "writable"]
 
@@ -116,16 +117,16 @@ class Tensor(Methods, Hookable, Storage):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if not self.is_leaf:
+        if not seems_leaf(self):
             key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
             raise error(key, node=self._node and self._node.name())
         require_grad(self, value, "floating point and complex")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
-        if not requires_grad and not self.is_leaf:
+        if not requires_grad and not seems_leaf(self):
             raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
-        if self.is_leaf:
+        if seems_leaf(self) or not self.is_floating_point():
             require_grad(self, requires_grad, "floating point")
         return self
 

@@ -37,13 +37,14 @@ __all__ = ["DEFAULT", "DETACHED", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base
 __all__ += [
     "has_version",
     "is_stale",
+    "latest_node",
     "look_again",
     "node_of",
     "note_view",
     "positions",
     "refusal_of_view",
 ]
-__all__ += ["require_grad", "seen_through", "set_grad"]
+__all__ += ["require_grad", "seems_leaf", "seen_through", "set_grad"]
 
 
 # How a view was made: what it may be used for when it, or its base, is changed in place.
@@ -66,10 +67,10 @@ def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
         return
     mode = local.mode
     base = of._base
-    if view._node is not None and view._array.dtype.kind != "f":
-        raise error("autograd.whole_history", kind=tensor_type(view._array.dtype))
     if not mode.grad_enabled:
         kind = INFERENCE_MODE if mode.inference else NO_GRAD
+    if view._node is not None and view._array.dtype.kind != "f":
+        raise error("autograd.whole_history", kind=tensor_type(view._array.dtype))
     if base is None:
         base = of
     elif kind is DEFAULT or of._kind is INFERENCE_MODE:
@@ -107,7 +108,12 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
         kind = full_name(value)
         key = "requires_grad_" if types == "floating point" else "requires_grad"
         raise error(f"dtypes.{key}", kind=kind)
-    if not value:
+    if is_stale(tensor):  # it stays so: only its flag changes
+        if not value:
+            tensor._old = None
+        elif tensor._old is None or isinstance(tensor._old, Nowhere):
+            tensor._old = AccumulateGrad(tensor)
+    elif not value:
         if isinstance(tensor._node, AccumulateGrad) and base is None:
             tensor._old = tensor._node  # with its hooks, if it is to require grad again
         is_of_recorded = base is not None and base._node is not None
@@ -141,7 +147,11 @@ def follow_base(base: Tensor) -> None:
     """Let the views of a leaf require grad if it does, and if not, no longer."""
     for reference in tuple(base._views or ()):
         view = reference()
-        if view is None or view._base is not base or is_stale(view):
+        if view is None or view._base is not base:
+            continue
+        if is_stale(view):
+            if base._node is None and isinstance(view._old, Nowhere):
+                view._old = None
             continue
         if base._node is None:
             if isinstance(view._node, Nowhere):
@@ -162,6 +172,17 @@ def is_stale(tensor: Tensor) -> bool:
     except AttributeError:
         return True
     return False
+
+
+def latest_node(tensor: Tensor) -> Any:
+    """Return the node that a tensor had when it was last asked for: an old one of a stale view."""
+    return tensor._old if is_stale(tensor) else tensor._node
+
+
+def seems_leaf(tensor: Tensor) -> bool:
+    """Return whether a tensor is a leaf; of a view, whether it was one when last asked."""
+    node = latest_node(tensor)
+    return node is None or isinstance(node, AccumulateGrad)
 
 
 def node_of(tensor: Tensor) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.accumulate import gradient_of
+from autodiff_kit.autograd.engine import unbroadcast
 from autodiff_kit.autograd.forms import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
@@ -128,19 +129,20 @@ def grad(
         raise error("autograd.grad_inputs")
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
-    create_graph = create_graph and not local.mode.inference  # where nothing is recorded
-    roots = _roots(sources, seeds, create_graph)
+    recorded = create_graph and not local.mode.inference  # where nothing is recorded
+    roots = _roots(sources, seeds, recorded)
     ends = _nodes(targets)
     found = run_backward(
         roots,
         retain_graph=retain,
-        create_graph=create_graph,
+        create_graph=recorded,
         inputs=_reachable(ends),
         accumulates=False,
     )
     gradients: list[Any] = []
     pairs = ((seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None)
-    made = {id(seed): g for seed, g in pairs if g._array.dtype == seed.dtype}
+    given = ((seed, g, g._array) for seed, g in pairs)
+    made = {id(s): g for s, g, own in given if (own.dtype, own.shape) == (s.dtype, s.shape)}
     for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
         g = found.get(node)
         if g is not None:
@@ -210,6 +212,8 @@ def _roots(
         if node is None:
             raise error("autograd.no_graph", index=i)
         if g is None:
+            if array.dtype.kind != "f":
+                raise error("autograd.whole_scalar", dtype=output.dtype)
             seed = np.ones_like(array) if array.ndim else array.dtype.type(1)
             roots.append((node, wrap(seed) if create_graph else seed))
             continue
@@ -217,7 +221,10 @@ def _roots(
             g = g.to(output.dtype)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
-        roots.append((node, g if create_graph else own))
+        seed = g if create_graph else own
+        if node.shape not in (None, array.shape):  # x.data = ... has changed the size
+            seed = unbroadcast(seed, shape=node.shape)
+        roots.append((node, seed))
     return roots
 
 

@@ -24,16 +24,16 @@ from autodiff_kit.autograd.hooks import (
 )
 from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
 from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import next_number, note_change
+from autodiff_kit.autograd.versions import next_number
 from autodiff_kit.autograd.view_nodes import Nowhere
 from autodiff_kit.errors import error
-from autodiff_kit.inplace import refuse_change
+from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.tensor import INFERENCE, Tensor, share, wrap
 from autodiff_kit.views import set_grad
 
 __all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad", "current_task"]
-__all__ += ["gradient_of", "leading_to", "own", "release", "run_hooks"]
+__all__ += ["gradient_of", "leading_to", "misfit", "own", "release", "run_hooks"]
 
 
 class Task:
@@ -123,6 +123,18 @@ def own(contribution: Value, g: Value) -> Value:
     return contribution
 
 
+def misfit(node: Node, index: int, got: tuple[int, ...]) -> Exception:
+    """Return the error for a contribution whose shape is not that of the input it belongs to."""
+    from autodiff_kit.autograd.graph import inputs_shown
+
+    edges = (node.edge0, node.edge1, *node.more)
+    shape = list(edges[index].shape)  # type: ignore[union-attr]
+    shown = inputs_shown(node.op, len(edges)).index(index)
+    return error(
+        "function.gradient_shape", name=node.name(), index=shown, got=list(got), shape=shape
+    )
+
+
 def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
     """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
     if isinstance(node, Nowhere):
@@ -133,7 +145,7 @@ def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
         if not leaf.is_leaf:
             raise error("autograd.leaf_inside")
         if not leaf.requires_grad:
-            return
+            g = None  # but hooks are called
     if g is not None:
         add_to_grad(leaf, g, create_graph)
     if node.hooks is not None:
@@ -169,7 +181,7 @@ def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
         refuse_change(old, "add_")
         memory = share(old)
         memory += g
-        note_change(memory)
+        note(old, next_number())
 
 
 def gradient_of(array: Value) -> Tensor:

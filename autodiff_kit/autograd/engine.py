@@ -25,6 +25,7 @@ from autodiff_kit.autograd.accumulate import (
     accumulate,
     accumulate_complete,
     leading_to,
+    misfit,
     own,
     release,
     run_hooks,
@@ -93,6 +94,8 @@ def run(
             contribution = NOTHING
         elif contribution.shape != edge.shape:
             contribution = unbroadcast(contribution, shape=edge.shape)
+            if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
+                raise misfit(node, index, contribution.shape)
         if (
             accumulates
             and edge.op is nodes.ACCUMULATE
@@ -183,11 +186,7 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
     g : array or Tensor, shape S
         Cotangent with the shape of the op's output.
     shape : tuple of int
-        Shape T of the input; T broadcasts to S.
-
-    Returns
-    -------
-    array or Tensor, shape T - the same kind as ``g``.
+        Shape T of the input, and of the result; T broadcasts to S.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.autograd.graph import Packed, as_tensors, current_hooks
 from autodiff_kit.autograd.hooks import move_retained
 from autodiff_kit.autograd.messages import released_message, saved_changed
-from autodiff_kit.autograd.node import Node, Value, WideNode
+from autodiff_kit.autograd.node import AccumulateGrad, Node, Value, WideNode
 from autodiff_kit.autograd.observer import installed
 from autodiff_kit.autograd.outputs import OutputNode
 from autodiff_kit.autograd.shown import RELEASED
@@ -372,7 +372,7 @@ def _record(
         elif id(x) in dirty:
             number = next_number()
             result = x if x._base is None else wrap(x._array)
-            old, result._node = x._node, _output_node(node, i)
+            old, result._node, x._grad = x._node, _output_node(node, i), None  # as in PyTorch
             if x._base is not None:
                 rebase(x, result, number, node.name())
             else:
@@ -487,8 +487,8 @@ def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) 
         x = x.to(from_numpy_dtype(dtype))
     if local.mode.grad_enabled:
         return x
-    # A copy: the learner may hold this array, and a leaf would keep it as its gradient.
-    return x._array.copy()
+    # The learner may hold this array, and a leaf would keep it as its gradient.
+    return x._array.copy() if isinstance(edge, AccumulateGrad) else x._array
 
 
 def __getattr__(name: str) -> Any:

@@ -98,13 +98,17 @@ class Hookable:
         """Keep the gradient of this non-leaf tensor in ``.grad``; does nothing on leaves."""
         if not self.requires_grad:
             raise error("autograd.retain_grad_without_grad")
-        if not self.is_leaf:
+        from autodiff_kit.views import seems_leaf
+
+        if not seems_leaf(self):
             _of(self._node).retain[self.output_nr] = weakref.ref(self)
 
     @property
     def retains_grad(self: Any) -> bool:
         """Whether ``retain_grad`` was asked for."""
-        return not self.is_leaf and _retains(self._node, self)
+        from autodiff_kit.views import latest_node, seems_leaf
+
+        return not seems_leaf(self) and _retains(latest_node(self), self)
 
     def register_hook(self: Any, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook(gradient)`` in every backward; what it returns replaces the gradient."""

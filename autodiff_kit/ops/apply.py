@@ -19,7 +19,7 @@ from autodiff_kit.autograd.versions import next_number
 from autodiff_kit.ops.layouts import laid_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
-from autodiff_kit.ops.saving import check_saved, may_record
+from autodiff_kit.ops.saving import check_saved, may_record, refuse_whole
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
@@ -101,6 +101,7 @@ def _record(
         for name, array in zip(row.inputs, as_they_lie, strict=True):
             if isinstance(array, ARRAYS):
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
+    refuse_whole(row, values["out"])
     reads = {name for rule in called for name in rule.reads}
     originals = check_saved(inputs, as_they_lie, [name in reads for name in row.inputs])
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)

@@ -164,11 +164,7 @@ for _scattering in (scatter, scatter_add):
 
     @_scattering.vjp("source", tex=r"\bar z_I")
     def _(g: Value, index: Value, source_shape: Ints, dim: int) -> Value:
-        part = gather(g, index, dim=dim)
-        if source_shape and part.shape != source_shape:
-            index_shape = list(part.shape)
-            raise error("indexing.scatter_backward", index=index_shape, source=list(source_shape))
-        return part
+        return gather(g, index, dim=dim)
 
 
 # -- whole entries along a dimension: index is a vector -------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.node import Value
-from autodiff_kit.dtypes import number_in
+from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error, warn_of_list_key
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
@@ -166,8 +166,16 @@ for _putting in (put, index_put):
         return put(g, 0, positions=positions)  # what was overwritten has no influence any more
 
     @_putting.vjp("y", tex=r"\bar z_I")
-    def _(g: Value, positions: Any) -> Value:
-        return pick(g, positions=positions)
+    def _(g: Value, positions: Any, y_dtype: Any) -> Value:
+        return _of_written(pick(g, positions=positions), y_dtype)
+
+
+def _of_written(g: Value, dtype: Any) -> Value:
+    """Return the gradient of a value of this dtype that was written to elements of another one."""
+    own: Any = getattr(g, "_array", g).dtype
+    if own.kind != "f":
+        raise error("autograd.whole_history", kind=tensor_type(own))
+    return g if own == dtype else to_copy(g, dtype=dtype)
 
 
 def _copy_misfit(x: Value, y: Value) -> str:
@@ -191,7 +199,7 @@ def copy_from(x: Value, y: Value) -> Value:
 
 
 @op("y", tex=r"y", node="FillBackward3", dtypes="any")
-@vjp("y", lambda g, y_dtype: to_copy(g, dtype=y_dtype), tex=r"\bar z")
+@vjp("y", lambda g, y_dtype: _of_written(g, y_dtype), tex=r"\bar z")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def fill_with(x: Value, y: Value) -> Value:
     """Return the one number of y in the shape and dtype of x: what ``x.fill_(y)`` computes."""

@@ -90,7 +90,8 @@ def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction
         out = np.zeros(np.atleast_1d(target).shape, x.dtype)
         out[kept] = -shares
         return out.reshape(target.shape)[()]
-    return -_add(shares) if reduction == "sum" else -_add(shares) / x.dtype.type(total)
+    loss = x.dtype.type(0) - _add(shares)  # 0 if that is 0, not -0
+    return loss if reduction == "sum" else loss / x.dtype.type(total)
 
 
 @op(

@@ -97,7 +97,9 @@ def cumsum(x: Value, *, dim: int) -> Value:
 
 @cumsum.vjp("x", tex=r"\textstyle\sum_{j \ge i} \bar z_j")
 def _(g: Value, dim: int) -> Value:
-    dims = (dim,) if g.shape else ()
+    if math.prod(g.shape) <= 1 or g.shape[dim] == 1:
+        return g
+    dims = (dim,)
     return flip(cumsum(flip(g, dims=dims), dim=dim), dims=dims)
 
 
@@ -151,8 +153,8 @@ def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
 
 @prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
 def _(g: Value, out: Value, x: Value, dim: int, keepdim: bool) -> Value:
-    if x.ndim == 0:
-        return g
+    if x.ndim == 0 or x.shape[dim] == 1:
+        return keep(g, x.shape, (dim,), keepdim)
     last = x.ndim - 1
     others = products_of_others(transpose(x, dim0=dim, dim1=last))
     return keep(g, x.shape, (dim,), keepdim) * transpose(others, dim0=dim, dim1=last)
@@ -253,7 +255,7 @@ for _extreme in (max_dim, min_dim):
     @_extreme.vjp("x", tex=r"\bar z\,[i = \arg z]")
     def _(g: Value, indices: Value, x_shape: Ints, dim: int, keepdim: bool) -> Value:
         if not x_shape:
-            return g
+            return masked(g, np.True_)  # not g itself, which somebody may have given
         if not keepdim:
             g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
         return masked(g, mark(indices, dim=dim, size=x_shape[dim]))

@@ -1,19 +1,27 @@
 """What an op may save for its rules: not everything that it computes with.
 
 After reading this file you know how an op treats tensors that were made in inference mode, and
-tensors that were converted for it. Read next: ``arithmetic.py``.
+tensors that were converted for it, and that whole numbers have no history. Read next:
+``arithmetic.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.autograd.versions import INFERENCE
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
-__all__ = ["check_saved", "may_record"]
+if TYPE_CHECKING:
+    from autodiff_kit.ops.table import Op
+
+__all__ = ["check_saved", "may_record", "refuse_whole"]
+
+# What a change in place computes: that of a tensor of whole numbers, or a view, may be recorded.
+_WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
 
 
 def may_record(inputs: Sequence[Any]) -> bool:
@@ -22,6 +30,12 @@ def may_record(inputs: Sequence[Any]) -> bool:
     A number is one that was made for this call.
     """
     return any(getattr(value, "_changes", None) is not INFERENCE for value in inputs)
+
+
+def refuse_whole(row: Op, result: Value) -> None:
+    """Refuse to record that whole numbers were computed."""
+    if result.dtype.kind != "f" and row.name not in _WRITING:
+        raise error("autograd.whole_history", kind=tensor_type(result.dtype))
 
 
 def check_saved(inputs: Sequence[Any], given: Sequence[Value], saved: Sequence[bool]) -> list[Any]:

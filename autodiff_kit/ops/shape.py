@@ -171,6 +171,8 @@ def sum_to(x: Value, *, shape: Ints) -> Value:
     if x.ndim == 2 and x.shape[1:] == shape and x.dtype.kind == "f" and len(x) <= 4096:
         return ones(len(x), x.dtype).dot(x)  # a bias, by far the commonest: a third of the time
     added = x.ndim - len(shape)
+    if added < 0:
+        return x  # of another shape altogether: the engine refuses it
     if added:
         x = np.add.reduce(x, tuple(range(added)))
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 != x.shape[i])

@@ -51,7 +51,9 @@ def _runs(line: str, later: str) -> bool:
 
 
 def _without_flags(log: str) -> str:
-    return re.sub(r", (True|False), 'torch", ", 'torch", log)[:250]  # the log itself is cut at 300
+    log = re.sub(r", (True|False), 'torch", ", 'torch", log)
+    # To four digits, as what is equal elsewhere; the log itself is cut at 300.
+    return re.sub(r"\d+\.\d+(e[+-]\d+)?", lambda number: f"{float(number[0]):.3e}", log[:240])
 
 
 _KNOWN: dict[str, tuple[str, Predicate]] = {

@@ -445,8 +445,8 @@ def _equal(x: Any, y: Any, carried: float | None = None) -> bool:
     tolerance = carried or _TOLERANCE[x.dtype.itemsize]
     with np.errstate(all="ignore"):
         x, y = x.astype("float64"), np.asarray(y).astype("float64")
-        size = np.abs(x)
-        largest = float(np.max(size, initial=0, where=np.isfinite(size)))
+        size = np.where(np.isfinite(x), np.abs(x), 0)  # near inf is only inf
+        largest = float(np.max(size, initial=0))
         near = np.abs(x - y) <= tolerance * (1e-2 + size + 1e-2 * largest)
     return bool(np.all(near | (x == y) | (np.isnan(x) & np.isnan(y))))
 
