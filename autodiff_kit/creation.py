@@ -361,13 +361,14 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     wanted = numpy_type("linspace", dtype)
     if wanted.kind == "b" and steps > 1:
         raise error("dtypes.bool_kernel", kernel="linspace_cpu")
-    # From both ends to the middle, as PyTorch does: so that it is symmetrical. Whole numbers lose
-    # what is behind the point.
+    # From both ends to the middle, as PyTorch does. Whole numbers lose what is behind the point.
     low, high = wanted.type(start), wanted.type(end)
     kind = wanted if wanted.kind == "f" else np.dtype("float64")
     step = (kind.type(high) - kind.type(low)) / kind.type(max(steps - 1, 1))
-    # Products are added before they are rounded, as processors do that multiply and add at once.
-    step, places = np.longdouble(step), np.arange(steps)
+    # Products are added before they are rounded, as processors do that multiply and add at once
+    # (but not numbers of two bytes).
+    step, places = (kind.type if kind.itemsize == 2 else np.longdouble)(step), np.arange(steps)
+    places = places.astype(type(step))
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
     return numbers.astype(wanted) if steps != 1 else np.full(1, low)
 

@@ -172,7 +172,8 @@ for _putting in (put, index_put):
 
 def _of_written(g: Value, dtype: Any) -> Value:
     """Return the gradient of a value of this dtype that was written to elements of another one."""
-    own: Any = getattr(g, "_array", g).dtype
+    array: Any = getattr(g, "_array", g)
+    own = array.dtype
     if own.kind != "f":
         raise error("autograd.whole_history", kind=tensor_type(own))
     return g if own == dtype else to_copy(g, dtype=dtype)
