@@ -69,8 +69,8 @@ def change(
     """
     operands = [v for v in (*args, *kwargs.values()) if isinstance(v, tensors.Tensor)]
     recorded = local.mode.grad_enabled and any(t.requires_grad for t in (tensor, *operands))
-    if function is ops.copy_from:
-        recorded = recorded and tensor._array.dtype.kind == "f"
+    if function is ops.copy_from and tensor._array.dtype.kind != "f":
+        recorded, args = False, (tensors.wrap(args[0]._array),)
     refuse(tensor, how, recorded)
     for given in operands if recorded else ():
         node_of(given)  # refuses a view that lags behind and cannot follow

@@ -26,7 +26,7 @@ from autodiff_kit.autograd.versions import (
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.overlap import steps
-from autodiff_kit.views import DETACHED, follow_base, has_version, is_stale, node_of
+from autodiff_kit.views import DETACHED, follow_base, has_version, is_stale, marked, node_of
 
 if TYPE_CHECKING:
     from autodiff_kit.tensor import Tensor
@@ -182,8 +182,12 @@ class Storage:
         old, self._array = share(self), on_own_counter(writable(value))
         note_replaced(old, self._array)
         node = None if is_stale(self) else self._node
-        if isinstance(node, AccumulateGrad):
-            node.shape = self._array.shape
+        if isinstance(node, AccumulateGrad) and getrefcount(node) < 4:
+            node.shape = self._array.shape  # a graph that has the node goes on with that of before
+        if value._changes is INFERENCE is not self._changes and self._base is None:
+            self._changes, self._kind = INFERENCE, DETACHED  # it goes on counting
+            if self._node is not None:
+                self._array = marked(self._array)
 
     def detach_(self: Any) -> Tensor:
         """Cut the tensor itself out of the graph, in place."""

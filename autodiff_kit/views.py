@@ -39,6 +39,7 @@ __all__ += [
     "is_stale",
     "latest_node",
     "look_again",
+    "marked",
     "node_of",
     "note_view",
     "positions",
@@ -125,9 +126,7 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
     elif tensor._node is None or isinstance(tensor._node, Nowhere):
         before = getattr(tensor, "_old", None) if base is None else None
         if tensor._changes is tensors.INFERENCE:
-            # Ops ask whether such a tensor is to be recorded where it is made of an odd dtype.
-            array = tensors.share(tensor)
-            tensor._array = array.view(np.dtype(array.dtype, metadata={"inference": True}))
+            tensor._array = marked(tensors.share(tensor))
         before = AccumulateGrad(tensor) if before is None else before
         if tensor._node is not None:
             before.hooks = tensor._node.hooks
@@ -141,6 +140,14 @@ def set_grad(tensor: Tensor, grad: Tensor | None) -> None:
     tensor._grad = grad
     if isinstance(tensor._node, AccumulateGrad):
         tensor._node.grad = grad
+
+
+def marked(array: Any) -> Any:
+    """Return an inference tensor's array with an odd dtype, which no short cut of an op takes.
+
+    So ops ask whether it is to be recorded.
+    """
+    return array.view(np.dtype(array.dtype, metadata={"inference": True}))
 
 
 def follow_base(base: Tensor) -> None:
@@ -234,22 +241,28 @@ def seen_through(base: Tensor, view: Tensor) -> Any:
 
 
 def positions(base: Tensor, view: Tensor) -> Any:
-    """Return which elements of ``base``, counted row by row, ``view`` has: ints of its shape."""
+    """Return which elements of ``base``, counted row by row, ``view`` has: ints of its shape.
+
+    They are repeated, without copying, where the view repeats elements.
+    """
     whole, part = tensors.share(base), tensors.share(view)
     if part.size == 0:
         return np.zeros(part.shape, int)
     size = whole.itemsize
     start = whole if np.may_share_memory(whole, part) else memory_of(part)  # after x.data = ...
-    places = np.full(part.shape, (part.ctypes.data - start.ctypes.data) // size)
+    places = np.full((1,) * part.ndim, (part.ctypes.data - start.ctypes.data) // size)
     for dim, (n, stride) in enumerate(zip(part.shape, part.strides, strict=True)):
-        places += (np.arange(n) * (stride // size)).reshape((n,) + (1,) * (part.ndim - dim - 1))
+        if stride:
+            places = places + (np.arange(n) * (stride // size)).reshape(
+                (n,) + (1,) * (part.ndim - dim - 1)
+            )
     if start is not whole:
         places %= max(whole.size, 1)
     if whole.flags.c_contiguous:
-        return places
+        return np.broadcast_to(places, part.shape)
     # The elements of the base lie in memory in another order than row by row.
     steps = tuple(stride // size * 8 for stride in whole.strides)
     extent = sum((n - 1) * step for n, step in zip(whole.shape, steps, strict=True)) // 8 + 1
     number = np.zeros(extent, "int64")
     as_strided(number, whole.shape, steps)[...] = np.arange(whole.size).reshape(whole.shape)
-    return number[places]
+    return np.broadcast_to(number[places], part.shape)

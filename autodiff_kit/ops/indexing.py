@@ -23,6 +23,7 @@ from autodiff_kit.ops.layouts import arranged
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
+from autodiff_kit.overlap import refuse_repeated
 
 __all__ = [
     "as_key",
@@ -125,7 +126,7 @@ def pick(x: Value, *, positions: Any) -> Value:
 @pick.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, positions: Any) -> Value:
     count = int(np.prod(x_shape))
-    flat = index_backward(g, shape=(count,), indices=(positions,))
+    flat = index_backward(g, shape=(count,), indices=(_plain(positions),))
     return reshape(flat, shape=x_shape)
 
 
@@ -163,11 +164,19 @@ for _putting in (put, index_put):
 
     @_putting.vjp("x", tex=r"\bar z_{I \leftarrow 0}")
     def _(g: Value, positions: Any) -> Value:
-        return put(g, 0, positions=positions)  # what was overwritten has no influence any more
+        refuse_repeated(_plain(positions))  # it was written in place to a view that repeats them
+        return put(
+            g, 0, positions=_plain(positions)
+        )  # what was overwritten has no influence any more
 
     @_putting.vjp("y", tex=r"\bar z_I")
     def _(g: Value, positions: Any, y_dtype: Any) -> Value:
-        return _of_written(pick(g, positions=positions), y_dtype)
+        return _of_written(pick(g, positions=_plain(positions)), y_dtype)
+
+
+def _plain(positions: Any) -> Any:
+    """Return positions as an array, also under create_graph: a tensor of one would be a number."""
+    return getattr(positions, "_array", positions)
 
 
 def _of_written(g: Value, dtype: Any) -> Value:
