@@ -24,6 +24,7 @@ from autodiff_kit.autograd.view_nodes import Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.apply import tensors
+from autodiff_kit.ops.saving import may_record
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
     DEFAULT,
@@ -47,6 +48,8 @@ __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
 _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
+# What makes tensors of numbers that it is given.
+_MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
 _BY_KERNELS = {"dtypes.overflow", "reductions.running_bool"}
 _BY_KERNELS |= {"indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
@@ -69,6 +72,7 @@ def change(
     """
     operands = [v for v in (*args, *kwargs.values()) if isinstance(v, tensors.Tensor)]
     recorded = local.mode.grad_enabled and any(t.requires_grad for t in (tensor, *operands))
+    recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
     if function is ops.copy_from and tensor._array.dtype.kind != "f":
         recorded, args = False, (tensors.wrap(args[0]._array),)
     refuse(tensor, how, recorded)

@@ -413,3 +413,15 @@ print(h.item() != 0)
 def test_the_tests_above_know_all_ops_that_join() -> None:
     joining = {"block_diag", "cat", "parts_backward", "stack"}
     assert {op.name for op in OPS.values() if op.is_variadic} == joining
+
+
+def test_saved_numbers_that_were_changed_are_forgotten_with_their_graphs() -> None:
+    from autodiff_kit.autograd import versions
+
+    before = len(versions._changes)
+    for _ in range(20):
+        x = leaf(2).sum()
+        x /= x  # the node has saved the number that was there
+        del x
+
+    assert len(versions._changes) <= before + 1

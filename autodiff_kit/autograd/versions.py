@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,9 @@ class Changes(list[int]):
         What the tensor is the output of since the latest change; for the error message.
     detached : list of (int, int)
         The arrays, by their id, whose tensors ``detach_`` has cut out of the graph, and when.
-    replaced : list of (int, int, numpy.ndarray)
+    replaced : list of (int, int, numpy.ndarray or weak reference)
         The arrays, by their id, that ``x.data = ...`` has taken from a tensor, when, and what the
-        tensor has instead.
+        tensor has instead; also NumPy scalars that have moved to arrays.
     holds : dict
         By key of the entry, what keeps that alive, or tells when the memory goes.
     """
@@ -87,6 +88,7 @@ class Changes(list[int]):
 INFERENCE = Changes()
 
 _changes: dict[int, Changes] = {}  # by the id of the memory; goes with it
+_outliving: dict[int, Any] = {}  # NumPy scalars, changed since, that nodes may have; by id
 
 
 def memory_of(array: Any) -> Any:
@@ -147,13 +149,22 @@ def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
     Nodes may have saved the NumPy scalar that it was before: changes of the array count for it.
     """
     old, new = id(scalar), id(array)
+    for key in [key for key in _outliving if getrefcount(_outliving[key]) < 3]:
+        del _outliving[key]  # no node has it any more
+        _changes.pop(key, None)
 
     def forget(_: Any) -> None:
-        _changes.pop(old, None)
         _changes.pop(new, None)
+        held = changes.holds.pop(old)
+        if changes:
+            _outliving[old] = held
+        else:
+            _changes.pop(old, None)
 
     changes = Changes()
     changes.holds = {old: scalar, new: weakref.ref(array, forget)}
+    last_change.number = next_number()
+    changes.replaced.append((old, last_change.number, changes.holds[new]))
     _changes[old] = _changes[new] = changes
 
 
@@ -207,7 +218,8 @@ def check_input(node: Any, which: int, value: Any, changes: Changes) -> None:
             raise error("autograd.saved_detached", node=node.name(), op=node.op.text)
     for array, number, new in changes.replaced:
         if array == id(value) and number > node.number:
-            value = new
+            new = new() if isinstance(new, weakref.ref) else new
+            value = value if new is None else new
     if which < 3:
         setattr(node, ("out", "x", "y")[which], value)
     else:

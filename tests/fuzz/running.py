@@ -367,7 +367,8 @@ def _has_grad(tensor: Any) -> bool:
 
 
 def _same_memory(x: Any, y: Any) -> bool:
-    return x.numel() > 0 and x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+    # By its storage, which tensors without elements have, too; a storage may be invalid: then 0.
+    return bool(x.untyped_storage()._cdata == y.untyped_storage()._cdata != 0)
 
 
 def _mark(tensor: Any, name: str) -> Any:

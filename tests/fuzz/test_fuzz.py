@@ -331,6 +331,23 @@ ONCE_WRONG = {
         "b[0].copy_(k[0])",
         "b.copy_(k[1])",
     ],
+    "a number that was saved, changed, and given up": [
+        "a = torch.tensor([-0.3, -0.6], requires_grad=True)",
+        "b = a.sum()",
+        "b /= b",
+        "b = b.sum(0)",
+        "b.backward()",
+    ],
+    "a number that was saved and changed behind the back of the graph": [
+        "a = torch.tensor(2.0, requires_grad=True)",
+        "b = a * a",
+        "a.data.sigmoid_()",
+        "c, = torch.autograd.grad(b, a)",
+    ],
+    "changes of inference tensors that require grad": [
+        "with torch.inference_mode():\n    a = torch.ones(2, 3, requires_grad=True)",
+        *("a.zero_()", "a.add_(1)", "a.add_(a)", "a.pow_(2)", "a.mul_(torch.ones(3))"),
+    ],
     "the sign of a loss of 0": [
         "a = F.log_softmax(torch.zeros(1, 1), -1)",
         "b = 1 / F.nll_loss(a, torch.tensor([0]))",
