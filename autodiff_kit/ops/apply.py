@@ -51,7 +51,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if row.is_view:
         tensors.share(inputs[0])  # a view of one number needs memory that two can hold
     params = row.defaults | params
-    as_they_lie = [getattr(value, "_array", None) for value in inputs]
+    given, as_they_lie = inputs, [getattr(value, "_array", None) for value in inputs]
     inputs = promoted(row, inputs, params)
     if inputs is NotImplemented:
         return NotImplemented
@@ -70,7 +70,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if mode.grad_enabled and any(edge is not None for edge in edges) and may_record(inputs):
         values = dict(zip(row.inputs, arrays, strict=False)) if not row.is_variadic else {}
         values |= {"out": result, **params, **dict(zip(row.by_products, by_products, strict=True))}
-        out._node = _record(row, inputs, as_they_lie, edges, values, result.shape)
+        out._node = _record(row, given, as_they_lie, edges, values, result.shape)
     elif mode.inference:
         out._changes = tensors.INFERENCE
     if row.is_view:
@@ -103,7 +103,7 @@ def _record(
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
     refuse_whole(row, values["out"])
     reads = {name for rule in called for name in rule.reads}
-    originals = check_saved(inputs, as_they_lie, [name in reads for name in row.inputs])
+    originals = check_saved(row, inputs, values, reads)
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
     node.op, node.number, node.shape, node.hooks = row, next_number(), shape, None
     node.edge0, node.edge1 = (*edges, None)[:2]

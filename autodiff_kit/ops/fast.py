@@ -51,7 +51,7 @@ def {name}(x, y{params}):
             if dtype is not b.dtype or (dtype is not float32 and dtype is not float64):
                 return {general}
             {mixed}
-        elif type(a) not in scalars or (type(a) is not type(b) and type(a) is not b.dtype.type):
+        elif type(a) not in scalars or (type(a) is not type(b) and a.dtype is not b.dtype):
             return {general}
     elif type(y) is float or type(y) is int:
         b = operand = y

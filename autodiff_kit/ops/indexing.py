@@ -21,6 +21,7 @@ from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
 from autodiff_kit.ops.layouts import arranged
 from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.ops.saving import is_recorded
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 from autodiff_kit.overlap import refuse_repeated
@@ -244,8 +245,10 @@ def getitem(x: Value, key: Any) -> Value:
         indices, _ = gathered(part.shape, gather)
         if any(k.dtype != bool for k in gather.values()):
             check_numbers(indices, part.shape)
-        given = (k._array for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k))
-        return index(part, indices=Indices(indices, given))
+        tensors_in_key = [k for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k)]
+        if any(k._changes is tensors.INFERENCE for k in tensors_in_key) and is_recorded(part):
+            tensors.refuse_to_save()
+        return index(part, indices=Indices(indices, (k._array for k in tensors_in_key)))
     return alias(part) if part is x else part
 
 

@@ -18,7 +18,7 @@ from autodiff_kit.ops.activations import floats_only
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in, rsqrt
 from autodiff_kit.ops.indexing import put
-from autodiff_kit.ops.linalg import mm
+from autodiff_kit.ops.linalg import mm, product
 from autodiff_kit.ops.reduction import mean_dim
 from autodiff_kit.ops.shape import check_expand, reshape
 from autodiff_kit.ops.table import op, vjp
@@ -59,7 +59,7 @@ def check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
 @vjp("mat2", lambda g, mat1, alpha: _times(mm(mat1.T, g), alpha), tex=r"\alpha x^\top \bar z")
 def addmm(input: Value, mat1: Value, mat2: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply two matrices and add a third, which broadcasts: all of a linear layer."""
-    out = _times(mat1.dot(mat2), alpha)
+    out = _times(product(mat1, mat2), alpha)
     out += _times(input, beta)
     return out
 

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.table import OpFunction
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["bmm", "dot", "matmul", "mm", "mv"]
+__all__ = ["bmm", "dot", "matmul", "mm", "mv", "product"]
+
+
+def product(x: Value, y: Value) -> Value:
+    """Multiply matrices or vectors.
+
+    ``.dot`` costs half of ``@`` on small arrays, but makes 0 of 0 * nan if one has one element.
+    """
+    return x.dot(y) if type(x) is np.ndarray and x.size != 1 != y.size else x @ y
 
 
 def _fit(x: Value, y: Value) -> bool:
@@ -69,7 +77,7 @@ def _product(
 @vjp("y", lambda g, x: mm(x.T, g), tex=r"x^\top \bar z")
 def mm(x: Value, y: Value) -> Value:
     """Multiply two matrices: (n, k) with (k, m) to (n, m)."""
-    return x.dot(y) if type(x) is np.ndarray else x @ y  # .dot costs half of @ on small arrays
+    return product(x, y)
 
 
 @_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")
@@ -77,7 +85,7 @@ def mm(x: Value, y: Value) -> Value:
 @vjp("y", lambda g, x: mv(x.T, g), tex=r"x^\top \bar z")
 def mv(x: Value, y: Value) -> Value:
     """Multiply a matrix and a vector: (n, k) with (k,) to (n,)."""
-    return x.dot(y) if type(x) is np.ndarray else x @ y
+    return product(x, y)
 
 
 @_product("dot", tex=r"x^\top y", second="tensor", kernel="dot")
@@ -85,7 +93,7 @@ def mv(x: Value, y: Value) -> Value:
 @vjp("y", lambda g, x: g * x, tex=r"\bar z\,x")
 def dot(x: Value, y: Value) -> Value:
     """Multiply two vectors and sum: (k,) with (k,) to ()."""
-    return x.dot(y)
+    return product(x, y)
 
 
 @_product("bmm", tex=r"x\,y", second="mat2", kernel="bmm")

@@ -7,9 +7,10 @@ tensors that were converted for it, and that whole numbers have no history. Read
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.autograd.versions import INFERENCE
 from autodiff_kit.dtypes import tensor_type
@@ -18,7 +19,7 @@ from autodiff_kit.errors import error
 if TYPE_CHECKING:
     from autodiff_kit.ops.table import Op
 
-__all__ = ["check_saved", "may_record", "refuse_whole"]
+__all__ = ["check_saved", "is_recorded", "may_record", "refuse_whole"]
 
 # What a change in place computes: that of a tensor of whole numbers, or a view, may be recorded.
 _WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
@@ -32,25 +33,33 @@ def may_record(inputs: Sequence[Any]) -> bool:
     return any(getattr(value, "_changes", None) is not INFERENCE for value in inputs)
 
 
+def is_recorded(x: Any) -> bool:
+    """Return whether an op on a tensor will be recorded."""
+    return local.mode.grad_enabled and x.requires_grad and may_record([x])
+
+
 def refuse_whole(row: Op, result: Value) -> None:
     """Refuse to record that whole numbers were computed."""
     if result.dtype.kind != "f" and row.name not in _WRITING:
         raise error("autograd.whole_history", kind=tensor_type(result.dtype))
 
 
-def check_saved(inputs: Sequence[Any], given: Sequence[Value], saved: Sequence[bool]) -> list[Any]:
+def check_saved(
+    row: Op, inputs: Sequence[Any], values: Mapping[str, Any], saved: set[str]
+) -> list[Any]:
     """Return the arrays from which a node's inputs were converted, to see whether those change.
 
     PyTorch saves what it was given, and converts again in backward.
 
     Parameters
     ----------
+    row : Op
     inputs : sequence of Tensor or number
-        What the op computes with.
-    given : sequence of array or None
-        What they were before conversion.
-    saved : sequence of bool
-        Which of them the node will save.
+        What the op was given, before conversion.
+    values : mapping from str
+        What it computes with, by name.
+    saved : set of str
+        What the node will save.
 
     Raises
     ------
@@ -58,10 +67,11 @@ def check_saved(inputs: Sequence[Any], given: Sequence[Value], saved: Sequence[b
         If one was made in inference mode: nobody could notice if it were changed.
     """
     originals: list[Any] = []
-    for value, own, is_saved in zip(inputs, given, saved, strict=False):
-        if is_saved and own is not None:
+    for name, value in zip(row.inputs, inputs, strict=False):
+        own = getattr(value, "_array", None)
+        if own is not None and name in saved:
             if value._changes is INFERENCE:
                 raise error("autograd.inference_saved")
-            if own is not value._array:
+            if own is not values[name]:
                 originals.append(own)
     return originals

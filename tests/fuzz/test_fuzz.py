@@ -348,6 +348,26 @@ ONCE_WRONG = {
         "with torch.inference_mode():\n    a = torch.ones(2, 3, requires_grad=True)",
         *("a.add_(1)", "a.mul_(torch.ones(3))", "a.zero_()"),
     ],
+    "inference tensors that would be saved": [
+        "a = torch.ones(2, requires_grad=True)",
+        "with torch.inference_mode():\n    b = torch.arange(2)\n    c = b > 0",
+        "with torch.inference_mode():\n    d = torch.tensor(2.0, requires_grad=True)",
+        "e = torch.tensor(0.1)",
+        *("f = a * b", "f = a[c]", "f = a[b]", "f = e % d", "f = a + b", "f = e.remainder(d)"),
+    ],
+    "the largest of one, in NumPy": [
+        "k = torch.ones(1).topk(1, 0)",
+        "a = torch.from_numpy(k[1].numpy())",
+    ],
+    "0 times nan": [
+        "a = torch.full((3, 1), float('nan'))",
+        "b = torch.zeros(1)",
+        "c = F.linear(b, a)",
+        "d = a @ b",
+        "e = b @ a.t()",
+        "f = torch.zeros(1, 1) @ a.t()",
+        "g = a @ torch.zeros(1, 1)",
+    ],
     "the sign of a loss of 0": [
         "a = F.log_softmax(torch.zeros(1, 1), -1)",
         "b = 1 / F.nll_loss(a, torch.tensor([0]))",
