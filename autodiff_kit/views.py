@@ -138,8 +138,9 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
 def set_grad(tensor: Tensor, grad: Tensor | None) -> None:
     """Set ``tensor.grad``; the node of a leaf knows it, too."""
     tensor._grad = grad
-    if isinstance(tensor._node, AccumulateGrad):
-        tensor._node.grad = grad
+    node = latest_node(tensor)
+    if isinstance(node, AccumulateGrad):
+        node.grad = grad
 
 
 def marked(array: Any) -> Any:
