@@ -24,8 +24,15 @@ from autodiff_kit.methods import Methods, comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import is_stale, look_again, node_of, note_view, require_grad, seems_leaf
-from autodiff_kit.views import set_grad
+from autodiff_kit.views import (
+    is_stale,
+    look_again,
+    node_of,
+    note_view,
+    require_grad,
+    seems_leaf,
+    set_grad,
+)
 
 __all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap", "writable"]
 
