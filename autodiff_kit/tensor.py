@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import assignment, autograd, inplace, ops
+from autodiff_kit import assignment, autograd, inplace, ops, views
 from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.hooks import Hookable
 from autodiff_kit.autograd.node import AccumulateGrad, Node
@@ -24,15 +24,7 @@ from autodiff_kit.methods import Methods, comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import (
-    is_stale,
-    look_again,
-    node_of,
-    note_view,
-    require_grad,
-    seems_leaf,
-    set_grad,
-)
+from autodiff_kit.views import is_stale, look_again, node_of, note_view
 
 __all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap", "writable"]
 
@@ -124,17 +116,17 @@ class Tensor(Methods, Hookable, Storage):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if not seems_leaf(self):
+        if not views.seems_leaf(self):
             key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
             raise error(key, node=self._node and self._node.name())
-        require_grad(self, value, "floating point and complex")
+        views.require_grad(self, value, "floating point and complex")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
-        if not requires_grad and not seems_leaf(self):
+        if not requires_grad and not views.seems_leaf(self):
             raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
-        if seems_leaf(self) or not self.is_floating_point():
-            require_grad(self, requires_grad, "floating point")
+        if views.seems_leaf(self) or not self.is_floating_point():
+            views.require_grad(self, requires_grad, "floating point")
         return self
 
     @property
@@ -148,11 +140,11 @@ class Tensor(Methods, Hookable, Storage):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             check_grad(self, value)
-        set_grad(self, value)
+        views.set_grad(self, value)
 
     @grad.deleter
     def grad(self) -> None:
-        set_grad(self, None)
+        views.set_grad(self, None)
 
     def backward(
         self,
