@@ -91,7 +91,7 @@ def solve(A: Tensor, B: Tensor) -> Tensor:
     if A.shape[-1] != B.shape[-1 if is_vector else -2]:
         shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
         raise error("linalg.solve_sizes", A=shapes[0], B=shapes[1])
-    return solving.linalg_solve_ex(A, B)
+    return solving.linalg_solve_ex(A, B, is_vector=is_vector)
 
 
 def det(A: Tensor) -> Tensor:

@@ -176,18 +176,22 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         rows, columns = (1, 1, *input.shape)[-2:]
         raise error("functions.matrix_power", rows=rows, columns=columns)
     if n < 0:
-        raise error("functions.matrix_power_negative")
+        from autodiff_kit.linalg import inv
+
+        return inv(input) if n == -1 else matrix_power(inv(input), -n)
     if n == 0:
         from autodiff_kit.creation import eye
 
-        return eye(input.shape[-1], dtype=input.dtype).expand(input.shape).clone()
+        return input.clone().copy_(eye(input.shape[-1], dtype=input.dtype))
     if n == 1:
         return input.clone()
+    if n == 3:
+        return (input @ input) @ input  # the order of PyTorch, here and below
     half = input
     out: Tensor | None = None
     while n:
         if n & 1:
-            out = half if out is None else half @ out
+            out = half if out is None else out @ half
         n >>= 1
         if n:
             half = half @ half

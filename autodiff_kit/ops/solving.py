@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.linalg import matmul
-from autodiff_kit.ops.shape import transpose, unsqueeze
+from autodiff_kit.ops.shape import expand, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["linalg_det", "linalg_inv_ex", "linalg_slogdet", "linalg_solve_ex"]
@@ -45,13 +45,8 @@ def linalg_inv_ex(x: Value) -> Value:
 
 
 @op("solve(x, y)", tex=r"x^{-1} y", node="LinalgSolveExBackward0", layout="own")
-@vjp(
-    "x", lambda g, x, out: -_outer(linalg_solve_ex(_t(x), g), out), tex=r"-x^{-\top} \bar z\,z^\top"
-)
-@vjp("y", lambda g, x: linalg_solve_ex(_t(x), g), tex=r"x^{-\top} \bar z")
-def linalg_solve_ex(x: Value, y: Value) -> Value:
+def linalg_solve_ex(x: Value, y: Value, *, is_vector: bool) -> Value:
     """Return what x must be multiplied with to give y: columns, or one vector for each matrix."""
-    is_vector = y.ndim == x.ndim - 1
     try:
         out = np.linalg.solve(x, y[..., None] if is_vector else y)
     except np.linalg.LinAlgError:
@@ -59,11 +54,18 @@ def linalg_solve_ex(x: Value, y: Value) -> Value:
     return out[..., 0] if is_vector else _by_columns(out)
 
 
-def _outer(y: Value, z: Value) -> Value:
-    """Multiply columns y with rows z; vectors count as one column."""
-    if len(y.shape) == 1:
-        return unsqueeze(y, dim=1) * unsqueeze(z, dim=0)
-    return matmul(y, _t(z))
+@linalg_solve_ex.vjp("x", tex=r"-x^{-\top} \bar z\,z^\top")
+def _(g: Value, x: Value, out: Value, is_vector: bool) -> Value:
+    back = linalg_solve_ex(_t(x), g, is_vector=is_vector)
+    if is_vector:
+        rank = len(out.shape)
+        return -unsqueeze(back, dim=rank) * unsqueeze(out, dim=rank - 1)
+    return -matmul(back, _t(out))
+
+
+@linalg_solve_ex.vjp("y", tex=r"x^{-\top} \bar z")
+def _(g: Value, x: Value, out: Value, is_vector: bool) -> Value:
+    return linalg_solve_ex(_t(x), g, is_vector=is_vector)  # PyTorch's saves the output, too
 
 
 @op("det(x)", tex=r"\det x")
@@ -74,6 +76,8 @@ def linalg_det(x: Value) -> Value:
 
 @linalg_det.vjp("x", tex=r"\bar z\,z\,x^{-\top}")
 def _(g: Value, x: Value, out: Value) -> Value:
+    if x.shape[-1] < 2 or 0 in x.shape:
+        return expand(_each_matrix(g), shape=x.shape)  # it is the element itself
     return _each_matrix(g * out) * _t(linalg_inv_ex(x))
 
 

@@ -49,7 +49,9 @@ _OF_TWO = """
     torch.cross(s[:2],x[:2,:3],dim=1) torch.vdot(v,v) torch.ger(v,v) torch.addmv(v[:3],x,v)
     torch.addr(x,v[:3],v) torch.baddbmm(b,b,b.mT@b) s.inverse() s.det() s.logdet()
     torch.linalg.solve(s,x) torch.linalg.solve(s,v[:3]) torch.linalg.norm(x)
-    torch.linalg.norm(x,1) torch.matrix_power(s,3) torch.special.expit(x) torch.special.ndtr(x)
+    torch.linalg.norm(x,1) torch.matrix_power(s,3) torch.matrix_power(s,-1) s.matrix_power(0)
+    s.matrix_power(5) s.matrix_power(-2)
+    torch.linalg.solve(s.expand(4,3,3),x) torch.special.expit(x) torch.special.ndtr(x)
     torch.special.entr(x) torch.special.xlog1py(x,y) torch.isin(n,i) n<<1 n>>1 1<<n
     n.bitwise_and(2) torch.gcd(n,n+3)
 """
