@@ -64,7 +64,8 @@ class Question:
     otherwise : str
         What to say to a wrong number or code that ``why`` does not know.
     within : float
-        How far a number may be off.
+        How far a number may be off. One that is rounded to the digits that were typed, at least
+        two that count, is right as well: 0.67 for 2/3.
 
     Raises
     ------
@@ -151,13 +152,17 @@ class Question:
             number, wanted = _to_number(given), float(expected)
             if number is None or math.isnan(wanted):
                 return number is not None and math.isnan(number)
-            return number == wanted or abs(number - wanted) <= self.within
+            return number == wanted or abs(number - wanted) <= max(self.within, _rounding(given))
         return _meaning(given) == _meaning(str(expected))
 
 
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+
+
 def _to_number(text: str) -> float | None:
-    """Read a number as a learner may type it: ``8``, ``1/3``, ``2 * 2 + 4``, ``tensor(8.)``."""
+    """Read a number as a learner may type it: ``8``, ``1/3``, ``4**7``, ``40,000``."""
     text = text.replace("\N{MINUS SIGN}", "-").strip("` ")
+    text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
     try:
         return float(text)  # also inf and nan
     except ValueError:
@@ -167,6 +172,14 @@ def _to_number(text: str) -> float | None:
         return float(_value(ast.parse(inside[1].strip() if inside else text, mode="eval").body))
     except _NO_VALUE:
         return None
+
+
+def _rounding(text: str) -> float:
+    """Return how far a decimal number may be off for having been rounded: 0.005 for ``0.67``."""
+    typed = re.fullmatch(r"[-+\N{MINUS SIGN}]?(\d*)\.(\d+)", text.strip("` "))
+    if typed is None or len((typed[1] + typed[2]).lstrip("0")) < 2:
+        return 0.0
+    return 0.500001 * 10.0 ** -len(typed[2])
 
 
 _NO_VALUE = (SyntaxError, ArithmeticError, ValueError, RecursionError, MemoryError)

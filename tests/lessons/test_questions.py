@@ -99,9 +99,39 @@ def test_a_minus_sign_from_a_book_is_a_minus() -> None:
     assert number(-2.0).judge("\N{MINUS SIGN}2").outcome == "right"
 
 
-@pytest.mark.parametrize(("given", "outcome"), [("0.3333", "right"), ("0.33", "wrong")])
-def test_a_number_may_be_off_by_a_little(given: str, outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        *(("0.3333", "right"), ("0.33", "right"), (".333", "right"), ("0.3", "wrong")),
+        *(("0.34", "wrong"), ("0.332", "wrong"), ("0.3300", "wrong"), ("0", "wrong")),
+        *(("-0.33", "wrong"), ("1/3", "right"), ("10/30", "right"), ("0.33/1", "wrong")),
+    ],
+)
+def test_a_number_may_be_rounded_to_the_digits_that_were_typed(given: str, outcome: str) -> None:
     assert number(1 / 3).judge(given).outcome == outcome
+
+
+def test_two_thirds_with_three_digits_is_right_and_cut_off_it_is_not() -> None:
+    verdicts = [number(2 / 3).judge(given).outcome for given in ("0.667", "0.67", "0.66", "0.7")]
+
+    assert verdicts == ["right", "right", "wrong", "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        *((40000.0, "40,000"), (40000.0, "40_000"), (40000.0, "10 * 1,000 * 4")),
+        *((16384.0, "16,384"), (16384.0, "4**7"), (16384.0, "16,384.0")),
+        *((-0.125, "-1/8"), (-0.125, "-(2**-3)"), (1234567.0, "1,234,567")),
+    ],
+)
+def test_thousands_and_powers_are_read(answer: float, given: str) -> None:
+    assert number(answer).judge(given).outcome == "right"
+
+
+@pytest.mark.parametrize("given", ["1,00", "1,0000", "0,5", "8,", "1,2,3"])
+def test_a_comma_that_parts_no_thousands_is_no_number(given: str) -> None:
+    assert number().judge(given).outcome == "unclear"
 
 
 @pytest.mark.parametrize(("answer", "given"), [(float("inf"), "inf"), (float("nan"), "nan")])
