@@ -453,3 +453,16 @@ def test_a_folder_whose_name_the_terminal_cannot_show_is_no_error(tmp_path: Path
 
     assert done.returncode == 0, done.stderr
     assert "bung" in done.stdout
+
+
+def test_python_with_m_and_the_package_is_the_same_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "autodiff_kit", "--help"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+
+    assert done.stdout.startswith("Usage: autodiff-kit ")
+    assert all(f"\n  {name} " in done.stdout for name in cli.cli.commands)

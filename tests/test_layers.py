@@ -50,6 +50,8 @@ def layer_of(module: str) -> str:
     parts = module.split(".")
     if len(parts) == 1:
         return "face"
+    if parts[1] == "__main__":  # python -m autodiff_kit
+        return "cli"
     return parts[1] if parts[1] in MAY_IMPORT else "core"
 
 
