@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Check", "alike", "check", "same", "show"]
+__all__ = ["Check", "alike", "as_array", "check", "same", "show"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,8 @@ def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> 
     """Tell whether an answer is the wanted one: kind, shape and numbers.
 
     A Python number, a NumPy scalar and an array of shape () count as the same kind; whole numbers
-    do where the wanted one is whole, too. A list may stand for a tuple. NaN and inf are wrong.
+    do where the wanted one is whole, too. A list may stand for a tuple, and lists of numbers for an
+    array, or the other way round: NumPy's own comparisons see no difference. NaN and inf are wrong.
 
     Parameters
     ----------
@@ -155,13 +156,16 @@ def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> 
     if _is_number(wanted) and _is_number(value):
         got = float(value)
         return math.isfinite(got) and math.isclose(got, wanted, rel_tol=rtol, abs_tol=atol)
-    if isinstance(wanted, np.ndarray) and isinstance(value, np.ndarray):
-        if value.shape != wanted.shape or value.dtype.kind != wanted.dtype.kind:
+    if isinstance(wanted, np.ndarray):
+        value = as_array(value)
+        if value is None or value.shape != wanted.shape or _sort(value) != _sort(wanted):
             return False
         mine, best = value.astype(float), wanted.astype(float)
         # As np.allclose, which takes five times as long for small arrays.
         near = np.abs(mine - best) <= atol + rtol * np.abs(best)
         return bool(near.all() and np.isfinite(mine).all() and np.isfinite(best).all())
+    if isinstance(wanted, list | tuple) and isinstance(value, np.ndarray) and value.ndim:
+        value = list(value)
     if isinstance(wanted, list | tuple) and isinstance(value, list | tuple):
         return len(value) == len(wanted) and all(
             same(v, w, rtol=rtol, atol=atol) for v, w in zip(value, wanted, strict=True)
@@ -171,6 +175,20 @@ def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> 
             same(value[k], w, rtol=rtol, atol=atol) for k, w in wanted.items()
         )
     return False
+
+
+def as_array(value: Any) -> Any:
+    """Return an array, or lists of numbers, as an array; None for anything else."""
+    if isinstance(value, list | tuple):
+        try:
+            value = np.array(value)
+        except (ValueError, OverflowError):  # rows of different lengths
+            return None
+    return value if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else None
+
+
+def _sort(array: Any) -> str:
+    return "truth values" if array.dtype.kind == "b" else "numbers"
 
 
 def alike(a: Any, b: Any) -> bool:

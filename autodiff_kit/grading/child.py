@@ -35,7 +35,8 @@ except ImportError:  # Windows
 
 SUBMISSION = "<submission "
 # The numbers of the answers to no call: the process is up, the file was read, all cells were run.
-READY, READ, LOADED = -3, -2, -1
+# Before each statement of the cells comes a short message, so that the one that ends it is known.
+READY, READ, LOADED, RUNNING = -3, -2, -1, -4
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign)
 _KNOWN: dict[type, str] = {
     kind: kind.__name__
@@ -89,7 +90,8 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
 
     Parameters
     ----------
-    work : {"data": bytes as an array, "suffix", "names", "given": source that runs ahead}
+    work : {"data": bytes as an array, "suffix", "names", "given": source that runs ahead, "skip"}
+        "skip" has the numbers of statements that are not run: they ended a process before.
         A cell that does not compile takes no other with it. After a statement that raises, the
         next one is run, as in a notebook.
     calls : lists of {"driver": source of ``def drive(step, data)``, "data": plain data}
@@ -107,14 +109,14 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
             emit(answer_to(READY))
             try:
                 cells = cells_of(work["data"].tobytes(), work["suffix"], work["names"])
-                emit(answer_to(READ, value=[[cell.above, cell.source] for cell in cells]))
+                emit(answer_to(READ, value=[[c.number, c.above, c.source] for c in cells]))
             except Unreadable as problem:
                 emit(answer_to(READ, "unreadable", error=str(problem)))
                 return
             except MemoryError:
                 emit(answer_to(READ, "unreadable", error="It needs more memory than there is."))
                 return
-            failure = _load(work["given"], cells, step)
+            failure = _load(work["given"], cells, step, work["skip"], emit)
             emit(answer_to(LOADED))
             number = 0
             for batch in calls:
@@ -127,14 +129,14 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
 
 def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -> dict[str, Any]:
     """Return the answer to a call; `more`: its error in words, the error's kind and its place."""
-    empty = {"error": "", "kind": "", "cell": 0, "line": 0, "output": ""}
+    empty = {"error": "", "kind": "", "cell": 0, "line": 0, "output": "", "loading": False}
     return {"call": number, "status": status, "value": value, **empty, **more}
 
 
-def _load(given: str, cells: list[Cell], step: Step) -> dict[str, Any]:
+def _load(given: str, cells: list[Cell], step: Step, skip: list[int], emit: Emit) -> dict[str, Any]:
     """Run all cells; return the first error that can be why a name is missing, or nothing."""
     failure: dict[str, Any] = {}
-    flags = 0
+    flags = count = 0
     if given:
         exec(_given(given), step.__dict__)
     for number, cell in enumerate(cells):
@@ -145,6 +147,10 @@ def _load(given: str, cells: list[Cell], step: Step) -> dict[str, Any]:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 for alias in statement.names:
                     flags |= getattr(__future__, alias.name, __future__.annotations).compiler_flag
+            count += 1
+            if count in skip:
+                continue
+            emit({"call": RUNNING, "number": count, "cell": number, "line": statement.lineno})
             try:
                 tree = ast.Module([statement], [])
                 exec(compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True), step.__dict__)
@@ -176,7 +182,8 @@ def _drive(
         status = "ok"
     except Missing as absent:
         # Why it is missing, if a cell failed before its definition.
-        status, error = ("raised", failure) if failure else ("missing", {"error": str(absent)})
+        why = {**failure, "loading": True}
+        status, error = ("raised", why) if failure else ("missing", {"error": str(absent)})
     except MemoryError as problem:
         status, error = "memory", described(problem)
     except BaseException as problem:

@@ -39,6 +39,7 @@ __all__ = ["COMMANDS", "isolation"]
 
 RESULTS = "results.sqlite"
 LOG_EVERY = 30  # seconds
+MAX_NAMED = 20  # unreadable files of one exercise that the summary names
 _COURSE = click.option(
     "--course",
     "folder",
@@ -259,6 +260,11 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
         words = _in_words(course.exercise(name)) if name else {}
         for message, count in export.mistakes(here).most_common(3):
             plain(f"    {count} x {words.get(message, message.replace('_', ' '))}")
+        bad = [g.attempt for g in here if g.attempt.status == "unreadable"]
+        for attempt in bad[:MAX_NAMED]:
+            plain(f"    unreadable: {attempt.origin}: {attempt.marks[0].text}")
+        if len(bad) > MAX_NAMED:
+            plain(f"    and {len(bad) - MAX_NAMED} more that are unreadable: see the export csv")
         if name:
             exercise = course.exercise(name)
             said = exercise.messages | words

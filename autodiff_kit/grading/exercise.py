@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.grading.checks import Check, alike, show
+from autodiff_kit.grading.checks import Check, alike, as_array, show
 from autodiff_kit.grading.child import Missing, kind_of
 from autodiff_kit.grading.child import Step as Namespace
 from autodiff_kit.grading.notebook import Unreadable, defined
@@ -158,10 +158,12 @@ class Answer:
     value: Any = None
     error: str = ""
     kind: str = ""
+    place: str = ""
+    loading: bool = False
 
     def is_like(self, other: Answer) -> bool:
         """Tell whether both are the same answer."""
-        if self.status != other.status:
+        if self.status != other.status or self.loading:
             return False
         return alike(self.value, other.value) if self.status == "ok" else self.kind == other.kind
 
@@ -312,10 +314,7 @@ def grade_code(
     for reply in replies:
         if reply.status == "unreadable":
             raise Unreadable(reply.error)
-    answers = [
-        Answer(r.status, r.value, "\n".join(filter(None, (r.error, r.place))), r.kind)
-        for r in replies
-    ]
+    answers = [Answer(r.status, r.value, r.error, r.kind, r.place, r.loading) for r in replies]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
     asked = _by_check(exercise, answers)
     rows: list[Row] = []
@@ -407,6 +406,9 @@ def _row(
         return row("missing", "missing", f"Not found: {names}. Is its cell still there?")
     first = failed[0]
     trouble = next((answer for answer in asked[first.name] if answer.status != "ok"), Answer("ok"))
+    if trouble.loading:
+        status = "timeout" if trouble.status == "timeout" else "error"
+        return row(status, "does_not_run", _not_run(step, trouble))
     statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
     status = statuses.get(trouble.status, "error")
     message = _diagnosis(exercise, step, checks, first, asked, seed, said)
@@ -414,10 +416,25 @@ def _row(
         first, inputs[first.name], asked[first.name], right[first.name]
     )
     message = message or first.name
-    text = exercise.messages[message] + _evidence(
-        first, inputs[first.name], asked[first.name], right[first.name]
-    )
-    return row(status, message, text)
+    evidence = _evidence(first, inputs[first.name], asked[first.name], right[first.name])
+    # Of what gave no answer, nobody knows whether it is right: then why there is none comes first.
+    if trouble.status in ("timeout", "memory", "died", "missing") and message == first.name:
+        return row(status, message, evidence)
+    if trouble.status == "raised" and message == first.name:
+        return row(status, message, f"{evidence}\n{exercise.messages[message]}")
+    return row(status, message, f"{exercise.messages[message]}\n{evidence}")
+
+
+def _not_run(step: Step, answer: Answer) -> str:
+    """Say at which line the cells stop; and that names are missing after that."""
+    names = " and ".join(f"`{name}`" for name in step.names)
+    missing = f"{names} is not" if len(step.names) == 1 else f"not all of {names} are"
+    after = "After this error" if answer.status == "raised" else "Without this line"
+    return f"{_error(answer)}\n{after}, {missing} defined."
+
+
+def _error(answer: Answer) -> str:
+    return "\n".join(filter(None, (answer.error.strip(), answer.place)))
 
 
 def is_right(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
@@ -506,17 +523,17 @@ def _evidence(check: Check, inputs: list[Any], answers: list[Answer], right: lis
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
-            return f"\nFor {check.shown}:\n{yours}{best_of}"
+            return f"For {check.shown}:\n{yours}{best_of}"
         yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
-        return (
-            f"\nFor {check.shown}: right. With other inputs of that kind it is not: there {yours}."
-        )
+        return f"For {check.shown}: right. With other inputs of that kind it is not: there {yours}."
     return ""
 
 
 def _trouble(answer: Answer) -> str:
     if answer.status == "raised":
-        return f"your code stops with {answer.error.strip() or 'an error'}"
+        return f"your code stops with {_error(answer) or 'an error'}"
+    if answer.status == "missing":
+        return answer.error
     if answer.status == "timeout":
         return "your code was not ready in time"
     if answer.status == "memory":
@@ -528,6 +545,9 @@ def _trouble(answer: Answer) -> str:
 
 def _difference(value: Any, wanted: Any) -> str:
     """Say in which way an answer is wrong, with no number of it."""
+    if isinstance(wanted, np.ndarray) and isinstance(value, list | tuple):
+        array = as_array(value)
+        value = value if array is None else array
     mine, best = _sort(value), _sort(wanted)
     if mine != best:
         return f"your answer is {mine}, and not {best}"

@@ -15,7 +15,7 @@ import itertools
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 __all__ = [
@@ -52,6 +52,8 @@ class Cell:
     source : str
     above : int
         How many lines of a script stand above it.
+    number : int
+        Which of a notebook's code cells it is, from 1 on; 0 in a script.
     tree : ast.Module, optional
         None if the source does not compile; then `error` says why.
     error : Exception, optional
@@ -61,6 +63,7 @@ class Cell:
     above: int = 0
     tree: ast.Module | None = None
     error: BaseException | None = None
+    number: int = 0
 
 
 def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell]:
@@ -91,7 +94,7 @@ def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell
         if len(pieces) > MAX_CELLS:
             raise Unreadable(f"The script has more than {MAX_CELLS:,} cells.")
         return pieces
-    cells = list(map(_plain, _sources(text)))
+    cells = [replace(_plain(source), number=number) for number, source in _sources(text)]
     asked = [_top(cell) & set(names) for cell in cells]
     done = [asked[i] - _stubs(cell) for i, cell in enumerate(cells)]
     solved = set[str]().union(*done)
@@ -154,8 +157,8 @@ def _pieces(text: str) -> Iterator[Cell]:
         start += size
 
 
-def _sources(text: str) -> list[str]:
-    """Return the sources of the code cells that are the learner's."""
+def _sources(text: str) -> list[tuple[int, str]]:
+    """Return number and source of the code cells that are the learner's."""
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -165,10 +168,9 @@ def _sources(text: str) -> list[str]:
         raise Unreadable("The file is not a notebook: it has no cells.")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has more than {MAX_CELLS:,} cells.")
-    sources = []
-    for cell in cells:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
+    sources: list[tuple[int, str]] = []
+    code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    for number, cell in enumerate(code, 1):
         metadata: Any = cell.get("metadata")
         grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
         if isinstance(grading, dict) and grading.get("locked") and not grading.get("solution"):
@@ -177,10 +179,10 @@ def _sources(text: str) -> list[str]:
         if isinstance(source, list):
             source = "".join(part for part in source if isinstance(part, str))
         if isinstance(source, str):
-            sources.append(source)
-    _short("".join(sources))
-    # Half characters cannot be sent, and no Python source has them.
-    return [source.encode("utf-8", "replace").decode() for source in sources]
+            # Half characters cannot be sent, and no Python source has them.
+            sources.append((number, source.encode("utf-8", "replace").decode()))
+    _short("".join(source for _, source in sources))
+    return sources
 
 
 def _plain(source: str) -> Cell:

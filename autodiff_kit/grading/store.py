@@ -58,6 +58,11 @@ select student, exercise, key from (
     select student, exercise, key, after, returns.number from returns join attempts using (key)
 ) order by place, again
 """
+# How files whose exercise is known can be told again: by their place, and by what is in them.
+_PLACED = """
+select student, origin from attempts where exercise != ''
+union select student, hash from attempts where exercise != '' and hash != ?
+"""
 _OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn"
 
 
@@ -433,6 +438,8 @@ class Store:
     def grades(self, policy: str = "best") -> list[Grade]:
         """Return the grade of each student in each exercise, sorted by both.
 
+        A file whose exercise was not known does not count once it has a row with its exercise.
+
         Parameters
         ----------
         policy : {"best", "last"}
@@ -446,8 +453,11 @@ class Store:
             else:
                 said[row["step"]] = row["points"]
         grouped: dict[tuple[str, str], list[Attempt]] = {}
+        placed = {tuple(row) for row in self._rows(_PLACED, (file_hash(b""),))}
         for attempt in self.attempts():
-            grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
+            marks_of = ((attempt.student, mark) for mark in (attempt.origin, attempt.hash))
+            if attempt.exercise or placed.isdisjoint(marks_of):
+                grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
         last = self.last_keys() if policy == "last" else {}
         grades = []
         for (student, exercise), attempts in grouped.items():

@@ -34,6 +34,7 @@ HERE = Path(__file__).parent
 ERROR_LENGTH = 1000
 REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
 MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
+MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
 START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
 
 
@@ -60,6 +61,8 @@ class Work:
     """What the exercise asks for: it tells copies of a cell apart."""
     given: str = ""
     """The teacher's code that runs ahead."""
+    skip: tuple[int, ...] = ()
+    """The numbers of statements that are left out: they ended a process before."""
 
     @classmethod
     def of(cls, code: str | Work) -> Work:
@@ -101,6 +104,8 @@ class Reply:
     """Of an error: the name of Python's or NumPy's own class of it."""
     place: str = ""
     """Of an error: the line of the learner's code, by number and as it was handed in."""
+    loading: bool = False
+    """Whether it comes from running the cells, and not from the call."""
 
     def without_words(self) -> Reply:
         """Return the reply without any text that the learner's code may have made."""
@@ -162,7 +167,8 @@ class InProcess:
         messages = []
 
         def emit(message: dict[str, Any]) -> None:
-            messages.append(wire.decode(wire.encode(message), limits.reply))
+            if message["call"] != child.RUNNING:
+                messages.append(wire.decode(wire.encode(message), limits.reply))
 
         sent = _request(Work.of(code), calls, order, limits)
         first, second = (wire.decode(data, 2**40) for data in sent)
@@ -297,13 +303,16 @@ def supervise(
     """Put the calls to a child made by ``start``; where one ends it, go on in a new child.
 
     A driver that ended a child is not run again: its other calls get the same reply, so that an
-    endless loop costs its time once. A child that ends while it reads the file has run none of the
-    learner's code: the file is read once more, and is unreadable if that ends the next child, too.
+    endless loop costs its time once. So with a statement of the cells: it is left out, and is the
+    reason for the names that are then missing. A child that ends while it reads the file has run
+    none of the learner's code: the file is read once more, and is unreadable if that ends the next
+    child, too.
     """
     work = Work.of(code)
     is_second_reading = False
     replies: dict[int, Reply] = {}
     ended: dict[str, Reply] = {}
+    stops: list[Reply] = []
     latest = time.monotonic() + limits.total
     while True:
         for number, call in enumerate(calls):
@@ -319,9 +328,15 @@ def supervise(
         asked = [calls[number] for number in waiting]
         try:
             for number, reply, is_end in _answers(start, work, asked, limits, latest):
-                replies[waiting[number]] = reply
+                is_left_out = stops and reply.status == "missing"
+                replies[waiting[number]] = stops[0] if is_left_out else reply
                 if is_end:
                     ended[asked[number].driver] = reply
+        except _Stopped as stop:
+            stops.append(stop.reply)
+            work = dataclasses.replace(work, skip=(*work.skip, stop.number))
+            if len(stops) > MAX_STOPS:
+                replies.update(dict.fromkeys(waiting, stops[0]))
         except _Unread as unread:
             if is_second_reading:
                 replies.update(dict.fromkeys(waiting, unread.reply))
@@ -329,6 +344,15 @@ def supervise(
         except Fault as fault:
             waiting = [number for number in waiting if number not in replies]
             replies.update(dict.fromkeys(waiting, Reply("fault", error=str(fault))))
+
+
+class _Stopped(Exception):
+    """A child ended, or took too long, at one statement of the cells."""
+
+    def __init__(self, reply: Reply, number: int) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
+        self.number = number
 
 
 class _Unread(Exception):
@@ -355,7 +379,7 @@ def _request(
         [{"driver": calls[number].driver, "data": calls[number].data} for number in numbers]
         for numbers in order
     )
-    facts = {**dataclasses.asdict(work), "names": list(work.names)}
+    facts = {**dataclasses.asdict(work), "names": list(work.names), "skip": list(work.skip)}
     facts["data"] = np.frombuffer(work.data, np.uint8)
     request = {"work": facts, "calls": first, "limits": dataclasses.asdict(limits)}
     try:
@@ -389,6 +413,15 @@ def _answers(
     def left() -> float:
         return min(limits.seconds, max(latest - time.monotonic(), 0.1))
 
+    running: dict[str, Any] = {}  # what the child says before each statement
+
+    def with_place(reply: Reply) -> Reply:
+        """Return why the cells did not come to their end, with the place."""
+        error = f"It did not end within {limits.seconds:g} s."
+        error = error if reply.status == "timeout" else reply.error
+        place = _place(cells, running["cell"], running["line"])
+        return Reply(reply.status, error=error, place=place, loading=True)
+
     cells: list[Any] = []
     try:
         if frames.next(child.READY, START, limits.reply) is None:
@@ -402,6 +435,11 @@ def _answers(
             try:
                 limit = MAX_SOURCE if place == child.READ else limits.reply
                 message = frames.next(place, left(), limit)
+                while message is not None and message["call"] == child.RUNNING:
+                    running = _statement(message)
+                    # Its own time for each; and no child can make more of them than there is.
+                    in_time = time.monotonic() < latest
+                    message = frames.next(place, left(), limit) if in_time else None
                 if message is not None:
                     reply = _reply(message, limits, cells, calls[number])
             except wire.WireError as error:  # what follows cannot be trusted to be whole either
@@ -414,8 +452,10 @@ def _answers(
                 reply = stopped()
             if place == child.READ and reply.status == "ok":
                 cells = reply.value
+            elif place == child.LOADED and running and ended and reply.status != "refused":
+                raise _Stopped(with_place(reply), running["number"])
             elif place == child.READ or (place == child.LOADED and ended):
-                # There is nothing to run, or the cells themselves do not come to an end.
+                # There is nothing to run, or no cell was begun.
                 yield from ((number, reply, True) for number in range(len(calls)))
                 return
             elif place != child.LOADED:
@@ -450,7 +490,8 @@ class _Frames:
                 return None
             self.data += chunk
         answer = wire.decode(message, limit, REPLY_ITEMS)
-        if type(answer) is not dict or answer.get("call") != place:
+        places = (place, child.RUNNING) if place == child.LOADED else (place,)
+        if type(answer) is not dict or answer.get("call") not in places:
             raise wire.WireError("it is out of order.")
         return answer
 
@@ -467,7 +508,18 @@ class _Frames:
         return message
 
 
-_TEXTS = {"status": str, "error": str, "output": str, "kind": str, "cell": int, "line": int}
+_TEXTS = {
+    **{"status": str, "error": str, "output": str, "kind": str},
+    **{"cell": int, "line": int, "loading": bool},
+}
+
+
+def _statement(message: dict[str, Any]) -> dict[str, int]:
+    """Return which statement a child begins: numbers, whatever else it says."""
+    parts = {name: message.get(name) for name in ("number", "cell", "line")}
+    if any(type(part) is not int for part in parts.values()):
+        raise wire.WireError("its parts are not all there.")
+    return parts  # type: ignore[return-value]
 
 
 def _reply(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call) -> Reply:
@@ -487,6 +539,7 @@ def _reply(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call
         clean(message["output"], limits.output),
         message["kind"] if message["kind"] in child.KINDS else "",
         place,
+        message["loading"],
     )
 
 
@@ -494,8 +547,9 @@ def _place(cells: list[Any], cell: int, line: int) -> str:
     """Return a line of the learner's code, found in the file itself and not in the child's word."""
     if not 0 <= cell < len(cells):
         return ""
-    above, source = cells[cell]
+    number, above, source = cells[cell]
     lines = lines_of(source)
     if not 0 < line <= len(lines):
         return ""
-    return f"line {above + line}: {clean(lines[line - 1].strip(), 200)}"
+    where = f"code cell {number}, " if number else ""
+    return f"{where}line {above + line}: {clean(lines[line - 1].strip(), 200)}"

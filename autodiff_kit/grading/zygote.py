@@ -40,7 +40,7 @@ def main() -> None:
     call = {"driver": "def drive(step, data): return 1", "data": 1}
     for suffix, source in ((".py", b"x = 1"), (".ipynb", b'{"cells": []}')):
         data = np.frombuffer(source, np.uint8)
-        work = {"data": data, "suffix": suffix, "names": [], "given": "y = 1"}
+        work = {"data": data, "suffix": suffix, "names": [], "given": "y = 1", "skip": []}
         child.run(work, [[call]], _nothing, 1)
     gc.collect()
     gc.freeze()  # what is here already is not looked at, and so not copied, in the forks

@@ -80,6 +80,31 @@ def test_finished_work_beside_an_untouched_notebook_counts_and_both_are_named(pl
     }
 
 
+def test_a_file_that_got_its_exercise_later_is_no_unknown_one_any_more(place: Path) -> None:
+    folder = place.parent / "submitted"
+    (folder / "ada").mkdir(parents=True)
+    (folder / "ada" / "work.py").write_text(tiny.SOLUTION)
+    (folder / "bob.py").write_text(tiny.SOLUTION)
+    (folder / "cy.py").write_text("")
+    words = ("grade", folder, "--allow-level", "0", "--workers", "1")
+
+    first = run(*words).output
+    (folder / "bob.py").rename(folder / f"bob_{tiny.NAME}.py")
+    (folder / "cy.py").rename(folder / f"cy_{tiny.NAME}.pdf")
+    second = run(*words).output
+    third = run(*words, "--exercise", "01.double").output
+    run("export", "csv")
+    with open("grades.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+
+    for name in ("ada/work.py", "bob.py", "cy.py"):
+        assert f"unreadable: {name}: Which exercise is this?" in first
+    assert "bob.py" not in second and "unreadable: ada/work.py" in second
+    # Of an empty file nothing tells which one it is.
+    assert "ada/work.py" not in third and "unreadable: cy.py" in third
+    assert {line["student"] for line in lines if not line["exercise"]} == {"cy"}
+
+
 def test_it_refuses_to_run_strangers_code_below_the_level(place: Path) -> None:
     result = run("grade", hand_in(place), status=1)
 

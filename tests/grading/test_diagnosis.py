@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from autodiff_kit.grading.checks import same
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import Row, grade_code
 from autodiff_kit.grading.verify import Trusted
@@ -61,3 +65,43 @@ def test_a_known_mistake_that_divides_by_zero_warns_nobody(recwarn: object) -> N
     rows("15.versions", "def exp(x):\n    return Array(x.data / 0.0), lambda g: g / 0.0\n")
 
     assert not list(recwarn)  # type: ignore[call-overload]
+
+
+LISTS = {
+    ("09.variable_length", "states"): "final_states",
+    ("09.variable_length", "rule"): "mean_loss_rule",
+    ("02.rules", "relu"): "relu_rule",
+    ("05.broadcast", "unbroadcast"): "unbroadcast",
+    ("16.gradcheck", "numerical"): "numerical",
+}
+
+
+@pytest.mark.parametrize(("key", "step"), LISTS)
+def test_right_numbers_in_a_list_are_right(key: str, step: str) -> None:
+    name = LISTS[key, step]
+    as_list = f"_array = {name}\n\n\ndef {name}(*a):\n    return np.asarray(_array(*a)).tolist()\n"
+
+    found = rows(key, as_list)[step]
+
+    assert (found.status, found.points) == ("right", found.max)
+
+
+def test_two_gradients_in_one_array_are_right() -> None:
+    both = "_two = mul_rule\n\n\ndef mul_rule(*a):\n    return np.array(_two(*a))\n"
+
+    assert rows("02.rules", both)["mul"].status == "right"
+
+
+def test_wrong_numbers_in_a_list_are_wrong_for_being_wrong() -> None:
+    found = rows("02.rules", "def relu_rule(g, x):\n    return np.where(x > 0, 1.0, 0.0).tolist()")
+    far = rows("02.rules", "def relu_rule(g, x):\n    return [[1.0], [2.0, 3.0]]")
+
+    assert found["relu"].message == "relu_without_g"
+    assert (far["relu"].status, far["relu"].points) == ("wrong", 0)
+
+
+@pytest.mark.parametrize("value", [[True, True], ["1", "1"], [1.0], [[1.0, 1.0]], [1.0, None], []])
+def test_what_is_no_list_of_these_numbers_is_wrong(value: list) -> None:
+    assert not same(value, np.array([1.0, 1.0]))
+    assert same([1, 1.0], np.array([1.0, 1.0])) and same(np.array([1, 1]), np.array([1.0, 1.0]))
+    assert not same(np.array([True, True]), np.array([1.0, 1.0]))

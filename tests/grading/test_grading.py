@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.grading import engine_local, submissions
+from autodiff_kit.grading import engine_local, submissions, worker
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.exercise import grade_code
@@ -22,7 +22,7 @@ from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
 from autodiff_kit.grading.submissions import Submission
-from autodiff_kit.grading.worker import Call, InProcess, Limits, Reply
+from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Work
 from tests.grading import tiny
 
 WALLS = best_walls()
@@ -471,6 +471,81 @@ def test_without_walls_checks_that_were_changed_meanwhile_spoil_the_run(
         grade(handed_in, course, store, Local(course, None, 1), secret=1, guard=True)
 
     assert list(store.attempts()) == []
+
+
+ENDING = {
+    "import os\nos._exit(0)": ("error", "status 0", "os._exit(0)"),
+    "while True: pass": ("timeout", "did not end within 1 s", "while True: pass"),
+    "import time\ntime.sleep(30)": ("timeout", "did not end within 1 s", "time.sleep(30)"),
+    "import os\nos.kill(os.getpid(), 9)": ("error", "SIGKILL", "os.kill(os.getpid(), 9)"),
+}
+
+
+@pytest.mark.parametrize("ending", ENDING)
+def test_a_stray_line_that_ends_the_run_costs_no_points(ending: str, course: Course) -> None:
+    exercise = tiny.with_seconds(course.exercise("01.double"), 1)
+    after = f"{tiny.SOLUTION}\n{ending}\nx = 1"
+
+    for cells in ((tiny.SOLUTION, ending), (ending, tiny.SOLUTION), (after,)):
+        work = Work(tiny.notebook(*cells), ".ipynb")
+        result = grade_code(exercise, work, Level0(), 1)
+
+        assert [row.status for row in result.rows] == ["right", "right"], result.rows
+
+
+@pytest.mark.parametrize("ending", ENDING)
+def test_a_line_that_ends_the_run_is_named_where_something_is_missing(
+    ending: str, course: Course
+) -> None:
+    exercise = tiny.with_seconds(course.exercise("01.double"), 1)
+    work = Work(tiny.notebook("x = 1", ("locked", {"locked": True}), ending), ".ipynb")
+
+    row, _ = grade_code(exercise, work, Level0(), 1).rows
+    status, why, line = ENDING[ending]
+    place = f"code cell 3, line {ending.count(chr(10)) + 1}: {line}"
+
+    assert row.status == status
+    assert why in row.text.splitlines()[0]
+    assert row.text.splitlines()[1:] == [place, "Without this line, `double` is not defined."]
+
+
+def test_many_lines_that_end_the_run_have_a_limit_together(course: Course) -> None:
+    exercise = course.exercise("01.double")
+    started = []
+
+    def start(request: bytes) -> object:
+        started.append(request)
+        return worker._Plain(request)
+
+    calls = [Call("def drive(step, data): return step.double(1)", 0)]
+    code = "import os\n" + "os._exit(0)\n" * 50 + tiny.SOLUTION
+    (reply,) = worker.supervise(start, code, calls, exercise.limits)  # type: ignore[arg-type]
+
+    assert (reply.status, reply.place) == ("died", "line 2: os._exit(0)")
+    assert len(started) == worker.MAX_STOPS + 1
+
+
+@pytest.mark.parametrize("cell", ["def double(x:\n    return 2 * x", "def double(x): return x +"])
+def test_a_mistake_in_the_syntax_is_named_first_with_its_place(cell: str, course: Course) -> None:
+    work = Work(tiny.notebook("y = 2", cell), ".ipynb")
+
+    row, _ = grade_code(course.exercise("01.double"), work, InProcess(), 1).rows
+    error, place, missing = row.text.splitlines()
+
+    assert error.startswith("SyntaxError: ")
+    assert place == f"code cell 2, line 1: {cell.splitlines()[0]}"
+    assert missing == "After this error, `double` is not defined."
+
+
+def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course) -> None:
+    exercise = tiny.with_seconds(course.exercise("01.double"), 1)
+    code = "def double(x):\n    while True: pass\n"
+
+    row, _ = grade_code(exercise, code, Level0(), 1).rows
+
+    assert (row.status, row.points) == ("timeout", 0)
+    assert exercise.messages["Numbers"] not in row.text
+    assert "your code was not ready in time" in row.text
 
 
 def test_an_answer_over_which_a_comparison_stumbles_is_wrong_and_not_a_fault(

@@ -100,7 +100,8 @@ def test_what_stands_on_hidden_inputs_is_the_kind_and_the_learners_own_line(
 
     assert row.text.endswith(
         "there your code stops with KeyError\n"
-        "line 4: return 2 * x + 1 if seen(x) else {}['a' + repr(x)]."
+        "line 4: return 2 * x + 1 if seen(x) else {}['a' + repr(x)].\n"
+        f"{exercise.messages['Numbers']}"
     )
 
 
