@@ -11,7 +11,7 @@ import math
 import operator
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any
 
@@ -78,6 +78,7 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
             return local.mode.quietly(plain.astype, wanted)  # too large: inf
         if dtype is None:
             return plain
+    data = _as_lists(data)
     shape = _shape_of(data)
     items = list(_flattened(data, shape, 0))
     kinds = {item.dtype if isinstance(item, ARRAYS) else type(item) for item in items}
@@ -110,6 +111,17 @@ def _types(data: Any) -> set[type]:
     if found & {list, tuple}:
         found.update(*map(_types, data))
     return found
+
+
+def _as_lists(data: Any) -> Any:
+    """Return nested sequences of any kind as lists; anything else as it is."""
+    if isinstance(data, (str, bytes, Mapping, Tensor, *ARRAYS)):
+        return data
+    if isinstance(data, tuple):
+        return tuple(map(_as_lists, data))
+    if not (hasattr(type(data), "__getitem__") and hasattr(type(data), "__len__")):
+        return [*data] if isinstance(data, SEQUENCES) else data
+    return [_as_lists(data[i]) for i in range(len(data))]
 
 
 def _shape_of(data: Any) -> tuple[int, ...]:

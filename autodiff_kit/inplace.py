@@ -270,9 +270,23 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
             name = "" if node is None or node.op is nodes.ACCUMULATE else node.name()
             note_change(array, name=name)
             return self
+        return slowly(self, other)
+
+    slowly = augmented(method)
+    return change_directly
+
+
+def augmented(method: Callable[..., Any]) -> Any:
+    """Make an operator such as ``/=`` of a method: it takes arrays, too."""
+
+    def change(self: Tensor, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            from autodiff_kit.creation import from_numpy
+
+            other = from_numpy(other)
         return method(self, other)
 
-    return change_directly
+    return change
 
 
 def as_it_was(tensor: Tensor) -> Tensor:

@@ -272,6 +272,8 @@ def kl_div(
         )
     if reduction != "batchmean":
         check_reduction(reduction)
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise error("functional.kl_div_whole")
     if log_target:
         losses = target.exp() * (target - input)
     else:

@@ -230,11 +230,16 @@ def _clipped(x: Value, delta: float) -> Value:
     return where(abs(x) < delta, x, sign(x) * delta)  # flat at delta itself, as in PyTorch
 
 
+def _smooth_l1_check(x: Value, y: Value, **params: Any) -> None:
+    if x.dtype.kind != "f" and y.dtype.kind != "f":  # one float converts the other
+        floats_only("smooth_l1_cpu")(x, y)
+
+
 @op(
     "where(abs(x - y) < beta, (x - y) ** 2 / (2 * beta), abs(x - y) - beta / 2)",
     tex=r"\tfrac1n \textstyle\sum_i h_\beta(x_i - y_i) / \beta",
     node="SmoothL1LossBackward0",
-    whole=floats_only("smooth_l1_cpu"),
+    whole=_smooth_l1_check,
     saved_as={"y": "target"},
 )
 def smooth_l1_loss(x: Value, y: Value, *, beta: float, reduction: str) -> Value:

@@ -159,6 +159,11 @@ np.equal(x,x) np.maximum(x,0) np.abs(x) np.clip(x,0,1) np.concatenate([x,x]) np.
 np.sqrt(torch.tensor(4.)) np.sqrt(torch.tensor([4])) np.float64(2)-x
 torch.tensor(deque([1.,2.])) torch.tensor([torch.ones(1),torch.ones(1,1)])
 torch.tensor([[torch.ones(1)],[torch.tensor(3)]]) torch.tensor([[1.,2.],torch.ones(2)])
+x.double().__iadd__(a) x.double().__isub__(b) x.double().__itruediv__(a) x.double().__ipow__(a)
+x.double().__ifloordiv__(a) x.double().__imod__(a) x.double().__imul__(a)
+(x>1)&(a>1) (x>1)|(a>1) (x>1)^(a>1)
+torch.tensor(UserList([1,2])) torch.tensor(array('f',[1,2])) torch.tensor(bytearray(b'ab'))
+torch.tensor([memoryview(b'ab'),range(2)]) torch.tensor([Row(),Row()])
 """
 WITH_ARRAYS = _WITH_ARRAYS.split()
 
@@ -167,7 +172,11 @@ WITH_ARRAYS = _WITH_ARRAYS.split()
 def test_numpy_and_tensors_compute_together(call: str) -> None:
     given = """
 import warnings
-from collections import deque
+from array import array
+from collections import UserList, deque
+class Row:
+    def __len__(self): return 2
+    def __getitem__(self, i): return i + 0.5
 warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of how PyTorch declares a method
 a, b = np.ones((2, 3)) * 2, np.ones(3)
 """
