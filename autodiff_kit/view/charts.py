@@ -17,7 +17,17 @@ from itertools import pairwise
 
 from autodiff_kit.view.looks import scoped
 
-__all__ = ["Plot", "Scale", "drawing", "label", "legend", "seen_range", "spread", "text_width"]
+__all__ = [
+    "MINUS",
+    "Plot",
+    "Scale",
+    "drawing",
+    "label",
+    "legend",
+    "seen_range",
+    "spread",
+    "text_width",
+]
 
 Pair = tuple[float, float]
 

@@ -28,6 +28,7 @@ from autodiff_kit.widgets.gradients import (
     bounded,
     check_takes,
     curve_along,
+    defaults_of,
     ends_of,
     everywhere,
     function_of,
@@ -118,7 +119,8 @@ class Descent(Plotted):
     x, y : (float, float)
         From where to where the map goes.
     start : (float, float), optional
-        A point near the upper left corner by default.
+        By default what the function's own arguments begin with, as in ``def f(x=1.0, y=2.0)``, or
+        a point near the upper left corner.
     optimizer : str
         One of ``"SGD"``, ``"SGD, momentum 0.9"``, ``"RMSprop"``, ``"Adagrad"``, ``"Adam"``,
         ``"AdamW"``.
@@ -182,7 +184,8 @@ class Descent(Plotted):
         self._path: Path2d | None = None
         self._seen: Examined[float] | None = None
         first = (xs[0] + 0.15 * (xs[1] - xs[0]), ys[0] + 0.85 * (ys[1] - ys[0]))
-        given = first if start is None else start
+        own = defaults_of(self.function, 2)
+        given = start or tuple(f if d is None else d for f, d in zip(first, own, strict=True))
         self._start = (min(max(given[0], xs[0]), xs[1]), min(max(given[1], ys[0]), ys[1]))
         controls = {
             "optimizer": ipywidgets.Dropdown(
@@ -357,7 +360,7 @@ class Descent(Plotted):
             if slope is not None and agree(curve, slope, left) and agree(curve, slope, right):
                 continue
             gives = "no slope" if slope is None else f"the slope {label(slope)}"
-            goes = goes_on(left, right, f"the surface along {name}")
+            goes = goes_on(curve, left, right, f"the surface along {name}")
             if name == self._names[1]:
                 goes = goes.replace("on the left", "below").replace("on the right", "above")
             return f" At {_pair(point)} autograd gives {gives} along {name}. {goes}"

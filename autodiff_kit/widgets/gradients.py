@@ -17,7 +17,7 @@ import ipywidgets
 
 from autodiff_kit import dtypes
 from autodiff_kit.autograd import enable_grad, grad
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.autograd.observer import Observer, installed
 from autodiff_kit.creation import tensor
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Scale, label
@@ -37,6 +37,9 @@ from autodiff_kit.widgets.running import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from autodiff_kit.autograd.node import Node
+    from autodiff_kit.ops.table import Op
+
 __all__ = [
     "LEFT",
     "RIGHT",
@@ -48,6 +51,7 @@ __all__ = [
     "bounded",
     "check_takes",
     "curve_along",
+    "defaults_of",
     "ends_of",
     "everywhere",
     "function_of",
@@ -56,6 +60,7 @@ __all__ = [
     "one_number",
     "refuse_backward",
     "slopes_of",
+    "what_ran",
     "within",
 ]
 
@@ -178,6 +183,48 @@ def check_takes(function: Function, *names: str) -> None:
             f"The lab calls {name_of(function)} with {' and '.join(names)}, and it takes something "
             f"else.\n-> Write def f({', '.join(names)}): ... around it."
         ) from None
+
+
+def defaults_of(function: Function, count: int) -> list[float | None]:
+    """Return what the first arguments of a function begin with, as far as that is a number."""
+    try:
+        arguments = list(signature(function).parameters.values())[:count]
+    except ValueError:  # written in C, it does not say what it takes
+        arguments = []
+    found: list[float | None] = []
+    for argument in arguments:
+        value = argument.default
+        if isinstance(value, Tensor) and value.numel() == 1:
+            value = value.item()
+        is_number = isinstance(value, int | float) and math.isfinite(value)
+        found.append(float(value) if is_number else None)
+    return found + [None] * (count - len(found))
+
+
+class _Ran(Observer):
+    """Notes the operations that run, and how the learner's tests of tensors come out."""
+
+    def __init__(self) -> None:
+        self.found: list[Any] = []
+
+    def applied(
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+    ) -> None:
+        self.found.append(op.name)
+
+    def branched(self, tensor: Tensor, taken: bool) -> None:
+        self.found.append(taken)
+
+
+def what_ran(function: Function, *point: float) -> list[Any] | None:
+    """Return which operations and which branches run at a point; None where it fails."""
+    ran = _Ran()
+    try:
+        with installed(ran):
+            function(*map(leaf_at, point))
+    except Exception:
+        return None
+    return ran.found
 
 
 def one_number(function: Function, *inputs: Tensor) -> Tensor:

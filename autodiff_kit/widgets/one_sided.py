@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["NEAR", "Curve", "Side", "agree", "bends_of", "sides_of"]
+__all__ = ["NEAR", "Curve", "Side", "agree", "bends_of", "is_kink", "sides_of"]
 
 NEAR = 0.02  # part of the width of the picture within which a curve is looked at as a whole
 # By precision of the result: distances, as parts of the width of the picture, and the last one of
@@ -95,7 +95,9 @@ def _side(curve: Curve, x: float, way: float) -> Side:
     noise = curve.noise(here, *values)
     beyond = abs(rises[-1]) > 100 * noise
     if beyond and abs(rises[-1]) > 0.5 * abs(rises[0]):
-        return Side("jump", limit=values[-1])
+        # What the curve still rises from there to the point itself is left out.
+        way_back = (values[-1] - values[2]) * last / (steps[2] - last) if steps[2] > last else 0.0
+        return Side("jump", limit=values[-1] + way_back)
     quotients = [way * rise / step for rise, step in zip(rises, steps, strict=False)]
     if abs(rises[2]) > 10 * noise and abs(quotients[2]) > 3 * abs(quotients[0]):
         return Side("steep", math.copysign(math.inf, quotients[2]), limit=here)
@@ -110,6 +112,16 @@ def _side(curve: Curve, x: float, way: float) -> Side:
     if abs(near - far) > 2e-2 * max(abs(near), abs(far)) + rounding + room:
         return Side("unclear")
     return Side("slope", near, abs(near - far) + rounding, here)
+
+
+def is_kink(curve: Curve, left: Side, right: Side) -> bool:
+    """Return whether the slopes of the two sides differ by more than can be error."""
+    if left.kind != "slope" or right.kind != "slope":
+        return False
+    off = left.error + right.error
+    if not curve.is_double:
+        off += 2e-2 * max(abs(left.slope), abs(right.slope))
+    return abs(left.slope - right.slope) > 10 * off + 1e-5 * curve.scale
 
 
 def agree(curve: Curve, slope: float, side: Side) -> bool:

@@ -11,8 +11,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets
+import numpy as np
 
-from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range
+from autodiff_kit.view.charts import MINUS, Plot, Scale, drawing, label, legend, seen_range
 from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
@@ -24,6 +25,7 @@ from autodiff_kit.widgets.gradients import (
     bounded,
     check_takes,
     curve_along,
+    defaults_of,
     ends_of,
     everywhere,
     function_of,
@@ -32,9 +34,10 @@ from autodiff_kit.widgets.gradients import (
     one_number,
     refuse_backward,
     slopes_of,
+    what_ran,
     within,
 )
-from autodiff_kit.widgets.one_sided import NEAR, Curve, Side, agree, bends_of, sides_of
+from autodiff_kit.widgets.one_sided import NEAR, Curve, Side, agree, bends_of, is_kink, sides_of
 from autodiff_kit.widgets.running import name_of
 
 if TYPE_CHECKING:
@@ -84,7 +87,8 @@ class Slope(Plotted):
     low, high : float
         From where to where.
     x : float, optional
-        Where the point begins, rounded to whole steps of the slider; a third of the way by default.
+        Where the point begins, rounded to whole steps of the slider. By default it is what the
+        function's own argument begins with, as in ``def f(x=0.5)``, or a third of the way.
 
     Raises
     ------
@@ -120,6 +124,8 @@ class Slope(Plotted):
         # Whole steps, as those of the point when it is dragged; 12 digits hide what rounding adds.
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         at = low + (high - low) / 3 if x is None else float(x)
+        if x is None and (given := defaults_of(self.function, 1)[0]) is not None:
+            at = given
         ends = [float(f"{k * step:.12g}") for k in (first, last, round(at / step))]
         slider = ipywidgets.FloatSlider(
             min(max(ends[2], ends[0]), ends[1]),
@@ -200,16 +206,32 @@ class Slope(Plotted):
         if at.slope is None or at.bend is None:
             return (
                 f"{here}, and no path in the graph leads from it back to x: autograd gives no "
-                f"slope. {goes_on(left, right)}"
+                f"slope. {goes_on(curve, left, right)}"
             )
-        if agree(curve, at.slope, left) and agree(curve, at.slope, right):
+        has_kink = is_kink(curve, left, right)
+        if not has_kink and agree(curve, at.slope, left) and agree(curve, at.slope, right):
             self._is_tangent = math.isfinite(at.slope)
             way = _direction(at.slope, max(left.error, right.error))
             return (
                 f"{here} and the slope {_slope(at.slope)}: going right, the curve {way}. "
                 f"{self._words_of_bend(curve, at.x, at.slope, at.bend)}"
             )
-        return f"{here}. {goes_on(left, right)} {_against(curve, at.slope, left, right)}"
+        against = _against(curve, at.slope, left, right)
+        if has_kink or left.kind == right.kind == "slope":
+            against = self._of_a_branch(at) or against
+        return f"{here}. {goes_on(curve, left, right)} {against}"
+
+    def _of_a_branch(self, at: Touch) -> str:
+        """Say that autograd's slope is that of a branch which runs at this point alone."""
+        near = max(1e-5 * (self._across.high - self._across.low), 64 * abs(np.spacing(at.x)))
+        before, here, after = (what_ran(self.function, x) for x in (at.x - near, at.x, at.x + near))
+        if here in (before, after):
+            return ""
+        return (
+            f"Autograd gives {_slope(at.slope or 0.0)}, the slope of the operations that ran at "
+            "this x. Just left and right of it others run: a branch of the code is taken here "
+            "alone."
+        )
 
     def _words_of_bend(self, curve: Curve, x: float, slope: float, bend: float) -> str:
         if not (math.isfinite(slope) and math.isfinite(bend)):
@@ -323,7 +345,17 @@ def _by_autograd(slope: float | None, end: str) -> str:
     return f"{end}." if slope is None else f", and autograd's slope is {_slope(slope)}{end}."
 
 
-def goes_on(left: Side, right: Side, what: str = "the curve") -> str:
+def _apart(slope: float, other: float) -> str:
+    """Return a slope with as many digits as tell it from the other one."""
+    room = 0.1 * abs(slope - other)
+    for digits in range(3, 8):
+        text = f"{slope:.{digits}g}"
+        if abs(float(text) - slope) <= room:
+            break
+    return label(_round(slope)) if digits == 3 else text.replace("-", MINUS)
+
+
+def goes_on(curve: Curve, left: Side, right: Side, what: str = "the curve") -> str:
     """Say how a curve goes on at both sides of the point."""
     subject = what[:1].upper() + what[1:]
     if "jump" in (left.kind, right.kind):
@@ -334,12 +366,11 @@ def goes_on(left: Side, right: Side, what: str = "the curve") -> str:
         ]
         return f"{subject} jumps here: {' and '.join(beside)}."
     if left.kind == right.kind == "slope":
-        one, two = _round(left.slope), _round(right.slope)
-        if math.isclose(one, two, rel_tol=1e-2, abs_tol=left.error + right.error):
-            return f"{subject} has the slope {label(one)} here."
+        if not is_kink(curve, left, right):
+            return f"{subject} has the slope {label(_round(left.slope))} here."
         return (
-            f"{subject} has a kink here: its slope is {label(one)} on the left and {label(two)} "
-            "on the right."
+            f"{subject} has a kink here: its slope is {_apart(left.slope, right.slope)} on the "
+            f"left and {_apart(right.slope, left.slope)} on the right."
         )
     if left.kind == right.kind:
         same = {
@@ -369,12 +400,16 @@ def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
     kinds = {left.kind, right.kind}
     if "jump" in kinds:
         return f"{gives}, the slope of the operations that ran at this x: no jump is among them."
-    fits = [n for n, side in (("left", left), ("right", right)) if agree(curve, slope, side)]
+    sides = (("left", left), ("right", right))
+    fits = [n for n, side in sides if agree(curve, slope, side)]
+    if is_kink(curve, left, right):
+        gap = abs(left.slope - right.slope)
+        fits = [n for n, side in sides if abs(slope - side.slope) <= 0.05 * gap]
     if fits:
         return f"{gives}, the slope on the {fits[0]}."
     if kinds == {"slope"}:
         low, high = sorted((left.slope, right.slope))
-        if high - low > left.error + right.error + 2e-2 * max(abs(low), abs(high)):
+        if is_kink(curve, left, right):
             if low <= slope <= high:
                 return f"{gives}, a number between the two: at a kink, PyTorch has to choose one."
             return f"{gives}, which is neither of the two."

@@ -158,6 +158,61 @@ def test_what_is_said_of_a_slope_is_what_the_curve_does(
         assert "does not bend" not in told or "level" in told
 
 
+def same(x: Any) -> Any:
+    if x == 0:
+        return 0 * x
+    return x
+
+
+def same_by_number(x: Any) -> Any:
+    return 0 * x if x.item() == 0 else x
+
+
+@pytest.mark.parametrize("function", [same, same_by_number])
+def test_a_branch_that_runs_at_one_point_alone_is_named_as_the_cause(function: Any) -> None:
+    # Its values are those of x, with slope 1; at 0 the graph is that of 0 x, with slope 0.
+    told = words(Slope(function, -1, 1, x=0.0))
+
+    assert "The curve has the slope 1 here. Autograd gives 0" in told
+    assert "a branch of the code is taken here alone" in told
+    assert GONE not in told
+
+
+def test_a_small_kink_is_a_kink() -> None:
+    # x + 0.001 |x| has slope 0.999 on the left of 0 and 1.001 on the right.
+    told = words(Slope(lambda x: x + 1e-3 * x.abs(), -1, 1, x=0.0))
+
+    assert "a kink here: its slope is 0.999 on the left and 1.001 on the right" in told
+    assert "Autograd gives 1, a number between the two" in told
+    assert "does not bend" not in told
+
+
+def test_beside_a_jump_the_limit_is_told() -> None:
+    def g(x: Any) -> Any:
+        if x > 1:
+            return x * x
+        if x > 0:
+            return 2 * x - 1
+        return torch.tensor(0.0)
+
+    # 2 x - 1 goes to -1 where x goes to 0.
+    assert "just right of it the value is -1." in words(Slope(g, x=0.0))
+
+
+def test_a_point_begins_where_the_functions_own_argument_does() -> None:
+    def f(x: float = 0.0) -> Any:
+        return x * x  # type: ignore[return-value]
+
+    def surface(x: float = 1.0, y: float = -0.5) -> Any:
+        return x * x + y * y  # type: ignore[return-value]
+
+    assert words(Slope(f)).startswith("At x = 0 ")
+    assert words(Slope(f, x=1.5)).startswith("At x = 1.5 ")
+    assert words(Slope(lambda x: x * x)).startswith("At x = -1 ")  # a third of the way
+    assert Descent(surface, detail=5).start == (1.0, -0.5)
+    assert Descent(surface, detail=5, start=(2.0, 1.0)).start == (2.0, 1.0)
+
+
 SMOOTH: list[tuple[Any, Callable[[float], float], Callable[[float], float]]] = [
     (torch.sin, math.sin, math.cos),
     (lambda x: x**3 - x, lambda x: x**3 - x, lambda x: 3 * x * x - 1),
