@@ -47,24 +47,27 @@ class BackwardSteps(Steps):
     """Tells what the engine does."""
 
     def backward(self, event: Event) -> None:
-        """Tell where a backward pass starts; clear what the one before has left."""
+        """Tell where a backward pass starts; clear what earlier ones have left on its path."""
         self.phase, self.pass_where = "backward", event["where"]
         self.roots = dict(zip(event["roots"], event["seed"], strict=True))
         self.waiting = dict(self.roots)
         self.sent.clear()
         self.arrivals.clear()
         self.accumulated = []
+        reached = {self.drawn.box_of[root].id for root in self.roots}
         for later in self.events[self.at + 1 :]:
             if later["kind"] in ("finish", "backward"):
                 break
+            if "node" in later:
+                reached.add(self.drawn.box_of[later["node"]].id)
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # was reset, which no event tells
         changes: dict[int, dict[str, Any]] = {}
-        for node in self.touched.values():  # what the pass before has left in the boxes
+        for box in self.touched.keys() & reached:  # of other graphs, the gradients stay
+            node = self.touched.pop(box)
             changes[node] = {"g": None, "rule": None, "visited": False}
             if node in self.grads:
                 changes[node] |= self._shown(node, "grad", self.grads[node])
-        self.touched = {}
         for root, seed in self.roots.items():
             changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
         starts = listed(
