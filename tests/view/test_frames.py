@@ -1,9 +1,12 @@
 """The steps, and the words they are told in."""
 
 import re
+from typing import Any
 
 import pytest
 
+import autodiff_kit as torch
+from autodiff_kit.record import record
 from autodiff_kit.view.fold import outline
 from autodiff_kit.view.formula import Names
 from autodiff_kit.view.frames import frames
@@ -397,3 +400,23 @@ def test_bytes_are_said_in_the_unit_that_fits():
         "5 MB",
         "3 GB",
     ]
+
+
+def test_what_an_earlier_pass_left_in_the_boxes_of_another_graph_stays():
+    with record() as rec:
+        w = torch.tensor(2.0, requires_grad=True)
+        for _ in range(2):
+            h = w * 3
+            loss = h * h
+            loss.backward()
+    shown: dict[str, dict[str, Any]] = {}
+    for step in told(rec.to_dict()):
+        for box, fields in step["set"].items():
+            shown.setdefault(box, {}).update(fields)
+    names = {n["name"]: n["id"] for n in rec.nodes}
+
+    # d loss / d h = 2 h = 12; d loss / d loss = 1: of both rounds, at the end.
+    for number in "12":
+        assert shown[str(names[f"h{number}"])]["g"].startswith("12.")
+        assert shown[str(names[f"loss{number}"])]["g"] == "1."
+        assert shown[str(names[f"h{number}"])]["rule"]
