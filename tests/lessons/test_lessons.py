@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,19 @@ def test_every_question_is_asked_once_and_in_its_own_lesson() -> None:
 
     assert sorted(key for _, key in asked) == sorted(QUESTIONS)
     assert all(key.startswith(f"{number}.") for number, key in asked)
+
+
+@every_lesson
+def test_no_answer_stands_on_its_own_in_the_cell_below_its_question(path: Path) -> None:
+    sources = [cell.source for cell in lesson(path).cells]
+
+    for source, below in pairwise(sources):
+        if key := re.fullmatch(r'predict\("([^"]+)"\)', source):
+            question = QUESTIONS[key[1]]
+            answers = {choice.strip("`") for choice in question.choices or [str(question.answer)]}
+            there = {answer for answer in answers if answer in below}
+            there = {a for a in there if not any(a != b and a in b for b in there)}
+            assert question.kind == "number" or there != {str(question.answer).strip("`")}, key[1]
 
 
 @every_lesson

@@ -88,8 +88,8 @@ QUESTIONS = (
     Question(
         key="03.mend",
         kind="code",
-        text="Mend it: write `z` in one line with `x` and without `y`, by putting `2 * x + 3` in "
-        "the place of `y`.",
+        text="Write `z` in one line with `x` and without `y`, by putting `2 * x + 3` in the place "
+        "of `y` in `z = 4 * y - 1`.",
         answer="z = 4 * (2 * x + 3) - 1",
         also=("4 * (2 * x + 3) - 1", "z = 8 * x + 11", "8 * x + 11"),
         right="Now the way from `z` to `x` is whole.",
