@@ -154,7 +154,7 @@ def abs(x: Value) -> Value:
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def sign(x: Value) -> Value:
     """Return -1, 0 or 1, and 0 for nan; flat everywhere, so its gradient is 0."""
-    return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x
+    return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x.copy()
 
 
 @op("maximum(x, y)", tex=r"\max(x, y)")

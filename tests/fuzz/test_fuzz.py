@@ -368,6 +368,14 @@ ONCE_WRONG = {
         "f = torch.zeros(1, 1) @ a.t()",
         "g = a @ torch.zeros(1, 1)",
     ],
+    "the variance of one number, and the signs of truth values": [
+        "a = torch.tensor(1.0, requires_grad=True)",
+        "b, = torch.autograd.grad(a.var(0), a, create_graph=True)",
+        "a = torch.tensor([[False], [True]])",
+        "b = torch.sign(a)",
+        "a.logical_not_()",
+        "a[0] = False",
+    ],
     "the sign of a loss of 0": [
         "a = F.log_softmax(torch.zeros(1, 1), -1)",
         "b = 1 / F.nll_loss(a, torch.tensor([0]))",
