@@ -20,7 +20,11 @@ __all__ = ["RELEASED", "Shown", "add_saved_attribute", "named"]
 
 RELEASED: Final = "released"  # what stands in ``node.out`` after backward has freed the node
 
-_NOT_SHOWN = ("_dtype", "tensors_shape")  # saved for rules, but PyTorch has no _saved_ of them
+_NOT_SHOWN = (
+    "_dtype",
+    "_strides",
+    "tensors_shape",
+)  # saved for rules, but PyTorch has no _saved_ of them
 _classes: dict[tuple[str, Any], Any] = {}
 
 

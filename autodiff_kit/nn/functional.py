@@ -36,7 +36,7 @@ from autodiff_kit.nn.functional_losses import constant
 from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor, share
 
 __all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses, *_pooling]
 __all__ += ["batch_norm", "embedding", "group_norm", "instance_norm", "layer_norm", "linear"]
@@ -208,14 +208,25 @@ def batch_norm(
     for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
         constant("native_batch_norm", name, tensor)
     _one_type("functional.batch_norm_type", input, running_mean, running_var, weight, bias)
+    channels = input.size(1)
+    for name, tensor in zip(
+        ("running_mean", "running_var", "weight", "bias"),
+        (running_mean, running_var, weight, bias),
+        strict=True,
+    ):
+        if tensor is not None and tensor.numel() != channels:
+            count = tensor.numel()
+            raise error("functional.channels", name=name, channels=channels, count=count)
     mean, var = (0, 1) if training else (running_mean, running_var)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
     out = ops.batch_norm(input, scale, shift, mean, var, training=training, eps=eps)
     if training and running_mean is not None and running_var is not None and input.numel():
         dims, x = (0, *range(2, input.ndim)), input._array
-        with no_grad():  # move them a part of the way to those of the batch
-            running_mean.mul_(1 - momentum).add_(wrap(x.mean(dims) * momentum))
-            running_var.mul_(1 - momentum).add_(wrap(x.var(dims, ddof=1) * momentum))
+        of_batch = x.mean(dims), x.var(dims, ddof=1)
+        for own, new in zip((running_mean, running_var), of_batch, strict=True):
+            memory = share(own)  # PyTorch does not count this as a change in place
+            memory *= 1 - momentum
+            memory += new * momentum
     return out
 
 

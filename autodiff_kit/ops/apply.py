@@ -101,6 +101,7 @@ def _record(
         for name, array in zip(row.inputs, as_they_lie, strict=True):
             if isinstance(array, ARRAYS):
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
+                values[f"{name}_strides"] = array.strides
     refuse_whole(row, values["out"])
     reads = {name for rule in called for name in rule.reads}
     originals = check_saved(row, inputs, values, reads)

@@ -13,37 +13,61 @@ from typing import Any
 
 from autodiff_kit.errors import error
 from autodiff_kit.ops.arithmetic import mul
+from autodiff_kit.ops.diagonals import diagonal
 from autodiff_kit.ops.linalg import bmm
 from autodiff_kit.ops.shape import permute, unsqueeze
 
 __all__ = ["einsum"]
+
+_DOTS = "..."
 
 
 def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
     """Multiply tensors and sum, as an equation such as ``"ij,jk->ik"`` says.
 
     It has a letter for each dimension of each operand; after ``->`` those of the result, by default
-    all that occur once, in alphabetical order. PyTorch's ``...``, and one letter for two dimensions
-    of an operand, are not part of the kit. RuntimeError if the letters do not fit the operands, or
-    sizes differ.
+    all that occur once, in alphabetical order. ``...`` are the dimensions without letters, which
+    broadcast and come first by default; a letter that stands twice is a diagonal. RuntimeError if
+    the letters do not fit the operands, or sizes differ.
     """
     left, arrow, output = equation.replace(" ", "").partition("->")
     labels = left.split(",")
     if len(labels) != len(operands):
         raise error("linalg.einsum_fewer" if len(labels) > len(operands) else "linalg.einsum_more")
+    for i, own in enumerate(labels):
+        if "." in own.replace(_DOTS, "", 1):
+            key = "einsum_dots_twice" if own.count(_DOTS) > 1 else "einsum_dots"
+            raise error(f"linalg.{key}", position=i)
+    for place, sign in enumerate(equation):
+        if not (sign.isascii() and sign.isalpha()) and sign not in " .,->":
+            raise error("linalg.einsum_letters", place=place)
+    counts = [x.ndim - len(own) + 3 for x, own in zip(operands, labels, strict=True)]
+    for i, (own, count) in enumerate(zip(labels, counts, strict=True)):
+        if _DOTS in own and count < 0:
+            given = len(own) - 3
+            raise error("linalg.einsum_many", count=given, rank=given + count, position=i)
+    widest = max((n for n, own in zip(counts, labels, strict=True) if _DOTS in own), default=0)
+    unnamed = "".join(map(chr, range(widest)))  # these sort before all letters
+    labels = [
+        own.replace(_DOTS, unnamed[widest - n :] if _DOTS in own else "")
+        for n, own in zip(counts, labels, strict=True)
+    ]
+    output = output.replace(_DOTS, unnamed)
     sizes: dict[str, int] = {}
     for i, (x, own) in enumerate(zip(operands, labels, strict=True)):
         _check(x, own, sizes, i)
     seen = Counter("".join(labels))
     if not arrow:
-        output = "".join(sorted(label for label in seen if seen[label] == 1))
+        once = (label for label in seen if seen[label] == 1 and label not in unnamed)
+        output = unnamed + "".join(sorted(once))
+    plain = [_diagonal(x, own) for x, own in zip(operands, labels, strict=True)]
     for label in output:
         if output.count(label) > 1:
             raise error("linalg.einsum_output_twice", label=label)
         if label not in seen:
             raise error("linalg.einsum_output_unknown", label=label)
     order = output + "".join(sorted(seen.keys() - set(output)))
-    aligned = [_aligned(x, own, order) for x, own in zip(operands, labels, strict=True)]
+    aligned = [_aligned(x, own, order) for x, own in plain]
     summed = range(len(output), len(order))
     wide = {d: sum(x.shape[d] != 1 for x in aligned) for d in summed}
     result = aligned[0]
@@ -58,16 +82,31 @@ def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
 
 def _check(x: Any, labels: str, sizes: dict[str, int], position: int) -> None:
     """Refuse letters that do not fit an operand, or the sizes that they stood for before."""
-    if not (labels + "a").isalpha() or len(set(labels)) < len(labels):
-        raise error("linalg.einsum_plain", labels=labels)
     if len(labels) != x.ndim:
         raise error("linalg.einsum_rank", count=len(labels), rank=x.ndim, position=position)
     for label, size in zip(labels, x.shape, strict=True):
+        first = x.shape[labels.index(label)]
+        if size != first:
+            raise error(
+                "linalg.einsum_repeated", label=label, position=position, size=size, before=first
+            )
         if size != 1 and sizes.setdefault(label, size) != size:
             before = sizes[label]
             raise error(
                 "linalg.einsum_sizes", label=label, position=position, size=size, before=before
             )
+
+
+def _diagonal(x: Any, labels: str) -> tuple[Any, str]:
+    """Return an operand with one dimension per letter: the diagonal of those that share one."""
+    for d, label in reversed([*enumerate(labels)]):
+        first = labels.index(label)
+        if first < d:
+            dims = [*range(x.ndim - 2)]
+            dims.insert(first, x.ndim - 2)
+            x = permute(diagonal(x, offset=0, dim1=first, dim2=d), dims=tuple(dims))
+            labels = labels[:d] + labels[d + 1 :]
+    return x, labels
 
 
 def _aligned(x: Any, labels: str, order: str) -> Any:
@@ -101,6 +140,8 @@ def _sum_of_products(x: Any, y: Any, summed: list[int]) -> Any:
     batch = [d for d in rest if x.shape[d] != 1 != y.shape[d]]
     rows = [d for d in rest if d not in batch and x.shape[d] != 1]
     columns = [d for d in rest if d not in batch and d not in rows]
+    if rows and any(d < rows[0] and y.shape[d] != 1 for d in columns):  # to lie row by row
+        return _sum_of_products(y, x, summed)
 
     def flat(z: Any, *groups: list[int]) -> Any:
         dims = tuple(d for group in groups for d in group)

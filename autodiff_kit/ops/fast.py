@@ -216,8 +216,9 @@ def text_of(row: Op) -> str:
     sources = zip(names, arrays, edges, strict=True)
     saved = [_if_read(n, a, row) for n, a in zip(row.inputs, arrays, strict=True)]
     known = {name: name for name in row.params}
-    for array, name, value in zip(arrays, row.inputs, saved, strict=True):
+    for array, edge, name, value in zip(arrays, edges, row.inputs, saved, strict=True):
         known |= {name: value, f"{name}_shape": f"{array}.shape", f"{name}_dtype": f"{array}.dtype"}
+        known[f"{name}_strides"] = f"({array}.strides if {edge} is not None else None)"
     if count == 2:  # the second one may be a number
         known[f"{row.inputs[1]}_shape"] = "getattr(b, 'shape', ())"
         known[f"{row.inputs[1]}_dtype"] = "getattr(b, 'dtype', None)"

@@ -18,7 +18,7 @@ from autodiff_kit.ops.activations import floats_only
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in, rsqrt
 from autodiff_kit.ops.indexing import put
-from autodiff_kit.ops.linalg import mm, product
+from autodiff_kit.ops.linalg import mm_like, product
 from autodiff_kit.ops.reduction import mean_dim
 from autodiff_kit.ops.shape import check_expand, reshape
 from autodiff_kit.ops.table import op, vjp
@@ -55,8 +55,16 @@ def check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
     layout="rows",
 )
 @vjp("input", lambda g, beta: _times(g, beta), tex=r"\beta \bar z")
-@vjp("mat1", lambda g, mat2, alpha: _times(mm(g, mat2.T), alpha), tex=r"\alpha \bar z\,y^\top")
-@vjp("mat2", lambda g, mat1, alpha: _times(mm(mat1.T, g), alpha), tex=r"\alpha x^\top \bar z")
+@vjp(
+    "mat1",
+    lambda g, mat2, alpha, mat1_strides: _times(mm_like(g, mat2.T, mat1_strides), alpha),
+    tex=r"\alpha \bar z\,y^\top",
+)
+@vjp(
+    "mat2",
+    lambda g, mat1, alpha, mat2_strides: _times(mm_like(mat1.T, g, mat2_strides), alpha),
+    tex=r"\alpha x^\top \bar z",
+)
 def addmm(input: Value, mat1: Value, mat2: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply two matrices and add a third, which broadcasts: all of a linear layer."""
     out = _times(product(mat1, mat2), alpha)

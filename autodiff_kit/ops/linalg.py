@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.table import OpFunction
     from autodiff_kit.tensor import Tensor
 
-__all__ = ["bmm", "dot", "matmul", "mm", "mv", "product"]
+__all__ = ["bmm", "dot", "matmul", "mm", "mm_like", "mv", "product"]
 
 
 def product(x: Value, y: Value) -> Value:
@@ -73,11 +73,21 @@ def _product(
 
 
 @_product("mm", tex=r"x\,y", second="mat2", kernel="addmm_impl_cpu_")
-@vjp("x", lambda g, y: mm(g, y.T), tex=r"\bar z\,y^\top")
-@vjp("y", lambda g, x: mm(x.T, g), tex=r"x^\top \bar z")
+@vjp("x", lambda g, y, x_strides: mm_like(g, y.T, x_strides), tex=r"\bar z\,y^\top")
+@vjp("y", lambda g, x, y_strides: mm_like(x.T, g, y_strides), tex=r"x^\top \bar z")
 def mm(x: Value, y: Value) -> Value:
     """Multiply two matrices: (n, k) with (k, m) to (n, m)."""
     return product(x, y)
+
+
+def mm_like(x: Value, y: Value, strides: tuple[int, int]) -> Value:
+    """Multiply matrices; the product lies in memory like the matrix whose gradient it is.
+
+    So the gradient of a transposed weight, transposed back, lies row by row: ``view`` takes it.
+    """
+    if strides[1] == strides[0] * x.shape[0]:  # column by column: x y = (y' x')'
+        return mm(y.T, x.T).T
+    return mm(x, y)
 
 
 @_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")

@@ -127,7 +127,9 @@ class Op:
             At import, if the rule is for no input or reads a name that the op does not have.
         """
         rule = Rule(function, tex)
-        shapes = {f"{name}_{what}" for name in self.inputs for what in ("shape", "dtype")}
+        shapes = {
+            f"{name}_{what}" for name in self.inputs for what in ("shape", "dtype", "strides")
+        }
         slots = {"out": "out", **dict(zip(self.inputs, ("x", "y"), strict=False))}
         values = {"out", *self.inputs, *self.by_products}
         if self.is_variadic:

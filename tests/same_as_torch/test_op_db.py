@@ -85,7 +85,6 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
 AT_MOST = {"nn.functional.avg_pool2d": 3}
 MODES = {"circular", "reflect", "replicate"}  # of nn.functional.pad
 MODES_OF_IMAGES = {"nearest", "bilinear"}  # those of nn.functional.interpolate that the kit has
-NO_PLAIN_LETTERS = ("...ik", "i...", "iji")  # terms of einsum
 
 
 def needs_singular_values(name: str, sample: Any) -> bool:
@@ -117,8 +116,6 @@ def in_the_kit(name: str, sample: Any) -> Any:
     ):
         raise NotInTheKit
     if name in ("linalg.norm", "linalg.matrix_norm") and needs_singular_values(name, sample):
-        raise NotInTheKit
-    if name == "einsum" and any(t in given[0].split("->")[0].split(",") for t in NO_PLAIN_LETTERS):
         raise NotInTheKit
     return [sample.input, list(given), options]
 

@@ -916,6 +916,36 @@ GRAPH = {
     """,
 }
 
+LAYOUTS = {
+    "gradients of weights lie row by row": """
+        x = torch.ones(5, 2, 3)
+        nn = torch.nn
+        for layer in nn.Linear(3, 4), nn.Linear(3, 4, bias=False), nn.LSTM(3, 4), nn.GRU(3, 4):
+            for create_graph in False, True:
+                out = layer(x)
+                out = out[0] if isinstance(out, tuple) else out
+                params = list(layer.parameters())
+                gs = torch.autograd.grad(out.tanh().sum(), params, create_graph=create_graph)
+                print([g.stride() for g in gs], torch.cat([g.view(-1) for g in gs]).shape)
+    """,
+    "the gradient of a matrix lies as the matrix does": """
+        m = torch.arange(6.0).reshape(2, 3).requires_grad_()
+        other = torch.ones(3, 4)
+        for y in m @ other, m.t() @ m.detach(), other.t() @ m.t(), torch.addmm(other, m.t(), m):
+            print(torch.autograd.grad(y.tanh().sum(), m)[0].stride())
+    """,
+    "running statistics are not counted as changed": """
+        bn = torch.nn.BatchNorm1d(2)
+        x = torch.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+        bn.eval()
+        y = bn(x)
+        bn.train()
+        bn(x)
+        y.sum().backward()
+        print(x.grad, bn.running_mean, bn.running_mean._version, bn.running_var)
+    """,
+}
+
 LONG = {
     "a chain of 20,000 operations": """
         x = torch.tensor(1.0, requires_grad=True)
@@ -966,7 +996,7 @@ COPIES = {
 }
 
 GROUPS = (LEAVES, ACCUMULATION, FREEING, UNUSED, HIGHER, BROADCASTING, SINGULAR, DTYPES, MODES)
-GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LONG, COPIES)
+GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES)
 PROGRAMS = {name: program for group in GROUPS for name, program in group.items()}
 
 
