@@ -84,17 +84,17 @@ def _check(x: Any, labels: str, sizes: dict[str, int], position: int) -> None:
     """Refuse letters that do not fit an operand, or the sizes that they stood for before."""
     if len(labels) != x.ndim:
         raise error("linalg.einsum_rank", count=len(labels), rank=x.ndim, position=position)
-    for label, size in zip(labels, x.shape, strict=True):
+    for dim, (label, size) in enumerate(zip(labels, x.shape, strict=True)):
         first = x.shape[labels.index(label)]
         if size != first:
             raise error(
                 "linalg.einsum_repeated", label=label, position=position, size=size, before=first
             )
         if size != 1 and sizes.setdefault(label, size) != size:
-            before = sizes[label]
-            raise error(
-                "linalg.einsum_sizes", label=label, position=position, size=size, before=before
-            )
+            said: Any = {"position": position, "size": size, "before": sizes[label]}
+            if not label.isalpha():
+                raise error("linalg.einsum_unnamed", dim=dim, **said)
+            raise error("linalg.einsum_sizes", label=label, **said)
 
 
 def _diagonal(x: Any, labels: str) -> tuple[Any, str]:

@@ -931,7 +931,8 @@ LAYOUTS = {
     "the gradient of a matrix lies as the matrix does": """
         m = torch.arange(6.0).reshape(2, 3).requires_grad_()
         other = torch.ones(3, 4)
-        for y in m @ other, m.t() @ m.detach(), other.t() @ m.t(), torch.addmm(torch.ones(3, 3), m.t(), m):
+        added = torch.addmm(torch.ones(3, 3), m.t(), m)
+        for y in m @ other, m.t() @ m.detach(), other.t() @ m.t(), added:
             print(torch.autograd.grad(y.tanh().sum(), m)[0].stride())
     """,
     "running statistics are not counted as changed": """
