@@ -108,7 +108,9 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             emit(answer_to(READY))
             try:
-                cells = cells_of(work["data"].tobytes(), work["suffix"], work["names"])
+                data = work.pop("data").tobytes()
+                cells = cells_of(data, work["suffix"], work["names"])
+                del data  # its memory is the learner's now
                 emit(answer_to(READ, value=[[c.number, c.above, c.source] for c in cells]))
             except Unreadable as problem:
                 emit(answer_to(READ, "unreadable", error=str(problem)))

@@ -35,10 +35,12 @@ from autodiff_kit.grading.worker import Call, Level0, Limits, Runner, clean
 
 __all__ = ["MAX_FILE", "MAX_FILES", "Submission", "Unreadable", "count", "find"]
 
-MAX_FILE = 20 * 2**20  # bytes of one notebook, and of all in a zip, unpacked
+# Bytes of one notebook, and of all in a zip, unpacked. Most of a large notebook are stored outputs,
+# which nobody needs; the code in it has a limit of its own (`notebook.MAX_CODE`).
+MAX_FILE = 48 * 2**20
 MAX_INSIDE = 500  # files in one learner's own zip
 MAX_FILES = 100  # files of one learner that are looked at
-MAX_TOGETHER = 3 * MAX_FILE  # bytes of all of them
+MAX_TOGETHER = 2 * MAX_FILE  # bytes of all of them
 MAX_ZIPS = 5  # of one learner
 MAX_RIVALS = 10  # of one learner, of which none has the exercise's name
 MAX_SEEN = 1_000  # files in one learner's folder
@@ -423,7 +425,10 @@ _BROKEN_ZIP = (
 
 def _limited(data: bytes) -> bytes:
     if len(data) > MAX_FILE:
-        raise Unreadable(f"It has more than {MAX_FILE // 2**20} MiB.")
+        raise Unreadable(
+            f"It has more than {MAX_FILE // 2**20} MiB. Of a notebook, clear the outputs: they are "
+            "not needed."
+        )
     return data
 
 

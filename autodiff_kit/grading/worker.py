@@ -34,6 +34,7 @@ HERE = Path(__file__).parent
 ERROR_LENGTH = 1000
 REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
 MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
+READING = 2**22  # bytes a second, at the least: stored outputs take time to be passed over
 MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
 START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
 
@@ -434,7 +435,8 @@ def _answers(
                 process.send(wire.frame(second), limits.seconds)
             try:
                 limit = MAX_SOURCE if place == child.READ else limits.reply
-                message = frames.next(place, left(), limit)
+                extra = len(work.data) / READING if place == child.READ else 0.0
+                message = frames.next(place, left() + extra, limit)
                 while message is not None and message["call"] == child.RUNNING:
                     running = _statement(message)
                     # Its own time for each; and no child can make more of them than there is.

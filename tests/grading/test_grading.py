@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -471,6 +472,33 @@ def test_without_walls_checks_that_were_changed_meanwhile_spoil_the_run(
         grade(handed_in, course, store, Local(course, None, 1), secret=1, guard=True)
 
     assert list(store.attempts()) == []
+
+
+def with_outputs(size: int, *cells: str) -> bytes:
+    """Return a notebook with stored outputs of so many bytes."""
+    notebook = json.loads(tiny.notebook(*cells))
+    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * size}}
+    notebook["cells"][0]["outputs"] = [picture]
+    return json.dumps(notebook).encode()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_stored_outputs_cost_no_points(
+    packed: bool, course: Course, store: Store, tmp_path: Path
+) -> None:
+    place = tmp_path / "submitted" / "ada"
+    place.mkdir(parents=True)
+    data = with_outputs(21 * 2**20, tiny.SOLUTION)
+    if packed:
+        with zipfile.ZipFile(place / f"{tiny.NAME}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"{tiny.NAME}.ipynb", data)
+    else:
+        (place / f"{tiny.NAME}.ipynb").write_bytes(data)
+    handed_in = submissions.find(place.parent, course.names)
+
+    grade(handed_in, course, store, Local(course, WALLS, 1), secret=1)
+
+    assert table_of(store) == {"ada": WANTED["ada"]}
 
 
 ENDING = {

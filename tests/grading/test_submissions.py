@@ -11,6 +11,7 @@ import pytest
 
 from autodiff_kit.grading import submissions
 from autodiff_kit.grading.submissions import MAX_FILE, Submission, Unreadable, find
+from autodiff_kit.grading.worker import InProcess
 from tests.grading import tiny
 
 EXERCISES = ("e01_double", "e02_triple")
@@ -181,7 +182,7 @@ def test_the_file_that_was_worked_on_counts_and_the_others_are_named(
         (place / "ada" / name).parent.mkdir(parents=True, exist_ok=True)
         (place / "ada" / name).write_bytes(content)
 
-    (found,) = find(place, EXERCISES, "e01_double", asked=asked)
+    (found,) = find(place, EXERCISES, "e01_double", runner=InProcess(), asked=asked)
     folder = f"ada/{'e01_double.zip/' if packed else ''}"
     (other,) = set(files) - {counted}
 
@@ -353,8 +354,8 @@ def test_a_bomb_is_unpacked_no_further_than_the_limit(tmp_path: Path) -> None:
     )
 
     assert len(bomb) < 100_000
-    assert "20 MiB" in outer.problem
-    assert "20 MiB" in inner.problem
+    assert "48 MiB" in outer.problem
+    assert "48 MiB" in inner.problem
 
 
 def test_a_zip_of_very_many_files_is_one_row(tmp_path: Path) -> None:
