@@ -24,7 +24,7 @@ from autodiff_kit.ops.table import Op
 from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Memory", "watch_memory"]
+__all__ = ["Memory", "arrays_in", "parameters_of", "watch_memory"]
 
 
 class Memory:
@@ -363,8 +363,18 @@ def _bytes_of_number(g: Any) -> int:
 def _kept(node: Node) -> Iterator[tuple[str, Any]]:
     """Yield what a node keeps: tensors' values, by-products, and arrays given as parameters."""
     yield from (pair for pair in node.saved().items() if isinstance(pair[1], ARRAYS))
-    known = (*node.op.inputs, *node.op.by_products)
+    known = parameters_of(node.op)
     for name, value in zip(node.op.rest, node.rest, strict=False):
-        if name not in known:
-            parts = value if isinstance(value, tuple) else (value,)
-            yield from ((name, part) for part in parts if isinstance(part, np.ndarray))
+        if name in known:
+            yield from ((name, part) for part in arrays_in(value))
+
+
+def parameters_of(op: Op) -> list[str]:
+    """Return the parameters that a node of an op keeps beside its inputs and by-products."""
+    return [n for n in op.rest if n not in op.inputs and n not in op.by_products]
+
+
+def arrays_in(value: Any) -> list[Any]:
+    """Return the arrays in a parameter: what an index takes, and the tensors it was made of."""
+    parts = (*value, *getattr(value, "given", ())) if isinstance(value, tuple) else (value,)
+    return list({id(part): part for part in parts if isinstance(part, np.ndarray)}.values())

@@ -23,10 +23,11 @@ from autodiff_kit.record.scopes import Scopes
 from autodiff_kit.record.source import Place, Sources, is_foreign
 from autodiff_kit.record.values import Values
 
-__all__ = ["DETACH", "OVERWRITING", "Notes", "SecondRun", "described", "entry_of"]
+__all__ = ["DETACH", "GIVEN_NUMBERS", "OVERWRITING", "Notes", "SecondRun", "described", "entry_of"]
 __all__ += ["guarded", "learners_frame", "nothing"]
 
 OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
+GIVEN_NUMBERS = (*OVERWRITING, "index_put")  # of which the kit makes tensors: `x[x > 3] = 0.`
 
 
 DETACH = {

@@ -23,8 +23,10 @@ from autodiff_kit.autograd.node import AccumulateGrad, Node
 from autodiff_kit.autograd.observer import Both, Observer
 from autodiff_kit.autograd.versions import next_number
 from autodiff_kit.ops.table import Op
+from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (
     DETACH,
+    GIVEN_NUMBERS,
     OVERWRITING,
     Notes,
     SecondRun,
@@ -115,16 +117,18 @@ class _Draft:
         self.args: Sequence[str] = op.inputs
         if op.is_variadic:
             self.args = [f"{op.inputs[0]}[{i}]" for i in range(count)]
-        # What the node saves: the name, the inputs whose rules read it, the slot of the node.
-        self._kept: list[tuple[str, list[str], str]] = []
-        self._saved: dict[tuple[int, ...], list[dict[str, Any]]] = {}
+        # What the node saves: the name, the inputs whose rules read it, the slot of the node, or
+        # the place of a parameter, such as the indices that a gradient is put back to.
+        self._kept: list[tuple[str, list[str], str | int]] = []
+        self._saved: dict[tuple[int | None, ...], list[dict[str, Any]]] = {}
         if node is not None:
             slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
             node = node.whole
             wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
-            for name in node.saved():
+            places = {name: op.rest.index(name) for name in parameters_of(op)}
+            for name in (*node.saved(), *places):
                 readers = [w for w in wanted if name in op.rules[w].reads]
-                self._kept.append((name, readers, slots.get(name, "")))
+                self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
 
     def saved(self, node: Node) -> list[dict[str, Any]]:
         """Return what a node saves; equal answers are one object, as loops give thousands."""
@@ -132,18 +136,34 @@ class _Draft:
             return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
         node = node.whole
-        kept = [getattr(node, slot) if slot else node.saved()[n] for n, _, slot in self._kept]
-        sizes = tuple([0 if type(x) is float else getattr(x, "nbytes", 0) for x in kept])
-        if len(kept) > 1:  # `x * x` saves one array, for both rules
-            own = [i == 0 or all(x is not y for y in kept[:i]) for i, x in enumerate(kept)]
-            sizes = tuple([size * is_own for size, is_own in zip(sizes, own, strict=True)])
+        seen: list[Any] = []  # `x * x` saves one array, for both rules
+        sizes = tuple([self._size(node, name, slot, seen) for name, _, slot in self._kept])
         found = self._saved.get(sizes)
         if found is None:
             found = self._saved[sizes] = [
                 {"name": name, "for": readers, "bytes": size}
                 for (name, readers, _), size in zip(self._kept, sizes, strict=True)
+                if size is not None
             ]
         return found
+
+    def _size(self, node: Node, name: str, slot: str | int, seen: list[Any]) -> int | None:
+        """Return the bytes of one thing that are not counted yet; None for no tensor."""
+        if isinstance(slot, int):
+            parts = arrays_in(node.rest[slot])
+            if not parts:
+                return None
+        else:
+            value = getattr(node, slot) if slot else node.saved()[name]
+            if type(value) is float:
+                return 0
+            parts = [value]
+        size = 0
+        for part in parts:
+            if all(part is not other for other in seen):
+                seen.append(part)
+                size += getattr(part, "nbytes", 0)
+        return size
 
 
 class _Again(Observer):
@@ -206,7 +226,9 @@ class _Recorder(Notes, Observer):
                 if source is None:
                     if op.name in OVERWRITING and self._known(value) is None:
                         continue
-                    if (op.name in OVERWRITING or scope in self._passes) and self._is_number(value):
+                    if (op.name in GIVEN_NUMBERS or scope in self._passes) and self._is_number(
+                        value
+                    ):
                         sources.append({"arg": args[i], "value": parameter(value._array)})
                         continue
                     if place.operands and i + 1 < len(inputs):

@@ -135,13 +135,13 @@ class TorchNotes(Notes):
             except RuntimeError:
                 continue  # changed already, which is for backward to complain of
             tensors = [t for t in flat((value,)) if isinstance(t, self._torch.Tensor)]
-            if not sum(t.nbytes for t in tensors):
-                continue
             name = attribute.removeprefix("_saved_")
             if name in ("result", "out", "values"):
                 name = "out"
             elif name in names and names.index(name) < len(args):
                 name = args[names.index(name)]
+            if not sum(t.nbytes for t in tensors) and not (name in numbers and value is not None):
+                continue
             readers = [w for w in wanted if name in rules.get(w.split("[")[0], {}).get("reads", ())]
             if name not in numbers:
                 arrays[name] = [(t.data_ptr(), t.nbytes) for t in tensors]

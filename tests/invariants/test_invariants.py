@@ -274,11 +274,18 @@ def the_arithmetic_in_captions_is_true(program: Run) -> None:
 # -- memory ------------------------------------------------------------------------------------
 
 
+def given(indices: Any) -> tuple[Any, ...]:
+    return tuple(getattr(indices, "given", ()))
+
+
 def really_saved(node: Any, torch: Any) -> int:
     """Return the bytes of the arrays that a node of the run keeps, each counted once."""
     if torch is ak:
-        arrays = {id(v): v for v in node.saved().values() if hasattr(v, "nbytes")}
-        return sum(int(v.nbytes) for v in arrays.values())
+        read = zip(node.op.rest, node.rest, strict=False)  # else it is only there to be checked
+        kept = [*node.saved().values(), *(value for _, value in read)]
+        parts = [p for v in kept for p in (*(v if isinstance(v, tuple) else [v]), *given(v))]
+        arrays = {id(p): p for p in parts if isinstance(p, np.ndarray | np.generic)}
+        return sum(int(array.nbytes) for array in arrays.values())
     kept = set()
     for name in dir(node):
         if name.startswith("_saved_") and "_sym_" not in name:

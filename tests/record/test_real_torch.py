@@ -47,6 +47,55 @@ def both(source: str) -> tuple[Recording, Recording]:
     return recorded(source, ak), recorded(source)
 
 
+def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(((x**2.0) * 3.0).sum(), x, create_graph=True)
+    inner = g.grad_fn.next_functions[1][0]
+    assert inner.name() == "MulBackward1" and inner._saved_other == 2.0
+
+    rec = recorded(
+        "x = torch.tensor([1., 2.], requires_grad=True)\n"
+        "g, = torch.autograd.grad(((x ** 2.) * 3.).sum(), x, create_graph=True)"
+    )
+
+    node = next(n for n in rec.nodes if n["grad_fn"] == "MulBackward1")
+    assert [(s["name"], s["bytes"]) for s in node["saved"]] == [("y", 0)]
+    told = [f["caption"] for f in build(rec).frames if "saves the number 2. " in f["caption"]]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("library", [ak, torch], ids=["kit", "torch"])
+@pytest.mark.parametrize(
+    ("source", "attributes"),
+    [
+        ("out = torch.nn.functional.embedding(i, w)", "indices"),
+        ("out = w[i]", "indices"),
+        ("out = w[[1, 0, 1]]", "indices"),
+        ("out = torch.nn.functional.nll_loss(w, i)", "self target"),
+        ("out = torch.nn.functional.cross_entropy(w, i)", "self target"),
+    ],
+)
+def test_indices_are_told_as_saved(source: str, attributes: str, library: Any) -> None:
+    made = "w = torch.ones(3, 4, requires_grad=True)\ni = torch.tensor([0, 2, 1])\n"
+    space: dict[str, Any] = {"torch": torch}
+    exec(made + source, space)
+    kept = [getattr(space["out"].grad_fn, f"_saved_{name}") for name in attributes.split()]
+    tensors = [t for value in kept for t in (value if isinstance(value, tuple) else (value,))]
+
+    rec = recorded(made + source + "\nout.sum().backward()", library)
+
+    node = next(n for n in reversed(rec.nodes) if n["name"] == "out")
+    told = sum(s["bytes"] for s in node["saved"] if s["name"] != "total_weight")
+    assert told == sum(t.nbytes for t in tensors)
+    caption = next(f["caption"] for f in build(rec).frames if f["caption"].startswith("out ="))
+    assert all(f"saves {name} " in caption or f"and {name} " in caption or f"), {name} " in caption
+               for name in attributes.removeprefix("self ").split())  # fmt: skip
+    releases = [
+        e["bytes"] for e in rec.events if e["kind"] == "release" and e["node"] == node["id"]
+    ]
+    assert releases == [sum(s["bytes"] for s in node["saved"])]
+
+
 PROGRAMS = {
     "arithmetic": X + "b = torch.tensor([1., 2.], requires_grad=True)\n"
     "y = 2 * x + b\nz = (y * y - 1 / x) ** 2\nz.sum().backward()",
