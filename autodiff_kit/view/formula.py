@@ -771,6 +771,8 @@ class Names:
         if record["kind"] == "leaf" or len(text) > 4 * NAME:
             return text
         numbered = self._numbered(node, text, 0)
+        for name in _bound_in(text):  # `w` of sum(w * w for w in ws) is all of them in turn
+            numbered.pop(name, None)
         if text and None not in numbered.values():
             return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text)
         # No expression of its own, or one name for two tensors: write it from the op table.
@@ -822,3 +824,17 @@ class Names:
             for base, to in new.items():
                 found[base] = to if found.get(base, to) == to else None
         return found
+
+
+@lru_cache(maxsize=1024)
+def _bound_in(text: str) -> frozenset[str]:
+    """Return the names that an expression binds itself: of comprehensions and lambdas."""
+    tree = _parsed(text)
+    found = set()
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.comprehension | ast.NamedExpr):
+            names = ast.walk(node.target)
+            found |= {part.id for part in names if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.Lambda):
+            found |= {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    return frozenset(found)

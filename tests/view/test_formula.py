@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+import autodiff_kit as torch
+from autodiff_kit.record import record
 from autodiff_kit.view.formula import (
     Names,
     decided,
@@ -287,3 +289,16 @@ def test_ten_thousand_nested_parts_of_a_call_are_named_without_recursion():
         total = tape.op("add", total, 1.0, text="sum(parts)")
 
     assert Names(tape.data).name(total) == "sum(parts)"
+
+
+def test_a_name_that_a_comprehension_binds_stays_as_it_is_written():
+    with record() as rec:
+        ws = [torch.tensor(float(i), requires_grad=True) for i in range(3)]
+        s = sum(w * w for w in ws)
+        t = s * 2
+    names = Names(rec.to_dict())
+    titles = [names.title(n["id"]) for n in rec.nodes]
+
+    assert "s = sum(w * w for w in ws)" in titles
+    assert {"w1 * w1", "w2 * w2", "w3 * w3", "t = s * 2"} <= set(titles)  # one after the other
+    assert t.item() == 10.0  # 2 (0 + 1 + 4)
