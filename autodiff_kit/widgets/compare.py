@@ -26,7 +26,7 @@ from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, seconds_or_why
-from autodiff_kit.widgets.running import fresh_grads, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["Compare"]
 
@@ -251,16 +251,16 @@ class Compare(FunctionLab):
         rows, looks = [[name, "dynamic", "static", ""]], [""]
         answers = [self._ask({**values, name: self._arguments.at(name, s)}, frozen) for s in steps]
         for step, (right, replayed) in zip(steps, answers, strict=True):
-            agrees = right is replayed is None or (
-                right is not None and replayed is not None and same_answer(right, replayed)
-            )
-            rows.append([number(step), _shown(right), _shown(replayed), "" if agrees else "wrong"])
+            tensors = isinstance(right, Tensor), isinstance(replayed, Tensor)
+            agrees = same_answer(right, replayed) if all(tensors) else not any(tensors)
+            texts = [x if isinstance(x, str) else _shown(x) for x in (right, replayed)]
+            rows.append([number(step), *texts, "" if agrees else "wrong"])
             looks.append("" if agrees else "wrong")
         return [table(f"At other values of {name}", rows, looks)]
 
-    def _ask(self, given: dict[str, Any], frozen: Frozen) -> list[Tensor | None]:
-        """Return both answers; None for one that there is not, such as the root of -1 in math."""
-        answers: list[Tensor | None] = []
+    def _ask(self, given: dict[str, Any], frozen: Frozen) -> list[Any]:
+        """Return both answers; a word for one that there is not, as of math.sqrt(-1)."""
+        answers: list[Any] = []
         for is_static in (False, True):
             try:
                 if is_static:
@@ -268,8 +268,9 @@ class Compare(FunctionLab):
                 else:
                     value, _ = run(self._arguments.call, self._function, given, seconds=PROBE)
                     answers.append(the_tensor(value, self._function))
-            except Exception:  # whatever the learner's code says: the rest of the table stands
-                answers.append(None)
+            except Exception as error:  # the rest of the table stands
+                is_late = isinstance(error, Refused) and " was stopped: " in str(error)
+                answers.append(f"no end in {PROBE:g} s" if is_late else _shown(None))
         return answers
 
     def _measure(

@@ -140,7 +140,10 @@ class GradMode(FunctionLab):
         self.error, self.grads = now.error, now.grads
         self.raised = now.raised or before.raised
         self.kept, self.kept_as_written = kept_bytes(now.memory), kept_bytes(before.memory)
-        self.nodes, self.nodes_as_written = _recorded(recording), _recorded(plain)
+        self.nodes, self.nodes_as_written = (
+            _recorded(of) if outcome.nodes is None else outcome.nodes
+            for outcome, of in ((now, recording), (before, plain))
+        )
         self._is_compared = bool(switches) and not seen.differs
         said = f"{seen.doubt} {self._said(switches)}".lstrip()
         left = [listing("Your code and its switches", self._marked(switches, now.line))]
@@ -175,7 +178,7 @@ class GradMode(FunctionLab):
                     said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
                     return _Outcome(memory, said, at, {}, None, True)
             loss = the_tensor(loss, function)
-            answer = copy_of(loss)
+            answer, nodes = copy_of(loss), _reachable(loss)
             try:
                 with fresh_grads():
                     loss.backward()
@@ -183,9 +186,10 @@ class GradMode(FunctionLab):
                         n: values[n].grad for n in self._arguments.tensors if _wants(values[n])
                     }
             except Exception as error:
-                return _Outcome(memory, _first_words(error), self._last_line(), {}, answer)
+                said = _first_words(error)
+                return _Outcome(memory, said, self._last_line(), {}, answer, nodes=nodes)
             grads = {n: None if g is None else show(summary(g._array)) for n, g in found.items()}
-            return _Outcome(memory, "", 0, grads, answer)
+            return _Outcome(memory, "", 0, grads, answer, nodes=nodes)
 
         outcome, recording = run(whole, of=function)
         return outcome, recording
@@ -266,10 +270,23 @@ class _Outcome(NamedTuple):
     grads: dict[str, str | None]
     answer: Tensor | None
     raised: bool = False  # by the function itself
+    nodes: int | None = None  # that are there when it has returned
 
 
 def _recorded(recording: Recording) -> int:
     return sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
+
+
+def _reachable(loss: Tensor) -> int:
+    """Return how many nodes the graph of a result has; others went when the function returned."""
+    waiting, seen = [loss.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen or hasattr(node, "variable"):
+            continue
+        seen.add(node)
+        waiting += [following for following, _ in node.next_functions]
+    return len(seen)
 
 
 def _count(nodes: int) -> str:

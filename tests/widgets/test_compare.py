@@ -1,7 +1,8 @@
 """The static/dynamic lab: right answers beside frozen ones."""
 
 import autodiff_kit as torch
-from autodiff_kit.widgets import Compare
+from autodiff_kit.widgets import Compare, compare
+from tests.widgets.clock import the_clock_strikes
 
 
 def power(x, rounds=2):
@@ -138,3 +139,18 @@ def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsy
     assert seen.times_as_fast == 0
     assert "this function prints" in seen._time.value
     assert capsys.readouterr().out.count("here") < 20
+
+
+@the_clock_strikes
+def test_a_loop_without_an_end_at_another_value_is_said_to_have_none(monkeypatch):
+    monkeypatch.setattr(compare, "PROBE", 0.05)
+
+    def doubled(x=2.0):
+        while x < 10:
+            x = x * 2
+        return x
+
+    svg = Compare(doubled).canvas.svg.replace("\N{NO-BREAK SPACE}", " ")
+
+    # Below 0 and at 0, doubling never reaches 10.
+    assert "no end in 0.05 s" in svg

@@ -107,6 +107,16 @@ def test_what_is_not_recorded_is_not_kept():
     )
 
 
+def test_nodes_that_are_freed_when_the_function_returns_are_not_counted():
+    seen = lab()
+
+    set_line(seen, H, "detach")
+
+    # x * w is recorded, and goes when detach() is all that is left of it; h.mean() and h - s have
+    # no graph; there are + b, ** 2, which saves its base of 4 floats, and sum.
+    assert "Saved for backward: 16 bytes in 3 nodes." in seen.canvas.caption
+
+
 def test_times_are_measured_and_stay_out_of_the_picture():
     seen = lab(switches={S: "no_grad"})
 
