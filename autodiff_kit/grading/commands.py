@@ -276,7 +276,8 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
 def _in_words(exercise: Exercise) -> dict[str, str]:
     """Return message id -> short words for teachers, where the id itself does not say enough."""
     words = {check.name: f"not right: {check.concept}" for check in exercise.checks}
-    return {**words, "timeout": "not ready in time", "memory": "too much memory"}
+    words |= {"timeout": "not ready in time", "memory": "too much memory"}
+    return {**words, "does_not_run": "a cell stops with an error, or ends the process"}
 
 
 @click.command()

@@ -28,7 +28,7 @@ def graded(
         name,
         exercise,
         1,
-        "o",
+        student,
         "h",
         "c",
         "1",
