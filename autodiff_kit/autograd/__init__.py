@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.accumulate import gradient_of
+from autodiff_kit.autograd.accumulate import gradient_of, showing
 from autodiff_kit.autograd.engine import unbroadcast
 from autodiff_kit.autograd.forms import run_backward
 from autodiff_kit.autograd.grad_mode import enable_grad, local, no_grad
@@ -73,15 +73,16 @@ def backward(
     if targets == ():
         raise error("autograd.backward_inputs")
     create_graph = create_graph and not local.mode.inference  # where nothing is recorded
-    roots = _roots(outputs, _gradients(outputs, grad_tensors), create_graph)
+    seeds = _gradients(outputs, grad_tensors)
+    roots = _roots(outputs, seeds, create_graph)
     if targets is None:
-        run_backward(roots, retain_graph=retain, create_graph=create_graph)
+        _run(roots, seeds, retain_graph=retain, create_graph=create_graph)
         return
     for target in targets:
         if not target.is_leaf or not target.requires_grad:
             target.retain_grad()  # raises where no gradient can arrive
     ends = _reachable(_nodes(targets))
-    run_backward(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
+    _run(roots, seeds, retain_graph=retain, create_graph=create_graph, inputs=ends)
 
 
 def grad(
@@ -132,8 +133,9 @@ def grad(
     recorded = create_graph and not local.mode.inference  # where nothing is recorded
     roots = _roots(sources, seeds, recorded)
     ends = _nodes(targets)
-    found = run_backward(
+    found = _run(
         roots,
+        seeds,
         retain_graph=retain,
         create_graph=recorded,
         inputs=_reachable(ends),
@@ -159,6 +161,14 @@ def grad(
     if local.mode.observer is not None:
         local.mode.observer.gradients_returned(targets, gradients)
     return tuple(gradients)
+
+
+def _run(roots: list[Any], seeds: list[Tensor | None], **options: Any) -> dict[Node, Any]:
+    given = [(seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None]
+    if not given:
+        return run_backward(roots, **options)
+    with showing(given):
+        return run_backward(roots, **options)
 
 
 def _as_gradient(array: Any, given: list[Tensor | None]) -> Tensor:

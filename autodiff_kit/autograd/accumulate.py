@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +34,9 @@ from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.tensor import INFERENCE, Tensor, share, wrap
 from autodiff_kit.views import set_grad
 
-__all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad", "current_task"]
-__all__ += ["gradient_of", "leading_to", "misfit", "own", "release", "run_hooks"]
+__all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad", "as_seen"]
+__all__ += ["current_task", "gradient_of", "leading_to", "misfit", "own", "release", "run_hooks"]
+__all__ += ["showing"]
 
 
 class Task:
@@ -94,6 +97,7 @@ class Task:
 
 class _Local(threading.local):
     task: Callable[[], Task | None] = staticmethod(lambda: None)
+    given: Sequence[tuple[Value, Tensor]] = ()  # what flows in, with the tensors that it is of
 
 
 _local = _Local()
@@ -102,6 +106,26 @@ _local = _Local()
 def current_task() -> Task | None:
     """Return the backward pass of this thread that has called a hook."""
     return _local.task()
+
+
+@contextmanager
+def showing(given: Sequence[tuple[Value, Tensor]]) -> Iterator[None]:
+    """Show hooks and Functions the very tensors that were given to flow in, by their arrays."""
+    _local.given, before = given, _local.given
+    try:
+        yield
+    finally:
+        _local.given = before
+
+
+def as_seen(g: Value) -> Any:
+    """Return a cotangent as the Tensor that hooks and Functions see."""
+    if not isinstance(g, ARRAYS):
+        return g
+    for array, tensor in _local.given:
+        if array is g:
+            return tensor
+    return gradient_of(g)
 
 
 class _Nothing:
@@ -157,7 +181,7 @@ def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
         observer.accumulated(node, leaf, g, leaf._grad)
     if node.hooks is not None:
         for posthook in tuple(node.hooks.after_rules.values()):
-            posthook((), (gradient_of(g) if isinstance(g, ARRAYS) else g,))
+            posthook((), (as_seen(g),))
 
 
 def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
@@ -206,7 +230,7 @@ def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     for index, registered in tuple(hooks.on_gradient.items()):
         for hook in tuple(registered.values()):
             part = parts[index]
-            gradient: Tensor = gradient_of(part) if isinstance(part, ARRAYS) else part
+            gradient: Tensor = as_seen(part)
             replaced = hook(gradient)
             if replaced is not None:
                 check_replacement(hook, gradient, replaced)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kit.autograd.accumulate import Task, current_task, gradient_of
+from autodiff_kit.autograd.accumulate import Task, as_seen, current_task
 from autodiff_kit.autograd.grad_mode import local, no_grad
 from autodiff_kit.autograd.hooks import RemovableHandle, as_gradient, separate
 from autodiff_kit.autograd.node import Node, Value
@@ -251,7 +251,7 @@ def _hooked(
     shown = inputs_shown(op, len(edges))
     given = as_tensors(g, count)
     for hook in tuple(after.values()):
-        result = hook(tuple(map(_as_tensor, (sent[i] for i in shown))), given)
+        result = hook(tuple(map(as_seen, (sent[i] for i in shown))), given)
         if result is None:
             continue
         if not isinstance(result, tuple):
@@ -266,11 +266,7 @@ def _hooked(
 
 def as_tensors(g: Any, count: int | None = None) -> tuple[Tensor | None, ...]:
     """Return a node's cotangent, or those of its ``count`` outputs, as Tensors."""
-    return tuple(map(_as_tensor, separate(g, count)))
-
-
-def _as_tensor(g: Value) -> Any:
-    return gradient_of(g) if isinstance(g, ARRAYS) else g
+    return tuple(map(as_seen, separate(g, count)))
 
 
 class _Packer(Observer):

@@ -50,12 +50,6 @@ def _runs(line: str, later: str) -> bool:
     return line == later if name is None else f"{name[1]}.apply(" in later
 
 
-def _without_flags(log: str) -> str:
-    log = re.sub(r", (True|False), 'torch", ", 'torch", log)
-    # To four digits, as what is equal elsewhere; the log itself is cut at 300.
-    return re.sub(r"\d+\.\d+(e[+-]\d+)?", lambda number: f"{float(number[0]):.3e}", log[:240])
-
-
 _KNOWN: dict[str, tuple[str, Predicate]] = {
     "refused line": (
         "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
@@ -92,17 +86,6 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             difference.about == "a rule's node"
             and difference.kind in ("accepted", "refused", "class", "message")
             and "next_functions" in difference.line
-        ),
-    ),
-    "gradient that a hook sees": (
-        "To hooks PyTorch shows the very tensor that was given to backward(), with its flag "
-        "requires_grad; the kit shows its values.",
-        lambda difference, lines: (
-            difference.what == "log"
-            and any(
-                re.search(r"backward\([a-z]|grad\([^,]+, [^,]+, [a-z]\w*[,)[]", ln) for ln in lines
-            )
-            and _without_flags(difference.torch) == _without_flags(difference.kit)
         ),
     ),
     "inference tensor that requires grad": (

@@ -376,6 +376,14 @@ ONCE_WRONG = {
         "a.logical_not_()",
         "a[0] = False",
     ],
+    "hooks see the very tensor that was given": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a * 2",
+        "b.register_hook(hook('b'))",
+        "b.register_hook(lambda g: log.append(g.grad_fn is None))",
+        "b.grad_fn.register_prehook(hook('node'))",
+        "b.backward(b)",
+    ],
     "the sign of a loss of 0": [
         "a = F.log_softmax(torch.zeros(1, 1), -1)",
         "b = 1 / F.nll_loss(a, torch.tensor([0]))",
