@@ -69,7 +69,10 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "get_default_device",
     "get_default_dtype",
+    "get_float32_matmul_precision",
+    "get_num_threads",
     "get_rng_state",
     "half",
     "inf",
@@ -93,20 +96,41 @@ __all__ = [
     "record",
     "save",
     "seed",
+    "set_default_device",
     "set_default_dtype",
+    "set_float32_matmul_precision",
     "set_grad_enabled",
-    "set_rng_state",
+    "set_num_threads",
     "set_printoptions",
+    "set_rng_state",
     "short",
     "uint8",
 ]
 
 # Loaded when first used: whoever only computes pays for nothing else.
 _LAZY_MODULES = (
-    *("backends", "cuda", "lessons", "linalg", "nn", "optim", "record", "special", "utils", "view"),
+    *(
+        "accelerator",
+        "backends",
+        "cuda",
+        "lessons",
+        "linalg",
+        "nn",
+        "optim",
+        "record",
+        "special",
+        "utils",
+        "view",
+    ),
     "widgets",
 )
+_SETTINGS = [
+    f"{verb}_{what}"
+    for verb in ("get", "set")
+    for what in ("default_device", "float32_matmul_precision", "num_threads")
+]
 _LAZY_NAMES = {
+    **dict.fromkeys(_SETTINGS, "settings"),
     **dict.fromkeys(("get_rng_state", "initial_seed", "seed", "set_rng_state"), "random"),
     "load": "serialization",
     "record": "record",

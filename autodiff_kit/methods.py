@@ -422,6 +422,9 @@ class Methods(MoreMethods):
             raise error("tensor.plus_bool")
         return self
 
+    def __delitem__(self: Any, key: Any) -> NoReturn:
+        raise error("arguments.item_deleted")
+
     def __rmatmul__(self: Any, other: Any) -> Any:
         kind = full_name(other)
         raise error("arguments.operands", sign="@", left=kind, right="Tensor")
@@ -831,6 +834,8 @@ def _converted(tensor: Any, dtype: Any) -> Any:
 
 
 def _shown(tensor: Any, dtype: Any) -> Any:
+    if not isinstance(dtype, dtypes.dtype | type | None):
+        raise TypeError("dtype")  # the words come from ``signatures.py``
     return tensor if dtype is None else tensor.to(dtype)
 
 

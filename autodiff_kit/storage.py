@@ -303,9 +303,17 @@ class Storage:
     # -- types ---------------------------------------------------------------------------------
 
     def to(
-        self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
+        self: Any,
+        *args: Any,
+        dtype: Any = None,
+        device: Any = None,
+        non_blocking: bool = False,
+        copy: bool = False,
     ) -> Tensor:
-        """Convert to a dtype (or to another tensor's); a device other than the CPU is refused."""
+        """Convert to a dtype (or to another tensor's); a device other than the CPU is refused.
+
+        ``non_blocking`` says not to wait for a device: there is none.
+        """
         for arg in args:
             if isinstance(arg, dtypes.dtype | type):
                 dtype = arg

@@ -209,6 +209,8 @@ def einsum(equation: str, *operands: Any) -> Any:
     """
     if len(operands) == 1 and isinstance(operands[0], tuple | list):
         operands = tuple(operands[0])
+    if not isinstance(equation, str):
+        raise error("arguments.equation")
     check_list("einsum", operands)
     return ops.einsum(equation, operands)
 

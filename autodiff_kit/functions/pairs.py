@@ -242,10 +242,12 @@ def divide(input: Tensor, other: Operand, *, rounding_mode: str | None = None) -
     return input.div(other, rounding_mode=rounding_mode)
 
 
-@function
-def true_divide(input: Tensor, other: Operand) -> Tensor:
+@overloaded("(Tensor input, Operand other)", "(Number input, Tensor other)")
+def true_divide(input: Operand, other: Operand) -> Tensor:
     """Return ``input / other``: ``div``."""
-    return input.div(other)
+    from autodiff_kit.functions.basic import div
+
+    return div(input, other)
 
 
 arctan2 = atan2

@@ -72,7 +72,39 @@ class _Row(Module):
         return self
 
 
-class Sequential(_Row):
+class _ModuleRow(_Row):
+    """Modules in a row that can be put in, taken out and joined."""
+
+    def __delitem__(self, index: Any) -> None:
+        names = list(self._row)
+        chosen = names[index] if isinstance(index, slice) else [self._name(index)]
+        self._number([module for name, module in self._row.items() if name not in chosen])
+
+    def __add__(self, other: Iterable[Any]) -> Any:
+        return type(self)._of([*self, *other])
+
+    @classmethod
+    def _of(cls, modules: list[Any]) -> Any:
+        return cls(modules)
+
+    def _number(self, modules: list[Any]) -> None:
+        self._row.clear()
+        self.extend(modules)
+
+    def insert(self, index: int, module: Module) -> Any:
+        """Put a module before the one of this index."""
+        modules = list(self)
+        modules.insert(index, module)
+        self._number(modules)
+
+    def pop(self, key: Any) -> Any:
+        """Take out a module and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+
+class Sequential(_ModuleRow):
     """Modules that are called one after the other, each with the output of the one before.
 
     Parameters
@@ -100,6 +132,40 @@ class Sequential(_Row):
     def _part(self, items: list[tuple[str, Any]]) -> Sequential:
         return type(self)(OrderedDict(items))
 
+    @classmethod
+    def _of(cls, modules: list[Any]) -> Sequential:
+        return Sequential(*modules)
+
+    def __add__(self, other: Any) -> Any:
+        self._check_sequential("add", other)
+        return super().__add__(other)
+
+    def __iadd__(self, other: Any) -> Self:
+        self._check_sequential("add", other)
+        return super().__iadd__(other)
+
+    def __mul__(self, count: int) -> Sequential:
+        if not isinstance(count, int):
+            raise error("nn.times_kind", kind=type(count))
+        if count <= 0:
+            raise error("nn.times", count=count)
+        return self._of([*self] * count)
+
+    __rmul__ = __mul__
+
+    def _check_sequential(self, name: str, other: Any) -> None:
+        if not isinstance(other, Sequential):
+            raise error("nn.joined", name=name, kind=type(other))
+
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Put a module before the one of this index; return the Sequential."""
+        if not isinstance(module, Module):
+            raise error("nn.inserted")
+        if not -len(self) <= index <= len(self):
+            raise error("nn.insert_place", index=index)
+        super().insert(index, module)
+        return self
+
     def forward(self, input: Any) -> Any:
         """Call one module after the other."""
         for module in self._modules.values():
@@ -107,7 +173,7 @@ class Sequential(_Row):
         return input
 
 
-class ModuleList(_Row):
+class ModuleList(_ModuleRow):
     """A list of modules that belong to the module which it is an attribute of."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:

@@ -151,7 +151,7 @@ class RNNBase(Module):
         RuntimeError, ValueError
             If shapes or dtypes do not fit.
         """
-        state = hx if hx is None or self._states == 2 else (hx,)
+        state = hx if hx is None else (hx[0], hx[1]) if self._states == 2 else (hx,)
         over: Any = self._over_packed if isinstance(input, PackedSequence) else self._over_tensor
         output, state = over(input, state)
         return output, state if self._states == 2 else state[0]

@@ -145,6 +145,7 @@ PRODUCTS = """
     torch.einsum('ij,kj->ik',x,x) torch.einsum('ij,kj',x,x) torch.einsum('i,j->ij',x,x)
     torch.einsum('ij,ij->j',x,x) torch.einsum('ij,j->i',x,x[0]) torch.einsum('ijk,ilk->ijl',x,x)
     torch.einsum('ij,kl->',x,x) torch.einsum('ij,kj,k->i',x,x,x[:,0])
+    torch.true_divide(1,x) torch.true_divide(x,2)
     torch.einsum('aij,bij->abij',x,x) torch.einsum('...ij,...jk->...ik',x,x.T)
     torch.einsum('...j,j->...',x,x[0]) torch.einsum('...ij->...ji',x) torch.einsum('...,...',x,x)
     torch.einsum('i...->...',x) torch.einsum('...i->i',x) torch.einsum('ij,kj->ki',x,x).stride()

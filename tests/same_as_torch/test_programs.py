@@ -916,6 +916,61 @@ GRAPH = {
     """,
 }
 
+ROWS = {
+    "modules are taken out of a Sequential, put in and joined": """
+        nn = torch.nn
+        s = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Tanh())
+        del s[0]
+        print(s, s + nn.Sequential(nn.Sigmoid()), s * 2)
+        s += nn.Sequential(nn.ELU())
+        print(s.insert(0, nn.Linear(1, 1)), s.insert(-1, nn.GELU()), s.pop(1))
+        del s[0:2]
+        print(s, [name for name, _ in s.named_children()])
+    """,
+    "modules are taken out of a ModuleList, put in and joined": """
+        nn = torch.nn
+        m = nn.ModuleList([nn.ReLU(), nn.Tanh()])
+        m.insert(1, nn.ELU())
+        del m[0]
+        print(m, m + [nn.ReLU()], m.pop(0), m)
+        m += [nn.ReLU(), nn.ReLU()]
+        del m[-2:]
+        print(m)
+    """,
+    "what cannot be joined to a Sequential": """
+        nn = torch.nn
+        s = nn.Sequential(nn.ReLU())
+        for wrong in (lambda: s + 1, lambda: s.insert(5, nn.ReLU()), lambda: s * 0):
+            try:
+                wrong()
+            except (ValueError, IndexError) as refused:
+                print(type(refused).__name__, str(refused).split("\\n")[0])
+    """,
+}
+
+CPU = {
+    "a program looks for a GPU": """
+        accelerator = torch.accelerator
+        print(accelerator.is_available(), accelerator.current_accelerator())
+        print(accelerator.device_count())
+        torch.set_default_device("cpu")
+        print(torch.ones(2), torch.get_default_device())
+        torch.set_default_device(None)
+        print(torch.ones(2).to(torch.device("cpu"), non_blocking=True))
+        print(torch.nn.Linear(1, 1).to("cpu", non_blocking=True))
+    """,
+    "speed and threads are set": """
+        print(torch.get_float32_matmul_precision())
+        for precision in ("high", "foo", "highest"):
+            torch.set_float32_matmul_precision(precision)
+            print(torch.get_float32_matmul_precision())
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        print(torch.get_num_threads())
+        torch.set_num_threads(threads)
+    """,
+}
+
 LAYOUTS = {
     "gradients of weights lie row by row": """
         x = torch.ones(5, 2, 3)
@@ -997,7 +1052,7 @@ COPIES = {
 }
 
 GROUPS = (LEAVES, ACCUMULATION, FREEING, UNUSED, HIGHER, BROADCASTING, SINGULAR, DTYPES, MODES)
-GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES)
+GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES, ROWS, CPU)
 PROGRAMS = {name: program for group in GROUPS for name, program in group.items()}
 
 
