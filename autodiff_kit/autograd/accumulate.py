@@ -251,7 +251,7 @@ def _retain(tensor: Tensor, g: Value) -> None:
     """Add to the ``.grad`` of a tensor that is no leaf and wants to keep its gradient."""
     old = tensor._grad
     if not isinstance(g, ARRAYS):
-        tensor._grad = g if old is None else old + g
+        tensor._grad = g.clone() if old is None else old + g
     else:
         tensor._grad = gradient_of(g.copy() if old is None else old._array + g)
 

@@ -97,15 +97,20 @@ def unsqueeze(x: Value, *, dim: int) -> Value:
     return x.reshape((*x.shape[:dim], 1, *x.shape[dim:]))
 
 
+def _with_ones(g: Value, shape: Ints) -> Value:
+    """Put dimensions of size 1 back, if there were any."""
+    return g if g.shape == shape else reshape(g, shape=shape)
+
+
 @op("x.squeeze()", tex=r"x", view=True)
-@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+@vjp("x", lambda g, x_shape: _with_ones(g, x_shape), tex=r"\bar z")
 def squeeze(x: Value) -> Value:
     """Remove all dimensions of size 1."""
     return np.reshape(x, tuple(n for n in x.shape if n != 1))
 
 
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward1", view=True)
-@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+@vjp("x", lambda g, x_shape: _with_ones(g, x_shape), tex=r"\bar z")
 def squeeze_dim(x: Value, *, dim: int) -> Value:
     """Remove one dimension if its size is 1."""
     if x.shape[dim : dim + 1] != (1,):
@@ -114,7 +119,7 @@ def squeeze_dim(x: Value, *, dim: int) -> Value:
 
 
 @op("x.squeeze(dims)", tex=r"x", node="SqueezeBackward2", view=True)
-@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+@vjp("x", lambda g, x_shape: _with_ones(g, x_shape), tex=r"\bar z")
 def squeeze_dims(x: Value, *, dims: Ints) -> Value:
     """Remove those of some dimensions whose size is 1."""
     return np.reshape(x, tuple(n for d, n in enumerate(x.shape) if n != 1 or d not in dims))

@@ -384,6 +384,21 @@ ONCE_WRONG = {
         "b.grad_fn.register_prehook(hook('node'))",
         "b.backward(b)",
     ],
+    "a gradient that is retained is nobody else's": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a * 2",
+        "c = b.cos()",
+        "b.retain_grad()",
+        "e, = torch.autograd.grad(c.sum(), b, create_graph=True)",
+        "e.fill_(3)",
+    ],
+    "where nothing was squeezed the gradient is passed on": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a.squeeze()",
+        "c, = torch.autograd.grad(b, a, b)",
+        "b = a.squeeze(0)",
+        "c, = torch.autograd.grad(b, a, b)",
+    ],
     "the sign of a loss of 0": [
         "a = F.log_softmax(torch.zeros(1, 1), -1)",
         "b = 1 / F.nll_loss(a, torch.tensor([0]))",
