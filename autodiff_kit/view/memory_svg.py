@@ -162,15 +162,25 @@ def _line(sizes: list[int], x: Scale, y: Scale, unit: float) -> str:
 
 
 def _peak(timeline: Timeline, x: Scale, y: Scale, unit: float) -> list[str]:
-    most = timeline.kept[timeline.peak]
-    if not most:
-        return []
-    left, top = x(timeline.peak + 1), y(most / unit)
-    text = f"peak: {bytes_in_words(most)}"
+    """Mark what is saved at most; and say how high the line of all arrays goes, above all lines."""
+    most, total = timeline.kept[timeline.peak], max(timeline.total, default=0)
+    parts = []
+    if most:
+        left, top = x(timeline.peak + 1), y(most / unit)
+        parts.append(f'<path class="adk-cursor" d="M{_px(left)} {_px(top)}l-5 -8h10z"/>')
+        row = top - 2 if total > most else TOP + 8
+        parts.append(_beside(timeline, x, left, row, f"saved, peak: {bytes_in_words(most)}"))
+    if total > most:
+        left = x(timeline.total.index(total) + 1)
+        parts.append(_beside(timeline, x, left, TOP + 8, f"all, peak: {bytes_in_words(total)}"))
+    return parts
+
+
+def _beside(timeline: Timeline, x: Scale, left: float, row: float, text: str) -> str:
+    """Write beside a mark, on the side where no line between two phases runs through the words."""
     wide = text_width(text) + 4
     pairs = enumerate(pairwise(timeline.phases), 1)
     bounds = [x(step + 0.5) for step, (phase, following) in pairs if phase != following]
-    # Beside the mark, on the side where no line between two phases runs through the words.
     starts = [left + 8, left - 8 - wide, *(bound + 6 for bound in bounds)]
     free = [
         start
@@ -179,10 +189,7 @@ def _peak(timeline: Timeline, x: Scale, y: Scale, unit: float) -> list[str]:
         if not any(start - 4 < bound < start + wide for bound in bounds)
     ]
     at = f'x="{_px(free[0] if free else starts[0])}"'
-    return [
-        f'<path class="adk-cursor" d="M{_px(left)} {_px(top)}l-5 -8h10z"/>',
-        f'<text class="adk-note" {at} y="{_px(TOP + 8)}">{text}</text>',  # above every line
-    ]
+    return f'<text class="adk-note" {at} y="{_px(row)}">{text}</text>'
 
 
 def _px(value: float) -> str:

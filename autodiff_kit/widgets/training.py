@@ -232,7 +232,7 @@ class GradientFlow(Plotted):
         missing = [name for name in all_now if name not in now]
         steps = max(map(len, shown.values()))
         names = list(now)
-        words = f"Step {step} of {steps - 1}. "
+        words = f"Step {step} (of {steps}, counted from 0). "
         if not names:
             return f"{words}No gradient reached any layer at this step."
         first, last = now[names[0]], now[names[-1]]

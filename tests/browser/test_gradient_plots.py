@@ -147,12 +147,12 @@ def test_an_error_is_said_in_the_lab_and_the_last_picture_stays(lab: Any) -> Non
 
 def test_the_step_of_a_training_run_is_chosen_by_key_and_by_mouse(lab: Any) -> None:
     page = lab(NETWORK, FLOW, HISTOGRAM)
-    says(page, "Step 19 of 19")
+    says(page, "Step 19 (of 20, counted from 0)")
     says(page, "0.weight: 64 numbers", 1)
 
     page.locator(".adk-handle").focus()
     page.keyboard.press("Home")
-    says(page, "Step 0 of 19")
+    says(page, "Step 0 (of 20, counted from 0)")
     drag(page, page.locator(".adk-handle"), 120, 0)
     page.wait_for_function(
         "() => /Step [1-9]/.test(document.querySelector('.adk-board-caption').textContent)"

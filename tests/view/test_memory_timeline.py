@@ -364,7 +364,7 @@ def test_no_line_between_two_phases_runs_through_the_words_at_the_peak(
 
     svg = memory_svg(timeline(rec), None)
 
-    (words,) = re.findall(r'<text class="adk-note" x="([\d.]+)"[^>]*>(peak: [^<]*)<', svg)
+    (words,) = re.findall(r'<text class="adk-note" x="([\d.]+)"[^>]*>(saved, peak: [^<]*)<', svg)
     left, right = float(words[0]), float(words[0]) + text_width(words[1])
     lines = [float(at) for at in re.findall(r'class="adk-level" d="M([\d.]+) [\d.]+V', svg)]
     assert lines and not any(left <= at <= right for at in lines)
@@ -379,7 +379,7 @@ def test_each_band_of_the_picture_can_be_picked_and_says_why_it_is_there() -> No
 
     assert svg.count("data-id=") == 1
     assert "x.exp() saves its result, because the rule for x reads it." in svg
-    assert "peak: 1,000 bytes" in svg
+    assert "saved, peak: 1,000 bytes" in svg
     assert svg == memory_svg(told, 2)
 
 
@@ -439,3 +439,26 @@ def test_the_watch_tells_whoever_watched_before() -> None:
 
     assert told == ["exp"]
     assert [step["kind"] for step in memory.steps] == ["op", "end"]
+
+
+def test_the_peak_of_what_is_saved_and_that_of_all_arrays_have_a_label_each() -> None:
+    def run() -> Tensor:
+        x = leaf(1000)
+        h = x
+        for _ in range(4):
+            h = (h * 2).sin() + h  # sin saves h * 2: 4,000 bytes in each round
+        return h.sum()
+
+    told = seen(run)
+    svg = memory_svg(told, None)
+
+    labels = {
+        name: (float(row), size)
+        for row, name, size in re.findall(
+            r'class="adk-note" x="[\d.]+" y="([\d.]+)">(\w+), peak: ([\d,]+) bytes<', svg
+        )
+    }
+    assert labels["saved"][1] == "16,000" == f"{max(told.kept):,}"
+    assert labels["all"][1] == f"{max(told.total):,}"
+    assert max(told.total) > 16_000  # x, h and gradients besides
+    assert labels["saved"][0] > labels["all"][0] + 12  # lower, and not on top of each other

@@ -353,7 +353,7 @@ def test_sizes_of_a_run_are_what_stands_in_grad_after_each_step() -> None:
 def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() -> None:
     lab = GradientFlow(network(10), train)
 
-    assert "Step 4 of 4." in words(lab)
+    assert "Step 4 (of 5, counted from 0)." in words(lab)
     assert "Backward made it" in words(lab)
     assert "It vanishes in" in words(lab)
     assert "below 1e-6" in words(lab)
@@ -374,7 +374,7 @@ def test_the_step_is_chosen_by_dragging_too() -> None:
     lab.canvas.point = [0.9, 0.5]
 
     assert lab.controls["step"].value == 1
-    assert "Step 1 of 2" in words(lab)
+    assert "Step 1 (of 3, counted from 0)" in words(lab)
 
 
 def test_weights_biases_or_all_can_be_shown() -> None:
