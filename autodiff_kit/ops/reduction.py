@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.apply import ARRAYS
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import masked
+from autodiff_kit.ops.elementwise import flat_in, masked
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
@@ -154,7 +154,9 @@ def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
 @prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
 def _(g: Value, out: Value, x: Value, dim: int, keepdim: bool) -> Value:
     if x.ndim == 0 or x.shape[dim] == 1:
-        return keep(g, x.shape, (dim,), keepdim)
+        g = keep(g, x.shape, (dim,), keepdim)
+        is_quotient = x.ndim > 0 and np.all(getattr(x, "_array", x))  # PyTorch's: g * (out / x)
+        return flat_in(g, x) if is_quotient else g
     last = x.ndim - 1
     others = products_of_others(transpose(x, dim0=dim, dim1=last))
     return keep(g, x.shape, (dim,), keepdim) * transpose(others, dim0=dim, dim1=last)
