@@ -171,6 +171,8 @@ def _misfits(node: Mapping[str, Any]) -> Iterator[str]:
         yield f"node {number} is of kind {node['kind']!r}, but its op is {node['op']!r}"
     if not isinstance(node.get("part", ""), str):
         yield f"node {number} has a wrong 'part': {node['part']!r:.60}"
+    if "from" in node and not _below(number)(node["from"]):
+        yield f"node {number} is made from {node['from']!r:.60}, which is no earlier node"
     if not isinstance(node.get("older", True), bool):
         yield f"node {number} has a wrong 'older': {node['older']!r:.60}"
     for source in node["inputs"]:

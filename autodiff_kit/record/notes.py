@@ -146,11 +146,17 @@ class Notes:
         """Return whether a tensor was made before the recording began; None if nobody can tell."""
         raise NotImplementedError
 
-    def _adopt(self, tensor: Any, scope: int) -> int:
-        """Note a tensor that nothing recorded has made, by the name that it has now."""
+    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
+        """Note a tensor that nothing recorded has made, by the name that it has now.
+
+        Or a leaf of the graph that was made without one, by the op ``made``.
+        """
         number = self._add_leaf(tensor, 0, None)  # it is first used in a scope, not made there
         self._name_adopted(tensor, number, scope)
-        self._adopted[number] = self._is_older(tensor)
+        if made is None:
+            self._adopted[number] = self._is_older(tensor)
+        else:
+            self._nodes[number]["from"] = made
         return number
 
     def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
@@ -162,8 +168,22 @@ class Notes:
                 self._names[number] = name
                 return
         self._names.name_leaf(number, tensor)
+        if number not in self._names and (owner := self._owner_of(tensor)) is not None:
+            self._names[number] = f"{self._names[owner]}.grad"
         if not entry["requires_grad"] and self._is_in_pass(scope):
             entry["part"] = "gradient in this backward pass"
+
+    def _owner_of(self, gradient: Any) -> int | None:
+        """Return the number of the tensor with a name that has this in its .grad, if one has."""
+        for reference, number in self._tensors.values():
+            tensor = reference()
+            if number in self._names and tensor is not None and self._grad_of(tensor) is gradient:
+                return number
+        return None
+
+    def _grad_of(self, leaf: Any) -> Any:
+        """Return what a leaf has in its .grad; None for a tensor that is no leaf."""
+        raise NotImplementedError
 
     def _result(self, tensor: Any) -> tuple[str, str]:
         """Return the name and the origin of what an op has returned beside its result."""

@@ -495,7 +495,10 @@ class _Recorder(Notes, Observer):
             return number
         if number is not None:
             self._names.pop(number, None)  # a result was made a leaf: that has the name now
-        return self._adopt(tensor, scope)
+        return self._adopt(tensor, scope, number)
+
+    def _grad_of(self, leaf: Tensor) -> Any:
+        return leaf._grad
 
     def _remember(self, node: Node, number: int) -> None:
         self._numbers[node.number] = number

@@ -224,6 +224,10 @@ class TorchRecorder(TorchBackward):
             number = self._add_op(func, args, kwargs, numbers, (place, scope, frame), result, i)
         if outs and func._schema.is_mutable:
             self._change_in_place(func, args[0], number, (place, scope), numbers)
+        elif func._schema.is_mutable and isinstance(args[0], list | tuple):  # all at once
+            how = func._schema.name.removeprefix("aten::_foreach_")
+            for tensor in args[0]:
+                self._tell_change(self._number(tensor, scope), how, tensor, place)
 
     def _note_rest(self, func: Any, rest: list[Any], place: Place) -> None:
         """Note what an operation returns beside its result, such as the indices of max."""
@@ -371,12 +375,12 @@ class TorchRecorder(TorchBackward):
 
     # -- a Function of the learner's -------------------------------------------------------------
 
-    def _adopt(self, tensor: Any, scope: int) -> int:
+    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
         with self._at_work():
             node = tensor.grad_fn
         if isinstance(node, self._torch.autograd.function.BackwardCFunction):
             return self._add_function(tensor, node, scope)
-        return super()._adopt(tensor, scope)
+        return super()._adopt(tensor, scope, made)
 
     @guarded
     def _meet_functions(self) -> None:

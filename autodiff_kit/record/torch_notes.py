@@ -68,7 +68,11 @@ class TorchNotes(Notes):
             if any(number == waiting for waiting, _, _ in self._pending):
                 return number
             self._names.pop(number, None)  # a result was made a leaf: that has the name now
-        return self._adopt(tensor, scope)
+        return self._adopt(tensor, scope, number)
+
+    def _grad_of(self, leaf: Any) -> Any:
+        with self._at_work():
+            return leaf.grad if leaf.is_leaf else None
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         with self._at_work():

@@ -500,7 +500,13 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
 def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline, written: Written) -> None:
     """Draw an arrow per argument, in the order of the source; from or to a fold, one per box."""
     between: dict[tuple[str, str], Edge] = {}
+    drawn: set[str] = set()
     for box in found.boxes:
+        drawn.add(box.id)
+        made = nodes[box.nodes[0]].get("from")
+        if box.kind == "leaf" and made is not None and found.box_of[made].id in drawn:
+            start = found.box_of[made].id  # the same values: no gradient goes back there
+            found.edges.append(Edge(str(len(found.edges)), start, box.id, "", ghost=True))
         for n in box.nodes:
             inputs = nodes[n].get("inputs", ())
             for place in range(len(inputs)) if box.kind == "fold" else written.order(n):

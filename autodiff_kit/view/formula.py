@@ -632,6 +632,7 @@ def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
 # -- the learner's names --------------------------------------------------------------------------
 
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
+_GRAD = re.compile(r"\.grad\d*$")
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
 _ITEMS = ("put", "index_put", "copy_slices")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
@@ -719,6 +720,8 @@ class Names:
             return f"{name}: {change}" if record["name"] else change
         if in_short(_MODULE.sub("", text), NAME) == name:
             return text
+        if text and _GRAD.search(name):  # no line of the learner's has assigned it
+            return f"{name}, changed by {text}"
         return f"{name} = {text}" if text else name
 
     def titles(self, nodes: Sequence[int]) -> str:

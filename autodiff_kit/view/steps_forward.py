@@ -39,6 +39,8 @@ class ForwardSteps(Steps):
         what = ": you made it" if not made else f", made {made}"
         if record.get("part"):
             what = f": a {record['part']}"
+        if "from" in record:
+            what = f": {self.names.name(record['from'])}, without a history"
         if record["requires_grad"]:
             requires = ", and it requires a gradient."
         else:

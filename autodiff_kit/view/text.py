@@ -62,6 +62,8 @@ def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) ->
         rows.append(["what", f"{what}: a {record['part']}" if record.get("part") else what])
         if made := where_made(record):
             rows.append(["made", made])
+        if "from" in record:
+            rows.append(["made", f"by {names.name(record['from'])}, without a history"])
     else:
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
         rows.append(["operation", f"{names.text(node) or word(record['op'])}{name}"])
@@ -89,7 +91,9 @@ def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) ->
 
 
 def where_made(record: Node) -> str:
-    """Return where a leaf comes from, if no line that was recorded has made it; else ""."""
+    """Return where a leaf comes from, if nothing that was recorded has made it; else ""."""
+    if "from" in record:
+        return ""
     if record.get("older"):
         return "before the recording"
     if record["grad_fn"] or (record["where"] is None and not record.get("part")):

@@ -47,6 +47,56 @@ def both(source: str) -> tuple[Recording, Recording]:
     return recorded(source, ak), recorded(source)
 
 
+LIBRARIES = pytest.mark.parametrize("library", [ak, torch], ids=["kit", "torch"])
+
+
+@LIBRARIES
+def test_what_clips_gradients_changes_them(library: Any) -> None:
+    rec = recorded(
+        "w = torch.tensor([1., 2.], requires_grad=True)\n(w * 3.).sum().backward()\n"
+        "torch.nn.utils.clip_grad_norm_([w], 1.)\n"
+        "with torch.no_grad():\n    w -= w.grad",
+        library,
+    )
+    captions = [f["caption"] for f in build(rec).frames]
+
+    assert not any("could not see" in c for c in captions)
+    assert any(
+        "w.grad" in c and "[3., 3.] is a leaf: a gradient from backward" in c for c in captions
+    )
+    changed = next(
+        c for c in captions if c.startswith(("w.grad2, changed by", "mul_ changes w.grad"))
+    )
+    assert "[0.7071, 0.7071]" in changed  # [3, 3] / sqrt(18)
+    assert any(c.startswith("w - w.grad") and "makes [0.2929, 1.2929]" in c for c in captions)
+
+
+@LIBRARIES
+@pytest.mark.parametrize(
+    ("source", "made"),
+    [
+        ("a = torch.arange(4.).view(2, 2).requires_grad_()", "arange(4.).view(2, 2)"),
+        ("a = (torch.ones(2) * 3).requires_grad_()", "ones(2) * 3"),
+        ("a = torch.ones(2).detach().requires_grad_(True)", "ones(2).detach()"),
+        ("a = torch.ones(2) * 3\na.requires_grad = True", "ones(2) * 3"),
+    ],
+)
+def test_a_result_that_becomes_a_leaf_comes_from_the_box_that_made_it(
+    source: str, made: str, library: Any
+) -> None:
+    rec = recorded(source + "\n(a * a).sum().backward()", library)
+    picture = build(rec)
+
+    (leaf,) = [n for n in rec.nodes if n["name"] == "a"]
+    assert leaf["kind"] == "leaf" and leaf["requires_grad"]
+    (frame,) = [f for f in picture.frames if f["caption"].startswith("a = ")]
+    assert f"is a leaf: {made}, without a history" in frame["caption"]
+    maker = picture.outline.box_of[leaf["from"]].id
+    to_it = [e for e in picture.outline.edges if e.target == picture.outline.box_of[leaf["id"]].id]
+    assert [(e.source, e.ghost) for e in to_it] == [(maker, True)]
+    assert Recording.from_dict(json.loads(json.dumps(rec.to_dict()))).to_dict() == rec.to_dict()
+
+
 def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (g,) = torch.autograd.grad(((x**2.0) * 3.0).sum(), x, create_graph=True)
@@ -64,7 +114,7 @@ def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
     assert len(told) == 1
 
 
-@pytest.mark.parametrize("library", [ak, torch], ids=["kit", "torch"])
+@LIBRARIES
 @pytest.mark.parametrize(
     ("source", "attributes"),
     [
