@@ -54,8 +54,10 @@ class _ConvNd(Weighted):
                 raise error("nn.conv_channels", name=name)
         if padding == "same" and set(self.stride) != {1}:
             raise error("nn.conv_same")
-        if padding_mode != "zeros":
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise error("nn.padding_mode", mode=padding_mode)
+        if self._is_transposed and padding_mode != "zeros":
+            raise error("nn.padding_mode_transposed", name=type(self).__name__)
         self._make_parameters(device, dtype, bias=bias)
 
     def _each(self, value: Any) -> Shape:
@@ -78,7 +80,23 @@ class _ConvNd(Weighted):
                 text += f", {name}={value}"
         if self.groups != 1:
             text += f", groups={self.groups}"
-        return text if self.bias is not None else text + ", bias=False"
+        text += "" if self.bias is not None else ", bias=False"
+        return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
+
+    def _bordered(self, input: Tensor) -> tuple[Tensor, Any]:
+        """Return the input, padded if that is not by zeros, and the padding that is left to do."""
+        if self.padding_mode == "zeros" or self.padding == "valid":
+            return input, self.padding
+        widths: list[int] = []
+        for kernel, step, width in zip(
+            self.kernel_size,
+            self.dilation,
+            self._each(0 if self.padding == "same" else self.padding),
+            strict=True,
+        ):
+            total = step * (kernel - 1) if self.padding == "same" else 2 * width
+            widths[:0] = total // 2, total - total // 2
+        return F.pad(input, widths, mode=self.padding_mode), 0
 
 
 class Conv1d(_ConvNd):
@@ -105,7 +123,8 @@ class Conv1d(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Slide the kernels along the input."""
-        options = self.stride, self.padding, self.dilation, self.groups
+        input, padding = self._bordered(input)
+        options = self.stride, padding, self.dilation, self.groups
         return F.conv1d(input, self.weight, self.bias, *options)
 
 
@@ -115,7 +134,7 @@ class Conv2d(_ConvNd):
     ``kernel_size``, ``stride``, ``padding`` (pixels around the image, or "same" or "valid") and
     ``dilation`` are ints or pairs; ``groups`` is the number of parts into which the channels are
     split, so weight has shape (out_channels, in_channels / groups, *kernel_size). ValueError if
-    they cannot be. PyTorch can pad by other things than zeros.
+    they cannot be. ``padding_mode``: what to pad with, as in ``functional.pad``.
     """
 
     _rank = 2
@@ -139,7 +158,8 @@ class Conv2d(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Slide the kernels over the input."""
-        options = self.stride, self.padding, self.dilation, self.groups
+        input, padding = self._bordered(input)
+        options = self.stride, padding, self.dilation, self.groups
         return F.conv2d(input, self.weight, self.bias, *options)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_kit import ops
+from autodiff_kit.creation import zeros
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
@@ -206,15 +207,64 @@ def _transposed(
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """Add elements of one value, by default 0, before and after the last dimensions.
+    """Add elements before and after the last dimensions: by default of one value, 0.
 
     ``pad`` says how many before and after: of the last dimension first, then of the one before it,
-    and so on; negative numbers cut off. PyTorch's other modes are not part of the kit.
+    and so on; negative numbers cut off. Other modes than ``"constant"`` take elements of the input:
+    ``"reflect"`` mirrors it at its edge, ``"replicate"`` repeats the edge, and ``"circular"``
+    begins again at the other end.
     """
     if len(pad) % 2:
         raise error("functional.pad_length")
     if len(pad) > 2 * input.ndim:
         raise error("functional.pad_dims", count=len(pad), rank=input.ndim)
-    if mode != "constant":
+    if mode == "constant":
+        return ops.constant_pad_nd(input, pad=tuple(pad), value=0.0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
         raise error("functional.pad_mode", mode=mode)
-    return ops.constant_pad_nd(input, pad=tuple(pad), value=0.0 if value is None else value)
+    if value:
+        raise error("functional.pad_value", mode=mode)
+    rank = len(pad) // 2
+    if rank not in (1, 2, 3) or input.ndim - rank not in (1, 2):
+        raise error("functional.pad_rank", count=len(pad), rank=input.ndim)
+    if mode == "circular":
+        return _padded_in_circles(input, pad)
+    for i in range(rank):
+        before, after = pad[2 * i : 2 * i + 2]
+        dim = input.ndim - 1 - i
+        if mode == "reflect" and max(before, after) >= input.shape[dim]:
+            number, shape = 2 * rank + 2, [*input.shape]
+            said: dict[str, Any] = {"number": number, "before": before, "after": after}
+            raise error("functional.pad_reflect", dim=dim, shape=shape, **said)
+        if input.shape[dim] + before + after < 1:
+            size = input.shape[dim]
+            raise error("functional.pad_empty", size=size, left=size + before + after)
+    from autodiff_kit.ops.padding import BORDERS
+
+    return BORDERS[mode, rank](input, pad=tuple(pad))
+
+
+def _padded_in_circles(input: Tensor, pad: Sequence[int]) -> Tensor:
+    """Write the input into the middle, then copy the border from the other end, as PyTorch does."""
+    widths = [(input.ndim - 1 - i, *pad[2 * i : 2 * i + 2]) for i in range(len(pad) // 2)]
+    shape, inner = [*input.shape], input
+    for dim, before, after in widths:
+        if max(before, after) > shape[dim]:
+            raise error("functional.pad_wraps")
+        shape[dim] += before + after
+        if shape[dim] < 1:
+            raise error("functional.pad_circular")
+    out: Tensor = zeros(shape, dtype=input.dtype)
+    middle = out
+    for dim, before, after in widths:
+        middle = middle.narrow(dim, max(before, 0), shape[dim] - max(before, 0) - max(after, 0))
+        size = inner.shape[dim]
+        inner = inner.narrow(dim, max(-before, 0), size - max(-before, 0) - max(-after, 0))
+    middle.copy_(inner)
+    for dim, before, after in reversed(widths):
+        end = shape[dim] - max(after, 0)
+        if before > 0:
+            out.narrow(dim, 0, before).copy_(out.narrow(dim, end - before, before))
+        if after > 0:
+            out.narrow(dim, end, after).copy_(out.narrow(dim, max(before, 0), after))
+    return out

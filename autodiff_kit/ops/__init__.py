@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.losses import *
     from autodiff_kit.ops.moving import *
     from autodiff_kit.ops.ordering import *
+    from autodiff_kit.ops.padding import *
     from autodiff_kit.ops.pairs import *
     from autodiff_kit.ops.pooling import *
     from autodiff_kit.ops.products import *
@@ -57,7 +58,7 @@ _LATER = (
     *("activations", "attention", "convolution", "curves", "einsum", "gathering", "layers"),
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
-    "drawing",
+    *("drawing", "padding"),
 )
 
 

@@ -235,6 +235,13 @@ INSTEAD |= {
         Sample((signed(2, 3), SHARE, numbers(2, 1), numbers(3)), {"reduction": "sum"}),
         Sample((signed(2, 3), SHARE, numbers(3), numbers(3, seed=1)), {"reduction": "mean"}),
     ],
+    **{
+        f"{name}_pad{rank}d": [
+            Sample((numbers(2, 3, 4, 3),), {"pad": (2, 1, 0, 3, 1, -1)[: 2 * rank]})
+        ]
+        for name in ("reflection", "replication")
+        for rank in (1, 2, 3)
+    },
     "constant_pad_nd": [Sample((MATRIX,), {"pad": (1, -1, 0, 2), "value": 4.0})],
     "convolution": [
         Sample((IMAGE, KERNEL, numbers(6)), CONVOLVED),

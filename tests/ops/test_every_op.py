@@ -175,6 +175,11 @@ WITH_NUMPY |= {
     "-weight * (y * np.log(x) + (1 - y) * np.log(1 - x)), reduction)",
     "binary_cross_entropy_with_logits": "reduced(weight * (pos_weight * y * np.log1p(np.exp(-x)) "
     "+ (1 - y) * np.log1p(np.exp(x))), reduction)",
+    **{
+        f"{name}_pad{rank}d": f"bordered(x, pad, '{mode}')"
+        for name, mode in (("reflection", "reflect"), ("replication", "edge"))
+        for rank in (1, 2, 3)
+    },
     "constant_pad_nd": "np.pad(x[:, :-1], [(0, 2), (1, 0)], constant_values=value)",
     "conv_transpose": "adjoint(lambda e: correlated(e, weight, grid, groups), x, shape) "
     "+ column(bias, 4)",
@@ -292,6 +297,16 @@ def scattered(x: Any, index: Any, source: Any, dim: int) -> Any:
     for i in np.ndindex(*np.shape(index)):
         out[(*i[:dim], index[i], *i[dim + 1 :]) if out.ndim else ()] = source[i]
     return out
+
+
+def bordered(x: Any, pad: tuple[int, ...], mode: str) -> Any:
+    for i, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
+        dim = x.ndim - 1 - i
+        widths = [(0, 0)] * x.ndim
+        widths[dim] = max(before, 0), max(after, 0)
+        wide = np.pad(x, widths, mode=mode)  # type: ignore[call-overload]
+        x = np.take(wide, range(max(-before, 0), wide.shape[dim] + min(after, 0)), dim)
+    return x
 
 
 def ordered(x: Any, dim: int, descending: bool) -> Any:

@@ -83,7 +83,6 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
 }
 # The same for arguments without a name: how many the kit takes behind the input, and modes.
 AT_MOST = {"nn.functional.avg_pool2d": 3}
-MODES = {"circular", "reflect", "replicate"}  # of nn.functional.pad
 MODES_OF_IMAGES = {"nearest", "bilinear"}  # those of nn.functional.interpolate that the kit has
 
 
@@ -108,8 +107,6 @@ def in_the_kit(name: str, sample: Any) -> Any:
         if options.pop(parameter, nothing) is not nothing:
             raise NotInTheKit
     if len(given) > AT_MOST.get(name, len(given)):
-        raise NotInTheKit
-    if name == "nn.functional.pad" and MODES.intersection(given[1:2]):
         raise NotInTheKit
     if name == "nn.functional.interpolate" and (
         sample.input.ndim != 4 or options["mode"] not in MODES_OF_IMAGES

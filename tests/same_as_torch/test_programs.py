@@ -971,6 +971,30 @@ CPU = {
     """,
 }
 
+BORDERS = {
+    "borders are made of the image": """
+        F = torch.nn.functional
+        for shape, pad in ((1, 2, 5), (2, 1)), ((2, 3, 4), (2, 1, 1, 2)), ((1, 3, 4), (0, -1)):
+            for mode in "reflect", "replicate", "circular":
+                x = torch.arange(float(torch.ones(shape).numel())).reshape(shape).requires_grad_()
+                y = F.pad(x, pad, mode=mode)
+                g, = torch.autograd.grad((y**3).sum(), x, create_graph=True)
+                g.sum().backward()
+                print(y, g.detach(), x.grad)
+    """,
+    "convolutions pad with the image": """
+        for mode in "reflect", "replicate", "circular":
+            for padding in 1, (1, 0), "same", "valid":
+                conv = torch.nn.Conv2d(1, 2, (3, 2), padding=padding, padding_mode=mode)
+                conv.weight.data.fill_(1.0)  # sums of whole numbers are exact
+                conv.bias.data.fill_(0.0)
+                print(conv, conv(torch.arange(16.0).reshape(1, 1, 4, 4)))
+            conv = torch.nn.Conv1d(2, 3, 2, padding=1, padding_mode=mode, bias=False)
+            conv.weight.data.fill_(1.0)
+            print(conv, conv(torch.arange(10.0).reshape(2, 5)))
+    """,
+}
+
 LAYOUTS = {
     "gradients of weights lie row by row": """
         x = torch.ones(5, 2, 3)
@@ -1052,7 +1076,7 @@ COPIES = {
 }
 
 GROUPS = (LEAVES, ACCUMULATION, FREEING, UNUSED, HIGHER, BROADCASTING, SINGULAR, DTYPES, MODES)
-GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES, ROWS, CPU)
+GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES, ROWS, CPU, BORDERS)
 PROGRAMS = {name: program for group in GROUPS for name, program in group.items()}
 
 
