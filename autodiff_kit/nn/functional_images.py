@@ -252,7 +252,7 @@ def _padded_in_circles(input: Tensor, pad: Sequence[int]) -> Tensor:
         if max(before, after) > shape[dim]:
             raise error("functional.pad_wraps")
         shape[dim] += before + after
-        if shape[dim] < 1:
+        if shape[dim] < 0:
             raise error("functional.pad_circular")
     out: Tensor = zeros(shape, dtype=input.dtype)
     middle = out

@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_kit.autograd.node import Value
 from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.gathering import index_add, zeros
 from autodiff_kit.ops.table import op
 
@@ -51,12 +52,12 @@ def _declare(name: str, node: str, choose: Callable[[Any, int], Any]) -> OpFunct
     made = op(f"{name}(x, pad)", tex=r"[\ldots, x, \ldots]", node=node, layout="rows")(border)
 
     @made.vjp("x", tex=r"\textstyle\sum \bar z \text{ of the copies}")
-    def _(g: Value, x_shape: Ints, pad: Ints) -> Value:
-        for dim, index in _indices(x_shape, pad, choose):
-            shape = (*g.shape[:dim], x_shape[dim], *g.shape[dim + 1 :])
+    def _(g: Value, x: Value, pad: Ints) -> Value:  # its shape would do: PyTorch saves all of x
+        for dim, index in _indices(x.shape, pad, choose):
+            shape = (*g.shape[:dim], x.shape[dim], *g.shape[dim + 1 :])
             places = tensors.wrap(index) if hasattr(g, "_array") else index
             g = index_add(zeros(g, shape), places, g, dim=dim)
-        return g
+        return flat_in(g, x)
 
     return made
 
