@@ -401,8 +401,7 @@ class _Compiler:
             return repr(tuple(np.shape(self._values[number]) for number in step.inputs))
         number = numbers[owner]
         value = self._values[number] if type(number) is int else number[0]
-        found = np.shape(value) if what == "shape" else getattr(value, "dtype", None)
-        return self._literal(found)
+        return self._literal(np.shape(value) if what == "shape" else getattr(value, what, None))
 
 
 def _freeing(lines: list[str], keep: set[str]) -> list[str]:
