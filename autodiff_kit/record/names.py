@@ -58,6 +58,8 @@ class Names(dict[int, str]):
                 return
             place, scope, frame = found
         name = place.name
+        if name is not None and name.endswith("]") and self._is_item(name, frame):
+            return  # `y[0] = w * 3`: the product is not that item, it is only copied there
         is_another = place.scope == scope and self.get(place.number) == name
         if is_another:
             del self[place.number]
@@ -65,6 +67,11 @@ class Names(dict[int, str]):
             self.doubt = place, scope, frame
         place.scope, place.number = scope, number
         self[number] = name or ""
+
+    def _is_item(self, target: str, frame: FrameType | None) -> bool:
+        """Return whether something like ``y[0]`` is an item of a tensor, not of a list."""
+        owner = target.rpartition("[")[0]
+        return frame is not None and isinstance(_operands((owner,), frame)[1][owner], self._kind)
 
     def settle(self, find: Find) -> None:
         """Compare the name given last with what it was given to, now that the call is over."""

@@ -219,6 +219,14 @@ class Notes:
             if event["kind"] == "backward":
                 break
 
+    def _look_again(self, before: int, number: int) -> None:
+        """Call what a tensor is now as it was called; a view is still the one that was written."""
+        if before in self._names:
+            self._names[number] = self._names[before]
+        if self._nodes[number]["op"] == "pick":
+            for key in ("text", "where"):
+                self._nodes[number][key] = self._nodes[before][key]
+
     def _create(self, tensor: Any, scope: int, place: Place) -> None:
         """Note a tensor that a factory has made here; a class of the learner's may say so twice."""
         if self._known(tensor) is not None:

@@ -340,12 +340,15 @@ class _Recorder(Notes, Observer):
             return
         known = self._tensors.get(id(tensor))
         before = known[1] if known is not None and known[0]() is tensor else None
+        old = getattr(tensor, "_old", None)
+        if before is None and isinstance(old, Node):  # of a view, which has another one now
+            before = self._remembered(old)
         # The op that was just recorded computed the new value; a leaf stays itself all the same.
         number = self._last_op if tensor._node is None else self._number(tensor, scope)
         if number != self._last_op:
             self._names.pop(self._last_op, None)
-        elif before is not None and before in self._names:
-            self._names[number] = self._names[before]
+        elif before is not None:
+            self._look_again(before, number)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if scope in self._passes:
             return  # a .grad that gets a graph of its own: nothing the learner has changed

@@ -346,8 +346,7 @@ class TorchRecorder(TorchBackward):
 
     def _become(self, tensor: Any, before: int, number: int, how: str, place: Place) -> None:
         """Note that a tensor is the result of another op now."""
-        if before in self._names:
-            self._names[number] = self._names[before]
+        self._look_again(before, number)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         self._pending.append((number, tensor, None))
         self._tell_change(number, how, tensor, place)
@@ -368,6 +367,22 @@ class TorchRecorder(TorchBackward):
         else:
             self._become(tensor, before, number, "__setitem__", place)
             self.settle()
+
+    def _number(self, tensor: Any, scope: int) -> int:
+        number = super()._number(tensor, scope)
+        with self._at_work():
+            node, base = tensor.grad_fn, tensor._base
+            is_new = node is not None and node.metadata.get(self._key) is None
+        if not is_new or base is None or any(number == waiting for waiting, _, _ in self._pending):
+            return number
+        # Its base has changed: to PyTorch that makes a new node of the view, once it is looked at.
+        place, scope, _ = self._where()
+        again = self._pick(self._number(base, scope), tensor, (place, scope))
+        self._look_again(number, again)
+        self._tensors[id(tensor)] = (weakref.ref(tensor), again)
+        with self._at_work():
+            self._meet(node, tensor.output_nr, again, None)
+        return again
 
     def _pick(self, base: int, view: Any, at: Any) -> int:
         source = [{"arg": "x", "node": base}]

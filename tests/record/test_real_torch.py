@@ -72,6 +72,33 @@ def test_what_clips_gradients_changes_them(library: Any) -> None:
 
 
 @LIBRARIES
+def test_what_an_item_is_set_to_is_not_called_after_the_item(library: Any) -> None:
+    source = "w = torch.tensor(2., requires_grad=True)\ny = x * 1\ny[0] = x[1]\ny[1] = w * 3\n"
+    source += "items = [x, x]\nitems[0] = x * 5\nout = (y * items[0]).sum()"
+    rec = recorded(V + source, library)
+    captions = [f["caption"] for f in build(rec).frames]
+
+    for start in ("x[1]: pick", "y2: y1[0] = x[1]:", "w * 3: multiply", "y3: y2[1] = w * 3:"):
+        assert any(c.startswith(start) for c in captions), start
+    assert any(c.startswith("items[0] = x * 5: multiply") for c in captions)
+
+
+@LIBRARIES
+@pytest.mark.parametrize("change", ["v *= 10", "v.mul_(10)", "out *= 10", "out.mul_(10)"])
+def test_a_view_after_a_change_is_called_by_the_learners_own_slice(
+    change: str, library: Any
+) -> None:
+    rec = recorded(V + f"out = x * 1\nv = out[1:]\n{change}\nz = (v * 2).sum()", library)
+    captions = [f["caption"] for f in build(rec).frames]
+
+    assert any(c.startswith("v2 = out2[1:]: view again makes [20.]") for c in captions)
+    assert any(c.startswith("v2 * 2: multiply makes [40.]") for c in captions)
+    assert not any(
+        "made before the recording" in c or "position" in c.split(":")[0] for c in captions
+    )
+
+
+@LIBRARIES
 @pytest.mark.parametrize(
     ("source", "made"),
     [
