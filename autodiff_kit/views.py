@@ -107,8 +107,8 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
     base = tensor._base
     if not isinstance(value, bool):
         kind = full_name(value)
-        key = "requires_grad_" if types == "floating point" else "requires_grad"
-        raise error(f"dtypes.{key}", kind=kind)
+        is_method = types == "floating point"
+        raise error("dtypes.requires_grad_" if is_method else "dtypes.requires_grad", kind=kind)
     if is_stale(tensor):  # it stays so: only its flag changes
         if not value:
             tensor._old = None

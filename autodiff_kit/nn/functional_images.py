@@ -234,8 +234,14 @@ def pad(
         dim = input.ndim - 1 - i
         if mode == "reflect" and max(before, after) >= input.shape[dim]:
             number, shape = 2 * rank + 2, [*input.shape]
-            said: dict[str, Any] = {"number": number, "before": before, "after": after}
-            raise error("functional.pad_reflect", dim=dim, shape=shape, **said)
+            raise error(
+                "functional.pad_reflect",
+                dim=dim,
+                shape=shape,
+                number=number,
+                before=before,
+                after=after,
+            )
         if input.shape[dim] + before + after < 1:
             size = input.shape[dim]
             raise error("functional.pad_empty", size=size, left=size + before + after)

@@ -127,6 +127,6 @@ def refuse_floats(name: str, *arrays: Value) -> None:
         raise unless_misfit(made, *arrays)
 
 
-def no_derivative(name: str, key: str = "no_derivative") -> NoReturn:
+def no_derivative(key: str, name: str) -> NoReturn:
     """Raise PyTorch's error for an op that it does not differentiate."""
-    raise error(f"autograd.{key}", op=name)
+    raise error(key, op=name)

@@ -117,7 +117,9 @@ _COUNTED: Any = {"by_products": ("inverse", "counts"), "layout": "rows"}
 
 def _not_differentiated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the rule of an op that PyTorch records and does not differentiate."""
-    return vjp("x", lambda g: checks.no_derivative(name, "no_derivative_yet"), tex=r"\text{none}")
+    return vjp(
+        "x", lambda g: checks.no_derivative("autograd.no_derivative_yet", name), tex=r"\text{none}"
+    )
 
 
 @op("unique(x)", node="Unique2Backward0", **_COUNTED)

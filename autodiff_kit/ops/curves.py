@@ -148,7 +148,7 @@ def hardsigmoid(x: Value) -> Value:
 
 
 def _no_rule(g: Value) -> Value:
-    checks.no_derivative("hardsigmoid_backward", "no_second_derivative")
+    checks.no_derivative("autograd.no_second_derivative", "hardsigmoid_backward")
 
 
 @op(

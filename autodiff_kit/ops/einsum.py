@@ -36,8 +36,9 @@ def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
         raise error("linalg.einsum_fewer" if len(labels) > len(operands) else "linalg.einsum_more")
     for i, own in enumerate(labels):
         if "." in own.replace(_DOTS, "", 1):
-            key = "einsum_dots_twice" if own.count(_DOTS) > 1 else "einsum_dots"
-            raise error(f"linalg.{key}", position=i)
+            is_second = own.count(_DOTS) > 1
+            key = "linalg.einsum_dots_twice" if is_second else "linalg.einsum_dots"
+            raise error(key, position=i)
     for place, sign in enumerate(equation):
         if not (sign.isascii() and sign.isalpha()) and sign not in " .,->":
             raise error("linalg.einsum_letters", place=place)
@@ -91,10 +92,14 @@ def _check(x: Any, labels: str, sizes: dict[str, int], position: int) -> None:
                 "linalg.einsum_repeated", label=label, position=position, size=size, before=first
             )
         if size != 1 and sizes.setdefault(label, size) != size:
-            said: Any = {"position": position, "size": size, "before": sizes[label]}
-            if not label.isalpha():
-                raise error("linalg.einsum_unnamed", dim=dim, **said)
-            raise error("linalg.einsum_sizes", label=label, **said)
+            before = sizes[label]
+            if label.isalpha():
+                raise error(
+                    "linalg.einsum_sizes", label=label, position=position, size=size, before=before
+                )
+            raise error(
+                "linalg.einsum_unnamed", dim=dim, position=position, size=size, before=before
+            )
 
 
 def _diagonal(x: Any, labels: str) -> tuple[Any, str]:

@@ -145,7 +145,7 @@ def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
 
 
 def _no_rule(g: Value) -> Value:
-    checks.no_derivative("_cdist_backward", "no_derivative_yet")
+    checks.no_derivative("autograd.no_derivative_yet", "_cdist_backward")
 
 
 @op("cdist_backward(x, y, out, g, p)", node="CdistBackwardBackward0", layout="rows")

@@ -87,15 +87,27 @@ def _(g: Value, x: Value, y: Value) -> Value:
     operands=("y",),
     whole=_check_floor,
 )
-@vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
+@vjp(
+    "x",
+    lambda g: checks.no_derivative("autograd.no_derivative", "floor_divide"),
+    tex=r"\text{none}",
+)
 def floor_divide_by_number(x: Value, *, y: float) -> Value:
     """Divide by a number and round down; PyTorch does not differentiate it."""
     return x // y
 
 
 @op("x // y", tex=r"\lfloor x / y \rfloor", node=checks.NOT_IMPLEMENTED, whole=_check_floor)
-@vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
-@vjp("y", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
+@vjp(
+    "x",
+    lambda g: checks.no_derivative("autograd.no_derivative", "floor_divide"),
+    tex=r"\text{none}",
+)
+@vjp(
+    "y",
+    lambda g: checks.no_derivative("autograd.no_derivative", "floor_divide"),
+    tex=r"\text{none}",
+)
 def floor_divide(x: Value, y: Value) -> Value:
     """Divide and round down; PyTorch does not differentiate it."""
     return x // y
@@ -108,7 +120,11 @@ def floor_divide(x: Value, y: Value) -> Value:
     operands=("y",),
     whole=lambda x, y: _check_floor(y, x),
 )
-@vjp("x", lambda g: checks.no_derivative("floor_divide"), tex=r"\text{none}")
+@vjp(
+    "x",
+    lambda g: checks.no_derivative("autograd.no_derivative", "floor_divide"),
+    tex=r"\text{none}",
+)
 def floor_divide_number(x: Value, *, y: float) -> Value:
     """Divide a number by a tensor and round down: what ``7 // x`` calls."""
     return y // x
@@ -121,7 +137,7 @@ def floor_divide_number(x: Value, *, y: float) -> Value:
     operands=("y",),
     whole=lambda x, y: _check_remainder(y, x),
 )
-@vjp("x", lambda g: checks.no_derivative("remainder"), tex=r"\text{none}")
+@vjp("x", lambda g: checks.no_derivative("autograd.no_derivative", "remainder"), tex=r"\text{none}")
 def remainder_of_number(x: Value, *, y: float) -> Value:
     """Return what is left of a number: what ``7 % x`` calls."""
     return _rest(y, x)
