@@ -120,6 +120,7 @@ class _Plan:
             "accumulate": {"node": node, "g": value, "before": _or_none(value), "grad": value},
             "release": {"node": node, "bytes": number},
             "finish": {},
+            "broken": {},
             "error": {},
         }
 

@@ -279,6 +279,8 @@ class Notes:
         if frame is None:
             return self._sources.nowhere, 0, None
         place, scope = self._scopes.enter(frame)
+        for _ in range(self._scopes.broken()):
+            self._tell("broken")
         doubt = self._names.doubt
         if doubt is not None and (place is not doubt[0] or scope != doubt[1]):
             self._names.settle(self._known)
@@ -340,6 +342,9 @@ class Notes:
         self._names.write()
         if recording.error is not None:
             self._tell("error")
+        else:
+            for _ in range(self._scopes.broken(is_over=True)):
+                self._tell("broken")
         recording.scopes = self._scopes.plain
         recording.sources = self._sources.plain()
 

@@ -40,7 +40,8 @@ class Recording:
         Leaves and ops in order of creation; a node's id is its place in the list.
     events : list of dict
         What happened: ``leaf``, ``op``, ``branch``, ``modified``; ``backward``, ``visit``,
-        ``contribution``, ``accumulate``, ``release``, ``finish``; ``error``.
+        ``contribution``, ``accumulate``, ``release``, ``finish`` or, after an exception that was
+        caught, ``broken``; ``error``.
     error : dict or None
         The exception that ended the run: ``type``, ``message``, ``where``.
     note : str or None

@@ -88,6 +88,7 @@ class Scopes:
         self._base = base
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
+        self._broken = 0
         self._new("root", "", None, None)
 
     def enter(self, frame: FrameType) -> tuple[Place, int]:
@@ -102,10 +103,15 @@ class Scopes:
         if call is None or call.frame is not frame:
             call = self._follow(frame)
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
-        if call.backward is not None and call.backward[0] != frame.f_lasti:
-            call.backward = None  # an exception has ended it
+        self._see_end(call)
         self._turn(call, place)
         return place, call.now()
+
+    def _see_end(self, call: _Call) -> None:
+        """See that a backward pass is over, although nobody has told so: by an exception."""
+        if call.backward is not None and call.backward[0] != call.frame.f_lasti:
+            call.backward = None
+            self._broken += 1
 
     def begin_backward(self, frame: FrameType, place: Place) -> int:
         """Open a scope for a backward pass at ``place``, which has just been entered."""
@@ -113,6 +119,11 @@ class Scopes:
         scope = self._new("call", "backward", call.now(), place.where)
         call.backward = (frame.f_lasti, scope)
         return scope
+
+    def broken(self, is_over: bool = False) -> int:
+        """Return how many more backward passes exceptions have ended that the learner caught."""
+        count, self._broken = self._broken, 0
+        return count + sum(call.backward is not None for call in self._calls if is_over)
 
     def end_backward(self) -> None:
         """Note that the latest backward pass is over."""
@@ -178,6 +189,7 @@ class Scopes:
         for user, call in pairwise(calls[max(same - 1, 0) :]):
             if call.frame.f_code.co_flags & CO_GENERATOR:
                 user.suspended[id(call.frame.f_code)] = call
+        self._broken += sum(call.backward is not None for call in calls[same:])
         del calls[same:]
         for at in chain[same:]:
             calls.append(self._call(at))
@@ -188,6 +200,7 @@ class Scopes:
         outer, where, known = 0, None, None
         if self._calls:
             user = self._calls[-1]
+            self._see_end(user)
             place = self._sources.place(user.frame)
             self._turn(user, place)
             outer, where = user.now(), place.where

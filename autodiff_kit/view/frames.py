@@ -90,6 +90,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             "accumulate": self.accumulate,
             "release": self.release,
             "finish": self.finish,
+            "broken": self.broken,
             "error": self.stopped,
         }
         while self.at < len(self.events):

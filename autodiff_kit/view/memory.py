@@ -351,7 +351,7 @@ def memory_of(recording: Recording) -> Memory:
                 open_.setdefault(number, []).append(hold)
                 memory.holds.append(hold)
             step("op", number)
-        elif kind in ("backward", "finish"):
+        elif kind in ("backward", "finish", "broken"):
             backward = kind == "backward"
         elif kind == "visit":
             step("visit", numbers.get(event["node"]))

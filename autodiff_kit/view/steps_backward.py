@@ -56,7 +56,7 @@ class BackwardSteps(Steps):
         self.accumulated = []
         reached = {self.drawn.box_of[root].id for root in self.roots}
         for later in self.events[self.at + 1 :]:
-            if later["kind"] in ("finish", "backward"):
+            if later["kind"] in ("finish", "broken", "backward"):
                 break
             if "node" in later:
                 reached.add(self.drawn.box_of[later["node"]].id)
@@ -296,5 +296,11 @@ class BackwardSteps(Steps):
                 f"{self.names.name(n)}.grad is {a_value(self.grads[n])}" for n in self.accumulated
             )
             caption = f"Backward is done: {listed(gained)}"
+        self.add("finish", None, caption, where=self.pass_where)
+        self.phase = "forward"
+
+    def broken(self, event: Event) -> None:
+        """Tell that a pass ends without its end: what caught the error goes on."""
+        caption = "An error ends the backward pass here. It was caught: the code goes on"
         self.add("finish", None, caption, where=self.pass_where)
         self.phase = "forward"

@@ -77,12 +77,22 @@ class ForwardSteps(Steps):
         self.add("op", node, caption, where=record["where"])
 
     def _round(self, node: int) -> str:
-        """Return "Iteration 2. " for the first step in a new round of a loop."""
+        """Return "Iteration 2. " for the first step in a new round of a loop.
+
+        Of a loop in another one, "Iteration 2 (in iteration 1 of for i in r). ".
+        """
         scope = self.scopes.get(self.nodes[node]["scope"])
         if scope is None or scope["kind"] != "iteration" or scope["id"] in self.told_rounds:
             return ""
         self.told_rounds.add(scope["id"])
-        return f"Iteration {scope['index'] + 1}. "
+        inside: list[str] = []
+        outer = self.scopes.get(scope["parent"])
+        while outer is not None:
+            if outer["kind"] == "iteration":
+                inside.append(f"in iteration {outer['index'] + 1} of {outer['name']}")
+            outer = self.scopes.get(outer["parent"])
+        around = f" ({', '.join(inside)})" if inside else ""
+        return f"Iteration {scope['index'] + 1}{around}. "
 
     def _saves(self, node: int) -> str:
         record = self.nodes[node]

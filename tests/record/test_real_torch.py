@@ -37,7 +37,7 @@ def recorded(source: str, library: Any = torch, **space: Any) -> Recording:
     try:
         with ak.record(library) as rec:
             cell(source, space)
-    except RuntimeError:
+    except (RuntimeError, ValueError):
         assert rec.error is not None
     assert rec.note is None
     return rec
@@ -96,6 +96,67 @@ def test_a_view_after_a_change_is_called_by_the_learners_own_slice(
     assert not any(
         "made before the recording" in c or "position" in c.split(":")[0] for c in captions
     )
+
+
+CAUGHT = """
+class Bad(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g): raise ValueError("oops")
+
+def attempt():
+    try:
+        Bad.apply(x).sum().backward()
+    except ValueError:
+        pass
+
+for i in range(2):
+    try:
+        Bad.apply(x).sum().backward()
+    except ValueError:
+        pass
+attempt()
+z = x * 3
+z.sum().backward()
+"""
+
+
+@LIBRARIES
+def test_a_backward_pass_whose_error_is_caught_is_told_to_end_there(library: Any) -> None:
+    rec = recorded(V + CAUGHT, library)
+
+    passes = [e["kind"] for e in rec.events if e["kind"] in ("backward", "finish", "broken")]
+    assert passes == ["backward", "broken"] * 3 + ["backward", "finish"]
+    frames = build(rec).frames
+    ends = [f for f in frames if f["caption"].startswith("An error ends the backward pass here")]
+    assert len(ends) == 3
+    assert next(f for f in frames if f["caption"].startswith("z = x * 3"))["phase"] == "forward"
+    assert Recording.from_dict(json.loads(json.dumps(rec.to_dict()))).to_dict() == rec.to_dict()
+
+
+@LIBRARIES
+def test_the_last_pass_may_be_one_that_failed(library: Any) -> None:
+    rec = recorded(V + CAUGHT.replace("z.sum()", "Bad.apply(z).sum()"), library)
+
+    assert [e["kind"] for e in rec.events][-1] == "error"  # nothing has caught the last one
+    rec = recorded(V + CAUGHT.partition("z = ")[0], library)
+
+    assert [e["kind"] for e in rec.events][-1] == "broken"
+
+
+@LIBRARIES
+def test_a_round_of_an_inner_loop_says_which_round_of_the_outer_one_it_is_in(library: Any) -> None:
+    rec = recorded(
+        V + "h = x\nfor epoch in range(2):\n    for i in range(2):\n        h = h * x", library
+    )
+    captions = [f["caption"].partition(". h")[0] for f in build(rec).frames]
+
+    assert captions[1:] == [
+        f"Iteration {i + 1} (in iteration {epoch + 1} of for epoch in range(2))"
+        for epoch in range(2)
+        for i in range(2)
+    ]
 
 
 @LIBRARIES
