@@ -342,7 +342,7 @@ class Notes:
         self._names.write()
         if recording.error is not None:
             self._tell("error")
-        else:
+        elif recording.note is None:
             for _ in range(self._scopes.broken(is_over=True)):
                 self._tell("broken")
         recording.scopes = self._scopes.plain
