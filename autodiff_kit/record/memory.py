@@ -235,9 +235,10 @@ class _Watch(Observer):
         saved = node.saved()
         for hold in holds:
             packed = saved.get(hold["slot"])
-            if not isinstance(packed, Packed) or hold["until"] is not None:
+            if not isinstance(packed, Packed) or hold["how"] == "release":
                 continue
-            self._end(hold, "packed")
+            if hold["until"] is None:  # else nothing but this event has kept the array
+                self._end(hold, "packed")
             written = self.memory.holds
             del written[next(i for i in range(len(written) - 1, -1, -1) if written[i] is hold)]
             hold |= {"until": None, "how": None}

@@ -289,6 +289,25 @@ def test_checkpointing_keeps_one_array_per_part_and_those_of_the_part_at_work() 
     assert kept("without_grad") == 0
 
 
+def test_a_chain_in_a_checkpoint_keeps_nothing_of_its_own_until_it_runs_again() -> None:
+    v = torch.tensor(3.0, requires_grad=True)
+    with watch_memory() as memory, torch.record() as recording:
+        checkpoint(
+            lambda x: (x * x).sin().exp(), v * torch.ones(100), use_reentrant=False
+        ).sum().backward()
+    told = timeline(recording, memory)
+
+    forward = [
+        kept for kept, phase in zip(told.kept, told.phases, strict=True) if phase == "forward"
+    ]
+    assert max(forward) == 2 * 400  # ones(100), for the rule of v, and the argument
+    assert max(told.kept) == 4 * 400  # and again x * x, for sin, and what exp has made
+    assert sorted(band.title for band in told.bands if band.again) == [
+        "(x * x).sin().exp() (recomputed)",
+        "x * x (recomputed)",
+    ]
+
+
 def test_what_a_checkpoint_keeps_and_computes_again_is_told() -> None:
     told = seen(Network().checkpointed)
     (argument, *_) = (b for b in told.bands if not b.before)
