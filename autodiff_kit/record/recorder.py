@@ -349,6 +349,8 @@ class _Recorder(Notes, Observer):
             self._names.pop(self._last_op, None)
         elif before is not None:
             self._look_again(before, number)
+        elif number not in self._names and (owner := self._owner_of(tensor)) is not None:
+            self._names[number] = f"{self._names[owner]}.grad"
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if scope in self._passes:
             return  # a .grad that gets a graph of its own: nothing the learner has changed

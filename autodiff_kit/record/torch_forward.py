@@ -324,6 +324,8 @@ class TorchRecorder(TorchBackward):
             number = self._number(tensor, scope)
         elif (before := numbers.get(id(tensor))) in self._names:
             self._names[number] = self._names[before]
+        elif number not in self._names and (owner := self._owner_of(tensor)) is not None:
+            self._names[number] = f"{self._names[owner]}.grad"
         if scope in self._passes:
             return
         base = tensor._base

@@ -144,7 +144,8 @@ class TorchNotes(Notes):
                 name = "out"
             elif name in names and names.index(name) < len(args):
                 name = args[names.index(name)]
-            if not sum(t.nbytes for t in tensors) and not (name in numbers and value is not None):
+            is_number = name in numbers and type(value) in (int, float)
+            if not is_number and not sum(t.nbytes for t in tensors):
                 continue
             readers = [w for w in wanted if name in rules.get(w.split("[")[0], {}).get("reads", ())]
             if name not in numbers:

@@ -677,6 +677,7 @@ class Names:
             if "node" in i
             and node["where"] is not None
             and self._nodes[i["node"]]["where"] == node["where"]
+            and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
         }
         self._names: dict[int, str] = {}
         self._texts: dict[int, str] = {}

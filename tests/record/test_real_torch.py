@@ -160,6 +160,30 @@ def test_a_round_of_an_inner_loop_says_which_round_of_the_outer_one_it_is_in(lib
 
 
 @LIBRARIES
+def test_the_same_line_in_the_next_round_does_not_change_how_it_is_told(library: Any) -> None:
+    rec = recorded(
+        V + "tot = 0.\nfor j in range(2):\n    tot = tot + x * j\n"
+        "for j in range(2):\n    (x * 3).sum().backward()\n    x.grad.zero_()",
+        library,
+    )
+    captions = "\n".join(f["caption"] for f in build(rec).frames)
+
+    assert "tot1 = tot + x * j: add makes" in captions
+    assert "tot2 = tot1 + x * j: add makes" in captions
+    for number in (1, 2):
+        assert f"x.grad{number}, changed by x.grad.zero_(): zero makes [0., 0.]" in captions
+
+
+def test_only_a_number_is_told_as_a_saved_number() -> None:
+    rec = recorded(V + "y = torch.nn.functional.layer_norm(x, (2,))\ny.sum().backward()")
+
+    node = next(n for n in rec.nodes if n["name"] == "y")
+    kept = torch.nn.functional.layer_norm(torch.ones(2, requires_grad=True), (2,)).grad_fn
+    tensors = [n for n in dir(kept) if isinstance(getattr(kept, n), torch.Tensor)]
+    assert len(node["saved"]) == len([n for n in tensors if n.startswith("_saved_")])
+
+
+@LIBRARIES
 @pytest.mark.parametrize(
     ("source", "made"),
     [
