@@ -10,6 +10,7 @@ it means in PyTorch; names may be missing, none is changed. The kit's own additi
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 from autodiff_kit import autograd as autograd
@@ -38,9 +39,10 @@ from autodiff_kit.dtypes import (
     set_default_dtype,
     uint8,
 )
-from autodiff_kit.functions import FUNCTIONS as _more_functions
+from autodiff_kit.function_files import FUNCTIONS as _more_functions
 from autodiff_kit.functions.basic import *
 from autodiff_kit.functions.basic import __all__ as _functions
+from autodiff_kit.late import LOADERS
 from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
 
@@ -141,23 +143,24 @@ _LAZY_NAMES = {
 
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
+LOADERS["functions"] = lambda: import_module("autodiff_kit.functions")
+LOADERS["view"] = lambda: import_module("autodiff_kit.view")
+
 
 def __getattr__(name: str) -> Any:
-    import importlib
-
     if name in _more_functions:
-        globals()[name] = found = importlib.import_module("autodiff_kit.functions").find(name)
+        globals()[name] = found = import_module("autodiff_kit.functions").find(name)
         return found
     if name in _LAZY_NAMES:
         if name == "load":  # what was saved may be parameters
-            importlib.import_module("autodiff_kit.nn")
-        module = importlib.import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
+            import_module("autodiff_kit.nn")
+        module = import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
         globals()[name] = found = getattr(module, name)
         return found
     if name == "is_anomaly_enabled":
-        return importlib.import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
+        return import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
     if name in _LAZY_MODULES:
-        return importlib.import_module(f"autodiff_kit.{name}")
+        return import_module(f"autodiff_kit.{name}")
     raise absent(__name__, name)
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import dropwhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.observer import installed
-from autodiff_kit.autograd.versions import next_number
+from autodiff_kit.core.base import TensorBase, wrap, writable
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.observer import installed
+from autodiff_kit.core.versions import next_number
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import (
@@ -30,29 +31,25 @@ from autodiff_kit.inplace import (
     store,
     tell,
 )
-from autodiff_kit.ops.apply import tensors
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import node_of, positions
-
-if TYPE_CHECKING:
-    from autodiff_kit.tensor import Tensor
 
 __all__ = ["assign"]
 
 _HOW = "x[...] = ..."
 
 
-def assign(tensor: Tensor, key: Any, value: Any) -> None:
+def assign(tensor: TensorBase, key: Any, value: Any) -> None:
     """Carry out ``tensor[key] = value``.
 
     An error if the key does not fit the tensor, or the value does not fit the elements it names.
     """
     key = ops.as_key(key, stacklevel=4)
-    if not isinstance(value, tensors.Tensor):
+    if not isinstance(value, TensorBase):
         if not isinstance(value, int | float | np.generic):
             kind, own = type(value).__name__, tensor_type(tensor._array.dtype)
             raise error("inplace.assigned_type", kind=kind, own=own)
-        value = tensors.wrap(number_in(value, tensor._array.dtype))
+        value = wrap(number_in(value, tensor._array.dtype))
     if key is False:
         return
     if key is True:
@@ -66,11 +63,11 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
             views = part._base._views  # without this one: it need not follow the change
             views.difference_update([view for view in views if view() is part])
     else:
-        memory = tensors.writable(tensor)
+        memory = writable(tensor)
         view, gather = ops.sliced(memory, key, assigned=True)
         part = tensor
         if view is not memory:
-            part = tensors.wrap(view)
+            part = wrap(view)
             part._changes = tensor._changes
     if gather:
         _put(tensor, part, gather, value, recorded)
@@ -80,7 +77,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         node_of(tensor)
 
 
-def _copy(tensor: Tensor, part: Tensor, value: Tensor, recorded: bool) -> None:
+def _copy(tensor: TensorBase, part: TensorBase, value: TensorBase, recorded: bool) -> None:
     """Copy a value into a view of a tensor, or into the whole: ``part`` is the tensor then."""
     own, read, shape = part._array, value._array, part._array.shape
     is_fill = read.shape == () != shape
@@ -110,11 +107,13 @@ def _copy(tensor: Tensor, part: Tensor, value: Tensor, recorded: bool) -> None:
         number,
         recorded,
         places=lambda base: positions(base, part),
-        write=lambda: store(tensors.writable(part), value._array),
+        write=lambda: store(writable(part), value._array),
     )
 
 
-def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: bool) -> None:
+def _put(
+    tensor: TensorBase, part: TensorBase, gather: Any, value: TensorBase, recorded: bool
+) -> None:
     """Put a value to the elements of a view of a tensor that index arrays name."""
     own, read, dtype = part._array, value._array, part._array.dtype
     if read.shape[:1] == (1,):
@@ -151,16 +150,16 @@ def _put(tensor: Tensor, part: Tensor, gather: Any, value: Tensor, recorded: boo
         number,
         recorded,
         places=lambda base: positions(base, part)[indices],
-        write=lambda: tensors.writable(part).__setitem__(indices, value._array.astype(dtype)),
+        write=lambda: writable(part).__setitem__(indices, value._array.astype(dtype)),
     )
 
 
 def _write(
-    tensor: Tensor,
-    value: Tensor,
+    tensor: TensorBase,
+    value: TensorBase,
     number: int,
     recorded: bool,
-    places: Callable[[Tensor], Any],
+    places: Callable[[Any], Any],
     write: Callable[[], None],
 ) -> None:
     """Carry out an assignment to elements, and let the base of the tensor go on with them.
@@ -178,13 +177,13 @@ def _write(
     tell(base, "__setitem__")
 
 
-def _check_history(value: Tensor, recorded: bool) -> None:
+def _check_history(value: TensorBase, recorded: bool) -> None:
     """Raise if a value is a view that lags behind its base and cannot follow."""
     if recorded:
         node_of(value)
 
 
-def _fitting(value: Tensor, shape: tuple[int, ...], indexed: bool = False) -> Tensor:
+def _fitting(value: TensorBase, shape: tuple[int, ...], indexed: bool = False) -> Any:
     """Return ``value`` without the 1s in front; refuse what does not fit."""
     own = _without_ones(value._array.shape)
     fits = len(own) <= len(shape) and all(

@@ -5,29 +5,29 @@ ordinary operation, whose result is then written into the tensor's memory: the t
 the new node, and its version goes up by one, so that whoever had saved the old value can tell.
 A change of a view is a change of its base, some of whose elements are overwritten; then all views
 of that base find their history anew (``views.py``). Read next: ``assignment.py``, for
-``x[0] = 2``, or ``autograd/node.py`` (``check_saved``).
+``x[0] = 2``, or ``core/node.py`` (``check_saved``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.autograd import node as nodes
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.hooks import move_retained
-from autodiff_kit.autograd.versions import memory_of, next_number, note_change
-from autodiff_kit.autograd.view_nodes import Converted, CopySlices
+from autodiff_kit.core.base import TensorBase, share, wrap, writable
+from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.op import ACCUMULATE
+from autodiff_kit.core.versions import INFERENCE, memory_of, next_number, note_change
+from autodiff_kit.core.view_nodes import DEFAULT, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.saving import may_record
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
-    DEFAULT,
     forget_views,
     has_version,
     is_stale,
@@ -36,10 +36,6 @@ from autodiff_kit.views import (
     refusal_of_view,
     seen_through,
 )
-
-if TYPE_CHECKING:
-    from autodiff_kit.autograd.node import Node
-    from autodiff_kit.tensor import Tensor
 
 __all__ = ["as_it_was", "change", "finish", "go_on", "note", "operator", "rearrange", "rebase"]
 __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
@@ -58,8 +54,8 @@ _BY_ARITHMETIC |= {"dtypes.zero_divisor"}
 
 
 def change(
-    tensor: Tensor, how: str, function: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Tensor:
+    tensor: TensorBase, how: str, function: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
     """Compute ``function(tensor, ...)`` and write the result into ``tensor``; return that.
 
     ``how`` is the name of the in-place operation, for example ``"add_"``, ``function`` the ordinary
@@ -70,11 +66,11 @@ def change(
     elements share one memory location, or shape or dtype would have to change; on an inference
     tensor outside of inference mode.
     """
-    operands = [v for v in (*args, *kwargs.values()) if isinstance(v, tensors.Tensor)]
+    operands = [v for v in (*args, *kwargs.values()) if isinstance(v, TensorBase)]
     recorded = local.mode.grad_enabled and any(t.requires_grad for t in (tensor, *operands))
     recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
     if function is ops.copy_from and tensor._array.dtype.kind != "f":
-        recorded, args = False, (tensors.wrap(args[0]._array),)
+        recorded, args = False, (wrap(args[0]._array),)
     refuse(tensor, how, recorded)
     for given in operands if recorded else ():
         node_of(given)  # refuses a view that lags behind and cannot follow
@@ -93,7 +89,11 @@ def change(
 
 
 def _check_before(
-    refusal: Exception, tensor: Tensor, how: str, operands: Sequence[Tensor], args: Sequence[Any]
+    refusal: Exception,
+    tensor: TensorBase,
+    how: str,
+    operands: Sequence[TensorBase],
+    args: Sequence[Any],
 ) -> None:
     """Raise what PyTorch finds before it comes to what an operation has refused, if anything."""
     key = getattr(refusal, "key", "")
@@ -108,7 +108,7 @@ def _check_before(
         _check_fits(tensor._array, shape, dtype, how)
 
 
-def _check_memory(tensor: Tensor, how: str, operands: Sequence[Tensor]) -> None:
+def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) -> None:
     """Raise if elements of ``tensor`` share a place in memory, or are read meanwhile."""
     written = tensor._array
     if how == "copy_" and is_same_data(written, operands[0]._array):
@@ -121,7 +121,7 @@ def _check_memory(tensor: Tensor, how: str, operands: Sequence[Tensor]) -> None:
         return
     strictly = how in _STRICT
     if strictly:
-        written = tensors.share(tensor)  # what is no array lies nowhere
+        written = share(tensor)  # what is no array lies nowhere
     for operand in operands:
         refuse_overlap(written, operand._array, how, strictly=strictly)
 
@@ -135,14 +135,14 @@ def _check_fits(old: Any, shape: tuple[int, ...], dtype: Any, how: str) -> None:
         raise error("inplace.dtype", new=tensor_type(dtype), old=tensor_type(old.dtype))
 
 
-def finish(tensor: Tensor, how: str, result: Tensor, number: int, recorded: bool) -> None:
+def finish(tensor: TensorBase, how: str, result: TensorBase, number: int, recorded: bool) -> None:
     """Write a result that fits into ``tensor``, and if it is ``recorded`` go on with its history.
 
     ``number`` is that of the change. RuntimeError if it is an inference tensor.
     """
     refuse_inference(tensor, how)
     if not recorded or result._node is None:
-        store(tensors.writable(tensor), result._array)
+        store(writable(tensor), result._array)
         note(tensor, number)
         tell(tensor, how)
         return
@@ -162,7 +162,7 @@ def store(memory: Any, values: Any) -> None:
     local.mode.quietly(np.copyto, memory, values, "unsafe", changed)
 
 
-def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
+def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> None:
     """Write a recorded result into ``tensor``, and let its base, and all views of that, go on.
 
     Parameters
@@ -181,7 +181,7 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
     if base is not tensor:
         moved = ops.put(as_it_was(base), result, positions=positions(base, tensor))
         moved._node.__class__ = CopySlices
-    node, name = result._node, moved._node.name()  # type: ignore[union-attr]
+    node, name = result._node, moved._node.name()
     assert node is not None
     memory = memory_of(before) if isinstance(before, np.ndarray) else before
     if any(_lies_in(memory, value) for value in (node.x, node.y, *node.rest)):
@@ -189,7 +189,7 @@ def rebase(tensor: Tensor, result: Tensor, number: int, how: str) -> None:
         name = "" if node.edge1 is None else name  # y *= y.detach(): that has no history
     is_written = result._array is before  # by the forward of a Function, and counted
     if not is_written:
-        tensors.writable(tensor)[...] = result._array
+        writable(tensor)[...] = result._array
     if node.out is not None:
         node.out = tensor._array  # it lives there now, and later changes will change it
     go_on(base, moved._node)
@@ -206,13 +206,13 @@ def _lies_in(memory: Any, value: Any) -> bool:
     return value is memory or (isinstance(value, np.ndarray) and memory_of(value) is memory)
 
 
-def go_on(base: Tensor, node: Node | None) -> None:
+def go_on(base: TensorBase, node: Node | None) -> None:
     """Let a tensor that is no view be the output of ``node`` from now on."""
     old, base._node = base._node, node
     move_retained(base, old, node)
 
 
-def _tell_of_views(base: Tensor, how: str) -> None:
+def _tell_of_views(base: TensorBase, how: str) -> None:
     """Let an observer see which history the views of a changed base have now."""
     for reference in tuple(base._views or ()):
         view = reference()
@@ -221,15 +221,15 @@ def _tell_of_views(base: Tensor, how: str) -> None:
             tell(view, how)
 
 
-def rearrange(tensor: Tensor, how: str, function: Callable[..., Any], **params: Any) -> Tensor:
+def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **params: Any) -> Any:
     """Look at the memory of ``tensor`` in another shape, in place; return the tensor itself.
 
     ``function`` is the op of a view: no element changes, but the version does, as in PyTorch.
     """
     refuse(tensor, how, local.mode.grad_enabled and tensor.requires_grad)
-    tensors.share(tensor)
+    share(tensor)
     node = node_of(tensor)
-    moved = function(tensors.wrap(tensor._array, node), **params)
+    moved = function(wrap(tensor._array, node), **params)
     tensor._array = moved._array
     name = ""
     if moved._node is not None:
@@ -237,7 +237,7 @@ def rearrange(tensor: Tensor, how: str, function: Callable[..., Any], **params: 
         move_retained(tensor, node, moved._node)
     elif node is not None:
         node.shape = tensor._array.shape  # of a leaf, in no_grad mode
-    if tensor._changes is not tensors.INFERENCE:
+    if tensor._changes is not INFERENCE:
         note_change(tensor._array, next_number(), name)
     tell(tensor, how)
     return tensor
@@ -250,13 +250,13 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
     nothing can be in the way; that takes a quarter of the time.
     """
 
-    def change_directly(self: Tensor, other: Any) -> Any:
+    def change_directly(self: TensorBase, other: Any) -> Any:
         mode, array = local.mode, self._array
         if (
             not mode.grad_enabled
             and mode.observer is None
             and self._changes is None
-            and isinstance(other, tensors.Tensor)
+            and isinstance(other, TensorBase)
             and type(array) is type(operand := other._array) is np.ndarray
             and self._base is None  # a view, or one element in many places: the other way
             and array.base is None
@@ -267,7 +267,7 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
         ):
             mode.quietly(ufunc, array, operand, array)
             node = self._node
-            name = "" if node is None or node.op is nodes.ACCUMULATE else node.name()
+            name = "" if node is None or node.op is ACCUMULATE else node.name()
             note_change(array, name=name)
             return self
         return slowly(self, other)
@@ -279,9 +279,9 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
 def augmented(method: Callable[..., Any]) -> Any:
     """Make an operator such as ``/=`` of a method: it takes arrays, too."""
 
-    def change(self: Tensor, other: Any) -> Any:
+    def change(self: TensorBase, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            from autodiff_kit.creation import from_numpy
+            from autodiff_kit.from_data import from_numpy
 
             other = from_numpy(other)
         return method(self, other)
@@ -289,38 +289,38 @@ def augmented(method: Callable[..., Any]) -> Any:
     return change
 
 
-def as_it_was(tensor: Tensor) -> Tensor:
+def as_it_was(tensor: TensorBase) -> Any:
     """Return the value as it is now, with the same history."""
     node = node_of(tensor)
     if node is not None and node.hooks is not None and tensor._base is not None:
         # Hooks belong to the gradient of the view, which this change replaces.
         node = None if tensor._base._node is None else seen_through(tensor._base, tensor)
-    copy: Tensor = tensors.wrap(tensor._array.copy("K"), node)
+    copy: TensorBase = wrap(tensor._array.copy("K"), node)
     if local.mode.observer is not None:
         local.mode.observer.copied(tensor, copy)
     return copy
 
 
-def note(tensor: Tensor, number: int, name: str | None = None) -> None:
+def note(tensor: TensorBase, number: int, name: str | None = None) -> None:
     """Note that the memory of ``tensor`` was overwritten; ``name`` that of its node, if known."""
     base = tensor if tensor._base is None else tensor._base
     if has_version(tensor):
         if name is None:
             node = base._node
-            name = "" if node is None or node.op is nodes.ACCUMULATE else node.name()
+            name = "" if node is None or node.op is ACCUMULATE else node.name()
         note_change(tensor._array, number, name)
     if base._views is not None:
         forget_views(base)
 
 
-def tell(tensor: Tensor, how: str) -> None:
+def tell(tensor: TensorBase, how: str) -> None:
     """Let an observer see a change."""
     if local.mode.observer is not None:
         local.mode.observer.modified(tensor, how)
         _tell_of_views(tensor, how)
 
 
-def refuse(tensor: Tensor, how: str, recorded: bool) -> None:
+def refuse(tensor: TensorBase, how: str, recorded: bool) -> None:
     """Raise if ``tensor`` must not be changed in place by an operation that is recorded."""
     if not recorded:
         return
@@ -335,13 +335,13 @@ def refuse(tensor: Tensor, how: str, recorded: bool) -> None:
         raise error("inplace.leaf", how=how)
 
 
-def refuse_change(tensor: Tensor, how: str) -> None:
+def refuse_change(tensor: TensorBase, how: str) -> None:
     """Raise if not even backward may change ``tensor`` in place: it does so unrecorded."""
     refuse_repeated(tensor._array)
     refuse_inference(tensor, how)
 
 
-def refuse_inference(tensor: Tensor, how: str) -> None:
+def refuse_inference(tensor: TensorBase, how: str) -> None:
     """Raise outside of inference mode if ``tensor`` has no version that could be counted.
 
     As in PyTorch this comes last; but what is refused has not been written.

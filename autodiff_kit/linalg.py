@@ -11,12 +11,13 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import Size, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.functions import find
+from autodiff_kit.late import late
 from autodiff_kit.ops import solving
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["cross", "det", "diagonal", "inv", "matmul", "matrix_norm", "matrix_power", "multi_dot"]
 __all__ += ["norm", "slogdet", "solve", "vecdot", "vector_norm"]
@@ -62,7 +63,7 @@ def matrix_norm(
     summed, compared = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
     sums = vector_norm(A, 1, summed, keepdim)
     place = compared if keepdim or compared < summed else compared - 1
-    return sums.amax(place, keepdim) if ord > 0 else sums.amin(place, keepdim)  # type: ignore[no-any-return]
+    return sums.amax(place, keepdim) if ord > 0 else sums.amin(place, keepdim)
 
 
 def norm(
@@ -123,7 +124,7 @@ def slogdet(A: Tensor) -> Any:
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Multiply by the rules of ``@``."""
-    return input.matmul(other)  # type: ignore[no-any-return]
+    return input.matmul(other)
 
 
 def multi_dot(tensors: Any) -> Tensor:
@@ -139,17 +140,17 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the vectors at right angles to two others, along a dimension of size 3."""
-    return find("cross")(input, other, dim)  # type: ignore[no-any-return]
+    return late("functions").find("cross")(input, other, dim)
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Look at a diagonal of matrices."""
-    return find("diagonal")(A, offset, dim1, dim2)  # type: ignore[no-any-return]
+    return late("functions").find("diagonal")(A, offset, dim1, dim2)
 
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """Multiply a matrix by itself: n factors."""
-    return find("matrix_power")(A, n)  # type: ignore[no-any-return]
+    return late("functions").find("matrix_power")(A, n)
 
 
 def __getattr__(name: str) -> Any:

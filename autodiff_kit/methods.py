@@ -9,30 +9,30 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.core.base import Own, TensorBase, wrap
+from autodiff_kit.core.mode import local
+from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import from_numpy
 from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.ops.checks import refuse_bool_difference, unless_misfit
 from autodiff_kit.signature_texts import OF_METHODS
 from autodiff_kit.signatures import checked, full_name
 
-if TYPE_CHECKING:
-    from autodiff_kit.tensor import Tensor
-
 __all__ = ["Methods", "ValuesAndIndices", "check_bool", "check_operand", "comparison", "in_place"]
-__all__ += ["number_first", "operand_last", "pair"]
+__all__ += ["number_first", "operand_last", "pair", "where"]
 
 
 class ValuesAndIndices(NamedTuple):
     """What ``max``, ``min``, ``sort`` and ``topk`` return along a dimension."""
 
-    values: Tensor
-    indices: Tensor
+    values: TensorBase
+    indices: TensorBase
 
     def __repr__(self) -> str:
         names = type(self).__name__, *self
@@ -53,8 +53,6 @@ def _pair_of(name: str) -> Any:
 
 def pair(name: str, values: Any, indices: Any) -> Any:
     """Return what the function of this name returns: its values, and where they were."""
-    from autodiff_kit.tensor import wrap
-
     places = wrap(indices)
     places._changes = values._changes  # both are made under inference_mode, or none is
     return _pair_of(name)(values, places)
@@ -369,12 +367,40 @@ def comparison(apply: Any) -> Any:
 
     def compare(self: Any, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            from autodiff_kit.creation import from_numpy
-
             other = from_numpy(other)
         return apply(self, other) if isinstance(other, (Methods, *_NUMBERS)) else NotImplemented
 
     return compare
+
+
+def where(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
+    """Return ``input`` where the condition holds, else ``other``; shapes broadcast.
+
+    With the condition alone, return the indices where it holds, one tensor per dimension.
+    RuntimeError if the condition is not a bool tensor, or shapes do not fit.
+    """
+    check_operand("where", "condition", 1, condition, numbers=False)
+    if input is None and other is None:
+        return tuple(wrap(indices) for indices in np.nonzero(np.atleast_1d(condition._array)))
+    if condition._array.dtype == np.uint8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be "
+            "removed in a future version of PyTorch. Use a boolean condition instead.",
+            UserWarning,
+            stacklevel=2,
+        )
+        condition = condition.bool()
+    if condition._array.dtype != bool:
+        raise error("dtypes.where_condition", kind=tensor_type(condition._array.dtype))
+    check_operand("where", "input", 2, input, numbers=True)
+    check_operand("where", "other", 3, other, numbers=True)
+    if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
+        input = wrap(result_dtype(input, other).type(input))
+    kind = result_dtype(*(getattr(value, "_array", value) for value in (input, other)))
+    for value in (input, other):
+        if not isinstance(value, TensorBase) and kind != np.float16:
+            number_in(value, kind)  # refuses one that does not fit
+    return ops.where(condition, input, other)
 
 
 class Methods(MoreMethods):
@@ -408,7 +434,7 @@ class Methods(MoreMethods):
     mv, dot = _product("mv", "vec", 2), _product("dot", "tensor", 1)
     bmm = _product("bmm", "mat2", 3, ("batch1", "batch2"))
 
-    def addmm(self: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addmm(self: Own, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Own:
         """Return ``beta * self + alpha * mat1 @ mat2``; self broadcasts."""
         for i, (name, matrix) in enumerate((("mat1", mat1), ("mat2", mat2))):
             check_operand("addmm", name, i + 1, matrix, numbers=False)
@@ -429,15 +455,15 @@ class Methods(MoreMethods):
         kind = full_name(other)
         raise error("arguments.operands", sign="@", left=kind, right="Tensor")
 
-    def outer(self: Any, vec2: Any) -> Tensor:
+    def outer(self: Own, vec2: Any) -> Own:
         """Multiply every element of this vector with every element of another."""
         check_operand("outer", "vec2", 1, vec2, numbers=False)
         for name, tensor in (("self", self), ("vec2", vec2)):
             if tensor.ndim != 1:
                 raise error("shapes.outer", argument=name, ndim=tensor.ndim)
-        return self.reshape(-1, 1) * vec2  # type: ignore[no-any-return]
+        return self.reshape(-1, 1) * vec2
 
-    def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    def div(self: Own, other: Any, *, rounding_mode: str | None = None) -> Own:
         """Return ``self / other``, rounded if ``rounding_mode`` is ``"floor"`` or ``"trunc"``."""
         check_operand("div", "other", 1, other, numbers=True)
         if rounding_mode is None:
@@ -446,7 +472,7 @@ class Methods(MoreMethods):
             raise error("arguments.rounding_mode", mode=rounding_mode)
         return ops.div_rounded(self, other, rounding_mode=rounding_mode)
 
-    def pow(self: Any, exponent: Any) -> Tensor:
+    def pow(self: Own, exponent: Any) -> Own:
         """Return ``self ** exponent``; the exponent is a number or a tensor."""
         if isinstance(exponent, Methods):
             return ops.pow_tensor(self, exponent)
@@ -456,15 +482,15 @@ class Methods(MoreMethods):
             raise error("arguments.exponent", kind=type(exponent).__name__)
         return ops.pow_to_number(self, exponent=exponent)
 
-    def round(self: Any, *, decimals: int = 0) -> Tensor:
+    def round(self: Own, *, decimals: int = 0) -> Own:
         """Round to integers, halves to even ones, or to so many decimals."""
         return ops.round_decimals(self, decimals=decimals) if decimals else ops.round(self)
 
-    def square(self: Any) -> Tensor:
+    def square(self: Own) -> Own:
         """Return ``self ** 2``."""
         return ops.pow_to_number(self, exponent=2)
 
-    def clamp(self: Any, min: Any = None, max: Any = None) -> Tensor:
+    def clamp(self: Own, min: Any = None, max: Any = None) -> Own:
         """Limit to the range from ``min`` to ``max``: numbers or tensors; one may be None."""
         bounds = [bound for bound in (min, max) if bound is not None]
         if not bounds:
@@ -474,7 +500,7 @@ class Methods(MoreMethods):
             if any(b._array.ndim or b._node for b in bounds if isinstance(b, Methods)):
                 raise TypeError("clamp")  # the words come from ``signatures.py``
             plain = (b._array.item() if isinstance(b, Methods) else b for b in bounds)
-            return self.clamp(*plain)  # type: ignore[no-any-return]
+            return self.clamp(*plain)
         arrays = [getattr(b, "_array", b) for b in bounds if isinstance(b, (Methods, *_NUMBERS))]
         dtype = dtypes.result_dtype(self._array, *arrays)
         low, high = -np.inf, np.inf  # these limit nothing
@@ -493,13 +519,11 @@ class Methods(MoreMethods):
             return ops.clamp_to_tensors(self, min, max)
         return ops.clamp(self, min=min, max=max)
 
-    def where(self: Any, condition: Tensor, other: Any) -> Tensor:
+    def where(self: Own, condition: TensorBase, other: Any) -> Own:
         """Return ``self`` where the condition holds, else ``other``."""
-        from autodiff_kit.functions import where
+        return where(condition, self, other)
 
-        return where(condition, self, other)  # type: ignore[no-any-return]
-
-    def contiguous(self: Any) -> Tensor:
+    def contiguous(self: Own) -> Own:
         """Return the tensor itself, or a copy whose elements lie row by row."""
         return self if self.is_contiguous() else ops.contiguous(self)
 
@@ -516,35 +540,35 @@ class Methods(MoreMethods):
     sign_, addmm_, cumsum_ = in_place("sign"), in_place("addmm"), running_in_place("cumsum")
     masked_fill_, index_add_, scatter_ = map(in_place, ("masked_fill", "index_add", "scatter"))
 
-    def copy_(self: Any, source: Any) -> Tensor:
+    def copy_(self: Own, source: Any) -> Own:
         """Copy the elements of ``source`` into this tensor; shapes broadcast."""
         if isinstance(source, _NUMBERS):
-            return self.fill_(source)  # type: ignore[no-any-return]
+            return self.fill_(source)
         check_operand("copy_", "other", 1, source, numbers=False)
         return inplace.change(self, "copy_", ops.copy_from, source)
 
-    def fill_(self: Any, value: Any) -> Tensor:
+    def fill_(self: Own, value: Any) -> Own:
         """Set every element to one value: a number or a 0-d tensor."""
         if isinstance(value, Methods):
             return inplace.change(self, "fill_", _filled_with, value)
         return inplace.change(self, "fill_", ops.fill, value=value)
 
-    def zero_(self: Any) -> Tensor:
+    def zero_(self: Own) -> Own:
         """Set every element to 0."""
         return inplace.change(self, "zero_", ops.zero)
 
     # -- reductions ----------------------------------------------------------------------------
 
-    def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    def sum(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Add up all elements, or those along ``dim`` (an int or several)."""
         if dtype is not None:
-            total: Tensor = _converted(_converted(self, dtype).sum(dim, keepdim), dtype)
+            total: Any = _converted(_converted(self, dtype).sum(dim, keepdim), dtype)
             return total
         if dim is None and not keepdim:
             return ops.sum_all(self)
         return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    def mean(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Average all elements, or those along ``dim`` (an int or several)."""
         self = _converted(self, dtype)
         if self._array.dtype.kind != "f":
@@ -553,10 +577,10 @@ class Methods(MoreMethods):
             return ops.mean_all(self)
         return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    def prod(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Multiply all elements, or those along one dimension."""
         if dtype is not None:
-            product: Tensor = _converted(_converted(self, dtype).prod(dim, keepdim), dtype)
+            product: Any = _converted(_converted(self, dtype).prod(dim, keepdim), dtype)
             return product
         if dim is None:
             return ops.prod_all(self)
@@ -568,13 +592,13 @@ class Methods(MoreMethods):
     var, std = map(_deviation, ("var", "std"))
     cumsum, softmax, log_softmax = map(_along_dim, ("cumsum", "softmax", "log_softmax"))
 
-    def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Tensor:
+    def logsumexp(self: Own, dim: Any, keepdim: bool = False) -> Own:
         """Return the logarithm of the sum of ``exp``: a smooth maximum."""
         return ops.logsumexp(self, dim=self._dims(dim), keepdim=keepdim)
 
     def norm(
-        self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
-    ) -> Tensor:
+        self: Own, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+    ) -> Own:
         """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
         self = _converted(self, dtype)
         p = 2 if p in ("fro", None) else p
@@ -602,7 +626,7 @@ class Methods(MoreMethods):
 
     # -- shapes --------------------------------------------------------------------------------
 
-    def reshape(self: Any, *given: Any, shape: Any = None) -> Tensor:
+    def reshape(self: Own, *given: Any, shape: Any = None) -> Own:
         """Return the same elements in another shape: a view where possible, else a copy."""
         sizes = _complete(self, _sizes("reshape", "shape", given, shape))
         if not _can_view(self._array, sizes):
@@ -610,24 +634,24 @@ class Methods(MoreMethods):
         view = ops.reshape if self.is_contiguous() else ops.reshape_alias
         return view(self, shape=sizes)
 
-    def view(self: Any, *given: Any, size: Any = None) -> Tensor:
+    def view(self: Own, *given: Any, size: Any = None) -> Own:
         """Return the same memory in another shape; RuntimeError if it does not lie for that."""
         sizes = _complete(self, _sizes("view", "size", given, size))
         if not _can_view(self._array, sizes):
             raise error("shapes.view_of_scattered")
         return ops.reshape(self, shape=sizes)
 
-    def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    def flatten(self: Own, start_dim: int = 0, end_dim: int = -1) -> Own:
         """Join dimensions ``start_dim`` to ``end_dim`` into one."""
         start, end = self._dim(start_dim), self._dim(end_dim)
         if start > end:
             raise error("shapes.flatten_backwards", start=start_dim, end=end_dim)
         if self.ndim and start == end:
-            return self  # type: ignore[no-any-return]
+            return self
         sizes = (int(np.prod(self.shape[start : end + 1])),)
-        return self.reshape(*self.shape[:start], *sizes, *self.shape[end + 1 :])  # type: ignore[no-any-return]
+        return self.reshape(*self.shape[:start], *sizes, *self.shape[end + 1 :])
 
-    def permute(self: Any, *given: Any, dims: Any = None) -> Tensor:
+    def permute(self: Own, *given: Any, dims: Any = None) -> Own:
         """Reorder the dimensions."""
         asked = _sizes("permute", "dims", given, dims)
         if len(asked) != self.ndim:
@@ -638,21 +662,21 @@ class Methods(MoreMethods):
         return ops.permute(self, dims=order)
 
     @property
-    def T(self: Any) -> Tensor:
+    def T(self: Own) -> Own:
         """The tensor with its dimensions reversed."""
         return ops.permute(self, dims=tuple(range(self.ndim))[::-1])
 
-    def t(self: Any) -> Tensor:
+    def t(self: Own) -> Own:
         """Transpose a matrix."""
         if self.ndim > 2:
             raise error("shapes.t_of_many", ndim=self.ndim)
         return ops.t(self)
 
-    def transpose(self: Any, dim0: int, dim1: int) -> Tensor:
+    def transpose(self: Own, dim0: int, dim1: int) -> Own:
         """Swap two dimensions."""
         return ops.transpose(self, dim0=self._dim(dim0), dim1=self._dim(dim1))
 
-    def squeeze(self: Any, *given: Any, dim: Any = None) -> Tensor:
+    def squeeze(self: Own, *given: Any, dim: Any = None) -> Own:
         """Remove dimensions of size 1: all, or those that are named."""
         dim = given[0] if len(given) == 1 else given or dim
         if dim is None:
@@ -661,16 +685,16 @@ class Methods(MoreMethods):
             return ops.squeeze_dims(self, dims=self._dims(dim) if dim else ())
         return ops.squeeze_dim(self, dim=self._dim(dim))
 
-    def unsqueeze(self: Any, dim: int) -> Tensor:
+    def unsqueeze(self: Own, dim: int) -> Own:
         """Insert a dimension of size 1."""
         return ops.unsqueeze(self, dim=self._dim(dim, extra=1))
 
-    def expand(self: Any, *given: Any, size: Any = None) -> Tensor:
+    def expand(self: Own, *given: Any, size: Any = None) -> Own:
         """Repeat dimensions of size 1 without copying; -1 keeps a size."""
         shape = ops.check_expand(self, _sizes("expand", "size", given, size))
         return ops.expand(self, shape=shape)
 
-    def repeat(self: Any, *given: Any, repeats: Any = None) -> Tensor:
+    def repeat(self: Own, *given: Any, repeats: Any = None) -> Own:
         """Copy along the dimensions; more numbers than dimensions add some in front."""
         counts = _sizes("repeat", "repeats", given, repeats)
         if len(counts) < self.ndim:
@@ -684,12 +708,12 @@ class Methods(MoreMethods):
             counts = tuple(max(n, 0) for n in counts)  # of a dimension without elements
         return ops.repeat(self, repeats=counts)
 
-    def flip(self: Any, *given: Any, dims: Any = None) -> Tensor:
+    def flip(self: Own, *given: Any, dims: Any = None) -> Own:
         """Reverse the order along dimensions."""
         asked = _sizes("flip", "dims", given, dims)
         return ops.flip(self, dims=self._dims(asked) if asked else ())
 
-    def narrow(self: Any, dim: int, start: int, length: int) -> Tensor:
+    def narrow(self: Own, dim: int, start: int, length: int) -> Own:
         """Take ``length`` entries from ``start`` along a dimension."""
         if self.ndim == 0:
             raise error("indexing.narrow_of_0d")
@@ -704,14 +728,14 @@ class Methods(MoreMethods):
             raise error("indexing.narrow_end", start=start, length=length, size=size)
         return ops.slice_dim(self, dim=dim, start=start, end=start + length, step=1)
 
-    def unbind(self: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    def unbind(self: Own, dim: int = 0) -> tuple[Own, ...]:
         """Return the entries along a dimension, which disappears."""
         dim = self._dim(dim)
         if not self.ndim:
             raise error("shapes.size_of_0d", dim=dim)
-        return ops.unbind(self, dim=dim)  # type: ignore[return-value]
+        return ops.unbind(self, dim=dim)
 
-    def split(self: Any, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    def split(self: Own, split_size: Any, dim: int = 0) -> tuple[Own, ...]:
         """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
         if not self.ndim:
             raise error("shapes.split_of_0d", name="split")
@@ -724,9 +748,9 @@ class Methods(MoreMethods):
             parts = ops.split_with_sizes(self, split_sizes=sizes, dim=along)
         else:
             parts = ops.split(self, split_size=sizes, dim=along)
-        return parts  # type: ignore[no-any-return]
+        return parts
 
-    def chunk(self: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    def chunk(self: Own, chunks: int, dim: int = 0) -> tuple[Own, ...]:
         """Cut into so many parts of one size; the last may be smaller, or there may be fewer."""
         if not self.ndim:
             raise error("shapes.split_of_0d", name="chunk")
@@ -734,14 +758,14 @@ class Methods(MoreMethods):
             raise error("shapes.chunk_count", chunks=chunks)
         length = self._array.shape[self._dim(dim)]
         size = -(-length // chunks)
-        return self.split(size if size else [0] * chunks, dim)  # type: ignore[no-any-return]
+        return self.split(size if size else [0] * chunks, dim)
 
     # -- by tensors of numbers or truth values ---------------------------------------------------
 
     gather, index_select = _along("gather", "index"), _along("index_select", "index")
     index_add = _along("index_add", "index", "source")
 
-    def scatter(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
+    def scatter(self: Own, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Own:
         """Overwrite the elements that ``index`` names along a dimension: by a tensor or number."""
         check_operand("scatter", "index", 2, index, numbers=False)
         src = value if src is None else src
@@ -750,7 +774,7 @@ class Methods(MoreMethods):
             return ops.scatter(self, index, src, dim=self._dim(dim))
         return ops.scatter_value(self, index, dim=self._dim(dim), value=src)
 
-    def masked_fill(self: Any, mask: Any, value: Any) -> Tensor:
+    def masked_fill(self: Own, mask: Any, value: Any) -> Own:
         """Write a number, or a 0-d tensor, over the elements where the mask is true."""
         check_operand("masked_fill", "mask", 1, mask, numbers=False)
         check_operand("masked_fill", "value", 2, value, numbers=True)

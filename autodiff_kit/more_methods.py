@@ -1,20 +1,19 @@
 """The methods of a tensor whose file is loaded when one of them is first used.
 
 After reading this file you know why ``x.tril`` costs nothing until it is called. What a method
-takes stands in the file that ``functions/__init__.py`` names. Read next:
+takes stands in the file that ``function_files.py`` names. Read next:
 ``functions/declared.py``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autodiff_kit import dtypes, ops
+from autodiff_kit.core.base import Own
 from autodiff_kit.errors import error
-from autodiff_kit.functions import METHODS, method_of
-
-if TYPE_CHECKING:
-    from autodiff_kit.tensor import Tensor
+from autodiff_kit.function_files import METHODS
+from autodiff_kit.late import late
 
 __all__ = ["MoreMethods"]
 
@@ -26,7 +25,7 @@ class _Later:
         self._name = name
 
     def __get__(self, tensor: Any, owner: Any) -> Any:
-        method = method_of(self._name)
+        method = late("functions").method_of(self._name)
         setattr(MoreMethods, self._name, method)
         return method if tensor is None else method.__get__(tensor, owner)
 
@@ -37,21 +36,21 @@ class MoreMethods:
     __slots__ = ()
 
     @property
-    def mT(self: Any) -> Tensor:
+    def mT(self: Own) -> Own:
         """The tensor with its last two dimensions swapped: of each matrix the transposed one."""
         if self.ndim < 2:
             raise error("functions.matrices", name="mT", ndim=self.ndim)
         return ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
 
     @property
-    def mH(self: Any) -> Tensor:
+    def mH(self: Own) -> Own:
         """The same as ``mT``: the kit has no complex numbers."""
         if self.ndim < 2:
             raise error("functions.matrices", name="mH", ndim=self.ndim)
         return ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
 
     @property
-    def H(self: Any) -> Tensor:
+    def H(self: Own) -> Own:
         """The transposed matrix: the kit has no complex numbers."""
         if self.ndim not in (0, 2):
             batches = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
@@ -69,19 +68,19 @@ class MoreMethods:
 
     def ndimension(self: Any) -> int:
         """Return the number of dimensions."""
-        return self.ndim  # type: ignore[no-any-return]
+        return self.ndim
 
-    def byte(self: Any) -> Tensor:
+    def byte(self: Own) -> Own:
         """Convert to uint8."""
-        return self.to(dtypes.uint8)  # type: ignore[no-any-return]
+        return self.to(dtypes.uint8)
 
-    def char(self: Any) -> Tensor:
+    def char(self: Own) -> Own:
         """Convert to int8."""
-        return self.to(dtypes.int8)  # type: ignore[no-any-return]
+        return self.to(dtypes.int8)
 
-    def short(self: Any) -> Tensor:
+    def short(self: Own) -> Own:
         """Convert to int16."""
-        return self.to(dtypes.int16)  # type: ignore[no-any-return]
+        return self.to(dtypes.int16)
 
     def __lshift__(self: Any, other: Any) -> Any:
         return ops.bitwise_left_shift(self, other)

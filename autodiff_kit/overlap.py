@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.versions import memory_of
+from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 
 __all__ = ["is_same_data", "refuse_overlap", "refuse_repeated", "steps"]
@@ -91,7 +91,7 @@ def _storage(array: Any) -> Any:
 
 
 def _address(array: Any) -> int:
-    return array.ctypes.data  # type: ignore[no-any-return]
+    return array.ctypes.data
 
 
 def _is_dense(array: Any) -> bool:

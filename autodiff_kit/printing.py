@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_kit.core.base import TensorBase
 from autodiff_kit.dtypes import from_numpy_dtype, get_default_dtype
-
-if TYPE_CHECKING:
-    from autodiff_kit.tensor import Tensor
 
 __all__ = ["format_tensor", "set_printoptions", "tensor_repr"]
 
@@ -77,7 +75,7 @@ def set_printoptions(
     _options = _PROFILES.get(profile or "", _options)._replace(sci_mode=sci_mode, **given)
 
 
-def format_tensor(tensor: Tensor) -> str:
+def format_tensor(tensor: TensorBase) -> str:
     """Return ``repr(tensor)``: its elements and its place in the graph."""
     return tensor_repr(
         tensor._array,
@@ -86,7 +84,7 @@ def format_tensor(tensor: Tensor) -> str:
     )
 
 
-def _name_of_grad_fn(tensor: Tensor) -> str | None:
+def _name_of_grad_fn(tensor: TensorBase) -> str | None:
     try:
         node = tensor.grad_fn
     except RuntimeError:  # a view whose history cannot be told: see views.py

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes
+from autodiff_kit.from_data import from_numpy
 from autodiff_kit.outside import absent
 
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed"]
@@ -50,8 +51,6 @@ class Generator:
     def get_state(self) -> Any:
         """Return how far the sequence has come, as a uint8 tensor."""
         from pickle import dumps
-
-        from autodiff_kit.creation import from_numpy
 
         state = dumps((self._seed, self._stream, self._spare))
         return from_numpy(np.frombuffer(state, "uint8").copy())

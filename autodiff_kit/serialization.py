@@ -131,7 +131,7 @@ def _tensor(archive: zipfile.ZipFile, number: int, kind: str, requires_grad: boo
     from_numpy_dtype(array.dtype)
     classes = {subclass.__name__: subclass for subclass in Tensor.__subclasses__()}
     array = array if array.ndim else array[()]
-    return _rebuild(classes.get(kind, Tensor), array, requires_grad)  # type: ignore[no-any-return]
+    return _rebuild(classes.get(kind, Tensor), array, requires_grad)
 
 
 def _from_json(tree: Any, tensors: list[Tensor]) -> Any:

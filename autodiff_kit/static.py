@@ -19,13 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_kit.autograd.engine import unbroadcast
-from autodiff_kit.autograd.grad_mode import enable_grad, local
-from autodiff_kit.autograd.node import Node
-from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.autograd.grad_mode import enable_grad
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Both, Observer, installed
+from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.errors import error
-from autodiff_kit.ops import OPS, Op
 from autodiff_kit.ops.fast import forward_of
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["Frozen", "StaticGraph"]
 

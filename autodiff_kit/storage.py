@@ -7,38 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from autodiff_kit import dtypes, ops
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import AccumulateGrad
-from autodiff_kit.autograd.versions import (
+from autodiff_kit.core.base import Own, TensorBase, share, wrap, writable
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad
+from autodiff_kit.core.versions import (
     INFERENCE,
     changes_of,
     memory_of,
     note_detached,
-    note_moved,
     note_replaced,
     on_own_counter,
 )
+from autodiff_kit.core.view_nodes import DETACHED
 from autodiff_kit.errors import error, warn_of_scalar
-from autodiff_kit.ops.apply import tensors
+from autodiff_kit.from_data import from_numpy
 from autodiff_kit.overlap import steps
-from autodiff_kit.views import DETACHED, follow_base, has_version, is_stale, marked, node_of
+from autodiff_kit.views import follow_base, has_version, is_stale, marked, node_of
 
-if TYPE_CHECKING:
-    from autodiff_kit.tensor import Tensor
-
-__all__ = ["INFERENCE", "Storage", "check_grad", "refuse_to_save", "share", "writable"]
+__all__ = ["Storage"]
 
 
 def _converter(name: str) -> Any:
     """Make a method that converts to the dtype of this name."""
 
-    def convert(self: Any) -> Tensor:
-        return self.to(dtypes.from_numpy_dtype(name))  # type: ignore[no-any-return]
+    def convert(self: Own) -> Own:
+        return self.to(dtypes.from_numpy_dtype(name))
 
     convert.__doc__ = f"Convert to {name}."
     return convert
@@ -73,14 +71,14 @@ class Storage:
     @property
     def ndim(self: Any) -> int:
         """The number of dimensions."""
-        return self._array.ndim  # type: ignore[no-any-return]
+        return self._array.ndim
 
     def __len__(self: Any) -> int:
         if self.ndim == 0:
             raise error("tensor.len_of_0d")
-        return self.shape[0]  # type: ignore[no-any-return]
+        return self.shape[0]
 
-    def __iter__(self: Any) -> Iterator[Tensor]:
+    def __iter__(self: Own) -> Iterator[Own]:
         if self.ndim == 0:
             raise error("tensor.iteration_over_0d")
         return iter(ops.unbind(self, dim=0))
@@ -148,15 +146,15 @@ class Storage:
         """Return the address of the first element: equal for tensors that share memory."""
         return share(self).ctypes.data if self.numel() else 0
 
-    def _apart(self: Any, array: Any) -> Tensor:
+    def _apart(self: Own, array: Any) -> Own:
         """Return a tensor without history of this one's memory."""
-        out: Any = tensors.wrap(array)
+        out: Any = wrap(array)
         out._changes = self._changes
         if self._changes is INFERENCE and not local.mode.inference:
             out._kind = DETACHED  # with a counter of its own: it may be changed
-        return out  # type: ignore[no-any-return]
+        return out
 
-    def detach(self: Any) -> Tensor:
+    def detach(self: Own) -> Own:
         """Return a tensor with the same memory and no history; changes in place are shared."""
         out = self._apart(share(self))
         whole = self if self._base is None else self._base
@@ -165,18 +163,18 @@ class Storage:
         out._views = whole._views  # a change of one is a change of all that look into that memory
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)
-        return out  # type: ignore[no-any-return]
+        return out
 
     @property
-    def data(self: Any) -> Tensor:
+    def data(self: Own) -> Own:
         """The same memory without history, counting changes for itself: nobody notices them."""
         out = self._apart(on_own_counter(writable(self)))
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)
-        return out  # type: ignore[no-any-return]
+        return out
 
     @data.setter
-    def data(self: Any, value: Tensor) -> None:
+    def data(self: Any, value: TensorBase) -> None:
         if self.requires_grad and not value.is_floating_point():
             raise error("autograd.data_of_whole")
         old, self._array = share(self), on_own_counter(writable(value))
@@ -189,10 +187,10 @@ class Storage:
             if self._node is not None:
                 self._array = marked(self._array)
 
-    def detach_(self: Any) -> Tensor:
+    def detach_(self: Own) -> Own:
         """Cut the tensor itself out of the graph, in place."""
         if local.mode.inference and self._changes is not INFERENCE:
-            return self  # type: ignore[no-any-return]
+            return self
         if self._base is not None:
             raise error("autograd.detach_view")
         if not self.is_leaf:
@@ -203,7 +201,7 @@ class Storage:
                 note_detached(array)
         self._node = None
         follow_base(self)
-        return self  # type: ignore[no-any-return]
+        return self
 
     def __deepcopy__(self: Any, memo: dict[Any, Any]) -> Any:
         from copy import deepcopy
@@ -266,10 +264,8 @@ class Storage:
         array = self.numpy()
         return array if dtype is None and not copy else np.array(array, dtype=dtype)
 
-    def __array_wrap__(self: Any, array: Any, *_: Any) -> Tensor:
+    def __array_wrap__(self: Own, array: Any, *_: Any) -> Own:
         """Make a tensor of what a NumPy function of tensors returns: truth values are 0 and 1."""
-        from autodiff_kit.creation import from_numpy
-
         array = np.asarray(array)
         return from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
@@ -303,13 +299,13 @@ class Storage:
     # -- types ---------------------------------------------------------------------------------
 
     def to(
-        self: Any,
+        self: Own,
         *args: Any,
         dtype: Any = None,
         device: Any = None,
         non_blocking: bool = False,
         copy: bool = False,
-    ) -> Tensor:
+    ) -> Own:
         """Convert to a dtype (or to another tensor's); a device other than the CPU is refused.
 
         ``non_blocking`` says not to wait for a device: there is none.
@@ -327,11 +323,11 @@ class Storage:
             dtypes.device(device)
         wanted = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "to").numpy
         if wanted == self._array.dtype and not copy:
-            return self  # type: ignore[no-any-return]
+            return self
         convert = ops.to_copy if wanted.kind == "f" else ops.to_whole
         return convert(self, dtype=wanted)
 
-    def cuda(self: Any, device: Any = None, non_blocking: Any = False) -> Tensor:
+    def cuda(self: Own, device: Any = None, non_blocking: Any = False) -> Own:
         """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
         raise error("dtypes.cuda")
 
@@ -341,9 +337,9 @@ class Storage:
             return f"torch.{dtypes.tensor_type(self._array.dtype)}Tensor"
         return self.to(dtypes.of_tensor_type(dtype))
 
-    def type_as(self: Any, other: Tensor) -> Tensor:
+    def type_as(self: Own, other: TensorBase) -> Own:
         """Convert to the dtype of another tensor."""
-        return self.to(other.dtype)  # type: ignore[no-any-return]
+        return self.to(other.dtype)
 
     float, double, half = (_converter(name) for name in ("float32", "float64", "float16"))
     int, long, bool = (_converter(name) for name in ("int32", "int64", "bool"))
@@ -359,45 +355,6 @@ def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
     return tensor.requires_grad_(requires_grad)
 
 
-def check_grad(tensor: Any, value: Any) -> None:
-    """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype."""
-    if not isinstance(value, Storage):
-        raise error("autograd.grad_type", kind=type(value).__name__)
-    if value is tensor:
-        raise error("autograd.grad_is_itself")
-    own, g = tensor._array, value._array
-    if own.dtype != g.dtype:
-        kinds = dtypes.c_type(g.dtype), dtypes.tensor_type(own.dtype)
-        raise error("autograd.grad_dtype", given=kinds[0], own=kinds[1])
-    if own.shape != g.shape:
-        raise error("autograd.grad_shape", given=list(g.shape), own=list(own.shape))
-
-
 def _tell(tensor: Any, how: str) -> None:
     if local.mode.observer is not None:
         local.mode.observer.left(tensor, how)
-
-
-def share(tensor: Tensor) -> np.ndarray[Any, Any]:
-    """Return the tensor's memory as an array that others may hold and change, too."""
-    array = tensor._array
-    if not isinstance(array, np.ndarray):
-        tensor._array = np.array(array)
-        # Somebody else has it, too: perhaps a node that has saved it. (True and False are one
-        # object each, which all have: nothing can be told from that.)
-        if array.dtype.kind != "b" and getrefcount(array) > 2:
-            note_moved(array, tensor._array)
-    return tensor._array  # type: ignore[no-any-return]
-
-
-def writable(tensor: Tensor) -> np.ndarray[Any, Any]:
-    """Return the tensor's memory to be written to, also where elements share a place in it."""
-    array = share(tensor)
-    if not array.flags.writeable:
-        array.flags.writeable = True  # NumPy marks expanded arrays; ValueError for a constant
-    return array
-
-
-def refuse_to_save() -> NoReturn:
-    """Refuse to save an inference tensor for a rule: nobody could notice if it were changed."""
-    raise error("autograd.inference_saved")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 import autodiff_kit
-from autodiff_kit import autograd, creation, functions, nn, optim
+from autodiff_kit import autograd, creation, function_files, functions, nn, optim
 from autodiff_kit.autograd import function, functional, graph
 from autodiff_kit.tensor import Tensor
 
@@ -33,7 +33,7 @@ ABSENT = """
 def groups() -> dict[str, list[str]]:
     """Return where names are, such as ``torch.nn``, and the names that the kit has there."""
     methods = [n for n in dir(Tensor) if not n.startswith("_")]
-    of_tensors = {*functions.basic.__all__, *functions.FUNCTIONS}
+    of_tensors = {*functions.basic.__all__, *function_files.FUNCTIONS}
     also = {*of_tensors, *creation.__all__}
     own = {"record"}  # the kit's, not PyTorch's
     found = {

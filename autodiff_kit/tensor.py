@@ -3,77 +3,45 @@
 After reading this file you know that a tensor adds just two things to a NumPy array: where it
 came from (``grad_fn``) and where its gradient goes (``grad``). All mathematics is in ``ops/``;
 methods that are no operators are in ``methods.py``, and what concerns its memory in
-``storage.py``. Read next: ``ops/table.py``.
+``storage.py``; its slots are in ``core/base.py``.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit import assignment, autograd, inplace, ops, views
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.hooks import Hookable
-from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.shown import named
+from autodiff_kit import assignment, inplace, ops, views
+from autodiff_kit.autograd.backward import backward
+from autodiff_kit.core.base import TensorBase, check_grad, register
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.shown import named
 from autodiff_kit.errors import error, warn_of_grad
+from autodiff_kit.from_data import begin_legacy
+from autodiff_kit.hookable import Hookable
 from autodiff_kit.methods import Methods, comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
-from autodiff_kit.storage import INFERENCE, Storage, check_grad, refuse_to_save, share, writable
-from autodiff_kit.views import is_stale, look_again, node_of, note_view
+from autodiff_kit.storage import Storage
+from autodiff_kit.views import is_stale, look_again, node_of
 
-__all__ = ["INFERENCE", "Tensor", "note_view", "refuse_to_save", "share", "wrap", "writable"]
+__all__ = ["Tensor"]
 
 
-class Tensor(Methods, Hookable, Storage):
+class Tensor(Methods, Hookable, Storage, TensorBase):
     """An array that remembers how it was computed.
 
     Made by ``torch.tensor``, ``zeros``, ``randn`` and the like, or by operations on tensors.
-
-    Attributes
-    ----------
-    _array : numpy.ndarray or NumPy scalar
-        The values. A 0-d tensor holds a NumPy scalar until somebody asks to share its memory:
-        arithmetic on scalars is seven times faster than on 0-d arrays.
-    _node : Node or None
-        The node that made it; for a leaf that requires grad, the node that accumulates into it.
-        None means: no gradient wanted. So this one slot is ``requires_grad``, too.
-    _grad : Tensor or None
-    _changes : Changes or None
-        ``INFERENCE`` for tensors that count no changes. Else changes are counted by memory
-        (``autograd/versions.py``).
-    _base : Tensor or None
-        The tensor whose memory this one looks into: then it is a view.
-    _views : set of weak references, or None
-        The tensors that look into this one's memory, and into that of what is detached from it.
-    _kind, _seen, _old
-        Of a view: how it was made; the latest change that its node knows of; its node before
-        a change of the base, while ``_node`` is empty (``storage.py``).
     """
 
-    __slots__ = (
-        *("__weakref__", "_array", "_base", "_changes", "_grad", "_kind", "_node", "_old"),
-        *("_seen", "_views"),
-    )
+    __slots__ = ()
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
-
-    _node: Node | None
-    _grad: Tensor | None
-    _changes: Any
-    _base: Tensor | None
-    _views: set[weakref.ref[Tensor]] | None
-    _kind: str
-    _seen: int
-    _old: Node | None
 
     def __init__(self, *data: Any) -> None:
         """Make a tensor of the default type: of given sizes, or from one list."""
-        from autodiff_kit.creation import begin_legacy
-
         begin_legacy(self, data)
 
     def __repr__(self) -> str:
@@ -111,7 +79,7 @@ class Tensor(Methods, Hookable, Storage):
     def requires_grad(self) -> bool:
         """Whether operations on it are recorded and a gradient is wanted."""
         if is_stale(self):
-            return self._old is not None or self._base._node is not None  # type: ignore[union-attr]
+            return self._old is not None or self._base._node is not None
         return self._node is not None
 
     @requires_grad.setter
@@ -158,7 +126,7 @@ class Tensor(Methods, Hookable, Storage):
         ``gradient`` is what flows in, of the shape of the tensor; for one element it may be left
         out, and is 1 then. For the rest, and for what can go wrong, see ``autograd.backward``.
         """
-        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     # -- operators: one line each --------------------------------------------------------------
 
@@ -185,7 +153,7 @@ class Tensor(Methods, Hookable, Storage):
     __ifloordiv__, __imod__ = map(inplace.augmented, (Methods.floor_divide_, Methods.remainder_))
 
     def __getitem__(self, key: Any) -> Tensor:
-        return ops.getitem(self, key)  # type: ignore[no-any-return]
+        return ops.getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assignment.assign(self, key, value)
@@ -194,10 +162,4 @@ class Tensor(Methods, Hookable, Storage):
 name_methods("Tensor", Methods, Hookable, Storage)
 
 
-def wrap(array: Any, node: Node | None = None) -> Tensor:
-    """Make a Tensor around an array without copying: the constructor that ops use."""
-    tensor = object.__new__(Tensor)
-    tensor._array = array
-    tensor._node = node
-    tensor._grad = tensor._changes = tensor._base = tensor._views = None
-    return tensor
+register(Tensor)

@@ -11,82 +11,48 @@ Read next: ``inplace.py``.
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit import ops
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.hooks import move_retained
-from autodiff_kit.autograd.messages import operation
-from autodiff_kit.autograd.more_modes import inference_mode
-from autodiff_kit.autograd.node import AccumulateGrad
-from autodiff_kit.autograd.versions import changes_of, last_change, memory_of
-from autodiff_kit.autograd.view_nodes import Nowhere
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.core.base import TensorBase, share, wrap
+from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.messages import operation
+from autodiff_kit.core.mode import local, recording
+from autodiff_kit.core.node import AccumulateGrad
+from autodiff_kit.core.versions import INFERENCE, changes_of, last_change, memory_of
+from autodiff_kit.core.view_nodes import DEFAULT, DETACHED, INFERENCE_MODE, NO_GRAD, Nowhere
 from autodiff_kit.errors import error
-from autodiff_kit.ops.apply import tensors
 from autodiff_kit.signatures import full_name
 
-if TYPE_CHECKING:
-    from autodiff_kit.tensor import Tensor
-
-__all__ = ["DEFAULT", "DETACHED", "FUNCTION", "NO_GRAD", "SEVERAL", "follow_base", "forget_views"]
-__all__ += [
+__all__ = [
+    "follow_base",
+    "forget_views",
     "has_version",
     "is_stale",
     "latest_node",
     "look_again",
     "marked",
     "node_of",
-    "note_view",
     "positions",
     "refusal_of_view",
+    "require_grad",
+    "seems_leaf",
+    "seen_through",
+    "set_grad",
 ]
-__all__ += ["require_grad", "seems_leaf", "seen_through", "set_grad"]
 
 
-# How a view was made: what it may be used for when it, or its base, is changed in place.
-DEFAULT, NO_GRAD, INFERENCE_MODE = "default", "no_grad", "inference"
-SEVERAL, FUNCTION = "several", "function"  # one of several outputs; by a Function of the learner's
-DETACHED = "detached"  # no view: from an inference tensor, outside of inference mode
-
-
-def has_version(tensor: Tensor) -> bool:
+def has_version(tensor: TensorBase) -> bool:
     """Return whether changes of a tensor are counted: those of inference tensors are not."""
-    if tensor._changes is not tensors.INFERENCE:
+    if tensor._changes is not INFERENCE:
         return True
     return getattr(tensor, "_kind", "") is DETACHED
 
 
-def note_view(view: Tensor, of: Tensor, kind: str = DEFAULT) -> None:
-    """Note that ``view`` looks into the memory of ``of``: they share base and version."""
-    if of._changes is tensors.INFERENCE:  # nobody counts its changes, and it has no history
-        view._changes = of._changes
-        return
-    mode = local.mode
-    base = of._base
-    if not mode.grad_enabled:
-        kind = INFERENCE_MODE if mode.inference else NO_GRAD
-    if view._node is not None and view._array.dtype.kind != "f":
-        raise error("autograd.whole_history", kind=tensor_type(view._array.dtype))
-    if base is None:
-        base = of
-    elif kind is DEFAULT or of._kind is INFERENCE_MODE:
-        kind = of._kind
-    view._base, view._kind, view._seen = base, kind, last_change.number
-    view._changes = of._changes
-    if view._node is None and base._node is not None and base._changes is None:
-        view._node = Nowhere(view)
-    views = base._views
-    if views is None:
-        views = base._views = set()
-    views.add(weakref.ref(view, views.discard))
-
-
-def forget_views(base: Tensor) -> None:
+def forget_views(base: TensorBase) -> None:
     """Let the views of a base that has changed find their history anew when it is asked for.
 
     Its slot is left empty: then Python calls ``Tensor.__getattr__``, and that ``look_again``. So
@@ -102,7 +68,7 @@ def forget_views(base: Tensor) -> None:
                 del view._node
 
 
-def require_grad(tensor: Tensor, value: bool, types: str) -> None:
+def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
     """Begin to require grad, or cease to; only leaves can."""
     base = tensor._base
     if not isinstance(value, bool):
@@ -121,12 +87,12 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
         tensor._node = Nowhere(tensor) if is_of_recorded else None
     elif not tensor.is_floating_point():
         raise error("dtypes.requires_grad_of_whole", types=types, dtype=tensor.dtype)
-    elif tensor._changes is tensors.INFERENCE and not local.mode.inference:
+    elif tensor._changes is INFERENCE and not local.mode.inference:
         raise error("autograd.requires_grad_of_inference")
     elif tensor._node is None or isinstance(tensor._node, Nowhere):
         before = getattr(tensor, "_old", None) if base is None else None
-        if tensor._changes is tensors.INFERENCE:
-            tensor._array = marked(tensors.share(tensor))
+        if tensor._changes is INFERENCE:
+            tensor._array = marked(share(tensor))
         before = AccumulateGrad(tensor) if before is None else before
         if tensor._node is not None:
             before.hooks = tensor._node.hooks
@@ -135,7 +101,7 @@ def require_grad(tensor: Tensor, value: bool, types: str) -> None:
         follow_base(tensor)
 
 
-def set_grad(tensor: Tensor, grad: Tensor | None) -> None:
+def set_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
     """Set ``tensor.grad``; the node of a leaf knows it, too."""
     tensor._grad = grad
     node = latest_node(tensor)
@@ -151,7 +117,7 @@ def marked(array: Any) -> Any:
     return array.view(np.dtype(array.dtype, metadata={"inference": True}))
 
 
-def follow_base(base: Tensor) -> None:
+def follow_base(base: TensorBase) -> None:
     """Let the views of a leaf require grad if it does, and if not, no longer."""
     for reference in tuple(base._views or ()):
         view = reference()
@@ -173,7 +139,7 @@ def follow_base(base: Tensor) -> None:
             view._node = Nowhere(view)
 
 
-def is_stale(tensor: Tensor) -> bool:
+def is_stale(tensor: TensorBase) -> bool:
     """Return whether a view's base has changed since the view's history was made."""
     try:
         object.__getattribute__(tensor, "_node")  # an empty slot: Tensor.__getattr__ is not asked
@@ -182,18 +148,18 @@ def is_stale(tensor: Tensor) -> bool:
     return False
 
 
-def latest_node(tensor: Tensor) -> Any:
+def latest_node(tensor: TensorBase) -> Any:
     """Return the node that a tensor had when it was last asked for: an old one of a stale view."""
     return tensor._old if is_stale(tensor) else tensor._node
 
 
-def seems_leaf(tensor: Tensor) -> bool:
+def seems_leaf(tensor: TensorBase) -> bool:
     """Return whether a tensor is a leaf; of a view, whether it was one when last asked."""
     node = latest_node(tensor)
     return node is None or isinstance(node, AccumulateGrad)
 
 
-def node_of(tensor: Tensor) -> Any:
+def node_of(tensor: TensorBase) -> Any:
     """Return the node of a tensor, that of a view made anew where its base has changed.
 
     RuntimeError, in PyTorch's words, where that cannot be told: for a view made in no_grad mode,
@@ -202,7 +168,7 @@ def node_of(tensor: Tensor) -> Any:
     return look_again(tensor) if is_stale(tensor) else tensor._node
 
 
-def look_again(view: Tensor) -> Any:
+def look_again(view: TensorBase) -> Any:
     """Give a view the history that follows from its base's; see ``node_of``."""
     base, old = view._base, view._old
     assert base is not None
@@ -210,7 +176,7 @@ def look_again(view: Tensor) -> Any:
         raise refusal_of_view(view, old, "its base or another view of its base has been")
     view._node = None
     if base._node is not None or not (old is None or isinstance(old, AccumulateGrad)):
-        with inference_mode(False):  # records, wherever it is asked for
+        with recording():  # wherever it is asked for
             view._node = node = seen_through(base, view)
         view._seen = last_change.number
         move_retained(view, old, node)
@@ -219,7 +185,7 @@ def look_again(view: Tensor) -> Any:
     return view._node
 
 
-def refusal_of_view(view: Tensor, node: Any, what: str) -> Exception:
+def refusal_of_view(view: TensorBase, node: Any, what: str) -> Exception:
     """Return the error for a view that is, or whose base has been, modified in place."""
     kind = view._kind
     name = "" if node is None or isinstance(node, AccumulateGrad) else node.shown.name()
@@ -234,19 +200,19 @@ def refusal_of_view(view: Tensor, node: Any, what: str) -> Exception:
     return error(f"inplace.kind_{kind}", output=output)
 
 
-def seen_through(base: Tensor, view: Tensor) -> Any:
+def seen_through(base: TensorBase, view: TensorBase) -> Any:
     """Return the node of a view whose base has the history that it has now, or none."""
-    whole = tensors.wrap(base._array, Nowhere(base) if base._node is None else base._node)
+    whole = wrap(base._array, Nowhere(base) if base._node is None else base._node)
     made = ops.pick(whole, positions=positions(base, view))
     return made._node
 
 
-def positions(base: Tensor, view: Tensor) -> Any:
+def positions(base: TensorBase, view: TensorBase) -> Any:
     """Return which elements of ``base``, counted row by row, ``view`` has: ints of its shape.
 
     They are repeated, without copying, where the view repeats elements.
     """
-    whole, part = tensors.share(base), tensors.share(view)
+    whole, part = share(base), share(view)
     if part.size == 0:
         return np.zeros(part.shape, int)
     size = whole.itemsize

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.observer import Observer, installed
-from autodiff_kit.autograd.versions import changes_of
+from autodiff_kit.core.observer import Observer, installed
+from autodiff_kit.core.versions import changes_of
 from autodiff_kit.tensor import Tensor
 
 

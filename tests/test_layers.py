@@ -16,10 +16,11 @@ PACKAGE = Path(__file__).resolve().parents[1] / "autodiff_kit"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # "face" is `autodiff_kit/__init__.py` itself; modules not named here are the core.
-CORE = {"core", "errors", "files"}
+CORE = {"core", "errors", "files", "late"}
 MAY_IMPORT = {
     "errors": {"errors"},
     "files": {"files"},
+    "late": {"late"},
     "core": CORE,
     "nn": CORE | {"nn", "face"},
     "optim": CORE | {"optim", "nn", "face"},
@@ -38,6 +39,7 @@ FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "grading"}
 JUPYTER = {"IPython", "anywidget", "ipywidgets", "matplotlib", "numpy", "traitlets"}
 OTHERS = {  # packages besides the standard library and ourselves
     "errors": set[str](),
+    "late": set[str](),
     "view": {"numpy"},
     "widgets": JUPYTER,
     "lessons": JUPYTER | {"nbclient", "nbformat"},
@@ -163,7 +165,7 @@ def test_the_rule_refuses(module: str, source: str) -> None:
             "from __future__ import annotations\nimport numpy as np\nimport os",
         ),
         ("autodiff_kit.tensor", "from .ops.table import op"),
-        ("autodiff_kit.ops.arithmetic", "from ..autograd import node"),
+        ("autodiff_kit.ops.arithmetic", "from ..core import node"),
         ("autodiff_kit.record.recorder", "from ..tensor import Tensor"),
         ("autodiff_kit.view.scene", "from ..record.recording import Recording"),
         ("autodiff_kit.widgets.stepper", "import anywidget\nfrom autodiff_kit.view import page"),
@@ -197,3 +199,131 @@ def test_importing_the_kit_loads_no_widget_plotting_or_terminal_package() -> Non
     )
 
     assert done.stdout.strip() == "[]"
+
+
+# The floors inside the core, from below. A module may import its own floor and those below it;
+# in what belongs to no floor, and so stands above them all, `face` is `autodiff_kit/__init__.py`.
+FLOORS = [
+    ("what has no graph", {"dtypes", "errors", "files", "function_files", "late", "outside"}),
+    ("what a call may look like", {"signature_texts", "signatures"}),
+    ("core: what a graph is", {"core"}),
+    ("arrays: made of data, and where they lie", {"from_data", "overlap", "random"}),
+    ("ops: the op table", {"ops"}),
+    ("around memory", {"storage", "views"}),
+    ("what a tensor can do", {"assignment", "hookable", "inplace", "methods", "more_methods"}),
+    ("how a gradient flows", {"autograd"}),
+    ("the tensor", {"printing", "tensor"}),
+]
+# Of `autograd`, what a learner uses on tensors: it stands above the tensor.
+ABOVE = {"anomaly", "function", "functional", "gradcheck", "graph"}
+
+
+def floor_of(module: str) -> int:
+    """Return the number of a module's floor; what has none is above them all."""
+    parts = module.split(".")
+    name = parts[1] if len(parts) > 1 else ""
+    if name == "autograd" and (len(parts) == 2 or parts[2] in ABOVE):
+        return len(FLOORS)
+    return next((i for i, (_, names) in enumerate(FLOORS) if name in names), len(FLOORS))
+
+
+def graph() -> dict[str, set[str]]:
+    """Return what each module imports: at the top, in functions, by name, for types.
+
+    Through a package's face (``__init__.py`` without definitions) the module behind it is meant.
+    """
+    found: dict[str, set[str]] = {}
+    for path in MODULES:
+        module, source = name_of(path), path.read_text(encoding="utf-8")
+        targets = imports(module, source, is_package=path.name == "__init__.py")
+        found[module] = {t for t, _, _ in targets if t.split(".")[0] == "autodiff_kit"} - {module}
+    return found
+
+
+GRAPH = graph()
+
+
+@pytest.mark.parametrize("module", sorted(m for m in GRAPH if floor_of(m) < len(FLOORS)))
+def test_a_module_of_the_core_imports_nothing_from_a_floor_above_its_own(module: str) -> None:
+    own = floor_of(module)
+
+    assert {t for t in GRAPH[module] if floor_of(t) > own} == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("autodiff_kit.core.node", "from ..ops.apply import apply"),
+        ("autodiff_kit.ops.arithmetic", "def f():\n    from ..autograd import engine"),
+        ("autodiff_kit.autograd.engine", "if TYPE_CHECKING:\n    from ..tensor import Tensor"),
+        ("autodiff_kit.views", "import_module('autodiff_kit.creation')"),
+    ],
+)
+def test_the_floors_refuse(module: str, source: str) -> None:
+    (target,) = {target for target, _, _ in imports(module, source, is_package=False)}
+
+    assert floor_of(target) > floor_of(module)
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Return the circles of a graph: sets of modules that all lead to one another (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = low[module] = len(order)
+        stack.append(module)
+        for target in graph.get(module, ()):
+            if target not in order:
+                visit(target)
+            if target in stack:
+                low[module] = min(low[module], low[target])
+        if low[module] == order[module]:
+            circle = set(stack[stack.index(module) :])
+            del stack[stack.index(module) :]
+            if len(circle) > 1:
+                found.append(circle)
+
+    for module in graph:
+        if module not in order:
+            visit(module)
+    return found
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circles(GRAPH) == []
+
+
+def test_a_circle_is_found_also_by_an_import_inside_of_a_function_and_for_a_type() -> None:
+    sources = {
+        "a": "def f():\n    import b",
+        "b": "if TYPE_CHECKING:\n    from c import C",
+        "c": "from importlib import import_module\nimport_module('a')",
+        "d": "import a",
+    }
+    graph = {m: {t for t, _, _ in imports(m, s, False)} for m, s in sources.items()}
+
+    assert circles(graph) == [{"a", "b", "c"}]
+
+
+FIRST = """
+core.base core.node_hooks core.view_nodes from_data ops.several views more_methods
+autograd.accumulate autograd.graph tensor
+"""
+
+
+def test_a_module_of_the_core_can_be_the_first_import() -> None:
+    # The face imports all of the core itself: without it, as if it were empty.
+    code = f"""
+import importlib, sys, types
+for first in {FIRST.split()}:
+    for name in [name for name in sys.modules if name.startswith("autodiff_kit")]:
+        del sys.modules[name]
+    face = sys.modules["autodiff_kit"] = types.ModuleType("autodiff_kit")
+    face.__path__ = [{str(PACKAGE)!r}]
+    importlib.import_module(f"autodiff_kit.{{first}}")
+"""
+
+    subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, check=True)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.ops import OPS
+from autodiff_kit.core.op import OPS
 from autodiff_kit.tensor import Tensor
 
 
@@ -416,7 +416,7 @@ def test_the_tests_above_know_all_ops_that_join() -> None:
 
 
 def test_saved_numbers_that_were_changed_are_forgotten_with_their_graphs() -> None:
-    from autodiff_kit.autograd import versions
+    from autodiff_kit.core import versions
 
     before = len(versions._changes)
     for _ in range(20):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.observer import Observer, installed
+from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.static import StaticGraph
 from autodiff_kit.tensor import Tensor
 

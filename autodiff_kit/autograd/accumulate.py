@@ -1,41 +1,39 @@
 """Where gradients arrive: ``.grad`` of leaves, and hooks; and which nodes lead to wanted inputs.
 
 After reading this file you know why a gradient is added in place, and never shares memory.
-Read next: ``hooks.py``.
+Read next: ``core/hooks.py``.
 """
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
-import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.hooks import (
+from autodiff_kit.core.base import ARRAYS, TensorBase, gradient_of, share, wrap
+from autodiff_kit.core.hooks import (
     as_gradient,
     check_replacement,
     refuse_result,
     separate,
     together,
 )
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Value
-from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import next_number
-from autodiff_kit.autograd.view_nodes import Nowhere
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.node_hooks import as_seen, running
+from autodiff_kit.core.op import Value
+from autodiff_kit.core.shown import RELEASED
+from autodiff_kit.core.versions import next_number
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
-from autodiff_kit.ops.apply import ARRAYS
-from autodiff_kit.tensor import INFERENCE, Tensor, share, wrap
 from autodiff_kit.views import set_grad
 
-__all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad", "as_seen"]
-__all__ += ["current_task", "gradient_of", "leading_to", "misfit", "own", "release", "run_hooks"]
+__all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad"]
+__all__ += ["leading_to", "misfit", "own", "release", "run_hooks"]
 __all__ += ["showing"]
 
 
@@ -64,7 +62,7 @@ class Task:
 
     def calls_hooks(self) -> None:
         """Say that this is the pass whose hooks are called next."""
-        _local.task = weakref.ref(self)
+        running.task = weakref.ref(self)
 
     def count_uses(self) -> dict[Node, int]:
         """Return how many contributions will arrive at each node that is visited.
@@ -95,37 +93,14 @@ class Task:
         return len(visited)
 
 
-class _Local(threading.local):
-    task: Callable[[], Task | None] = staticmethod(lambda: None)
-    given: Sequence[tuple[Value, Tensor]] = ()  # what flows in, with the tensors that it is of
-
-
-_local = _Local()
-
-
-def current_task() -> Task | None:
-    """Return the backward pass of this thread that has called a hook."""
-    return _local.task()
-
-
 @contextmanager
-def showing(given: Sequence[tuple[Value, Tensor]]) -> Iterator[None]:
+def showing(given: Sequence[tuple[Value, TensorBase]]) -> Iterator[None]:
     """Show hooks and Functions the very tensors that were given to flow in, by their arrays."""
-    _local.given, before = given, _local.given
+    running.given, before = given, running.given
     try:
         yield
     finally:
-        _local.given = before
-
-
-def as_seen(g: Value) -> Any:
-    """Return a cotangent as the Tensor that hooks and Functions see."""
-    if not isinstance(g, ARRAYS):
-        return g
-    for array, tensor in _local.given:
-        if array is g:
-            return tensor
-    return gradient_of(g)
+        running.given = before
 
 
 class _Nothing:
@@ -149,7 +124,7 @@ def own(contribution: Value, g: Value) -> Value:
 
 def misfit(node: Node, index: int, got: tuple[int, ...]) -> Exception:
     """Return the error for a contribution whose shape is not that of the input it belongs to."""
-    from autodiff_kit.autograd.graph import inputs_shown
+    from autodiff_kit.core.node_hooks import inputs_shown
 
     edges = (node.edge0, node.edge1, *node.more)
     shape = list(edges[index].shape)  # type: ignore[union-attr]
@@ -184,7 +159,7 @@ def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
             posthook((), (as_seen(g),))
 
 
-def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
+def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
     """Add a cotangent to ``tensor.grad``: in place, so that whoever holds the old one sees it.
 
     Parameters
@@ -208,14 +183,6 @@ def add_to_grad(tensor: Tensor, g: Value, create_graph: bool) -> None:
         note(old, next_number())
 
 
-def gradient_of(array: Value) -> Tensor:
-    """Return an array that a rule has made as a tensor."""
-    gradient = wrap(array)
-    if local.mode.inference:
-        gradient._changes = INFERENCE
-    return gradient
-
-
 def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     """Let the learner's hooks see, and perhaps replace, a node's complete cotangent.
 
@@ -230,7 +197,7 @@ def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     for index, registered in tuple(hooks.on_gradient.items()):
         for hook in tuple(registered.values()):
             part = parts[index]
-            gradient: Tensor = as_seen(part)
+            gradient: TensorBase = as_seen(part)
             replaced = hook(gradient)
             if replaced is not None:
                 check_replacement(hook, gradient, replaced)
@@ -247,7 +214,7 @@ def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
     return g
 
 
-def _retain(tensor: Tensor, g: Value) -> None:
+def _retain(tensor: TensorBase, g: Value) -> None:
     """Add to the ``.grad`` of a tensor that is no leaf and wants to keep its gradient."""
     old = tensor._grad
     if not isinstance(g, ARRAYS):

@@ -2,7 +2,7 @@
 
 After reading this file you know how an error in backward is led back to a line of forward: each
 node notes where it was made. That costs time; so it is a mode to switch on. Read next:
-``observer.py``, by which it watches.
+``core/observer.py``, by which it watches.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import Node
-from autodiff_kit.autograd.observer import Both, Observer
+from autodiff_kit.core.base import ARRAYS
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.errors import error
-from autodiff_kit.ops.apply import ARRAYS
 
 __all__ = ["detect_anomaly", "is_anomaly_enabled", "set_detect_anomaly"]
 

@@ -17,8 +17,6 @@ from typing import Any
 
 from numpy import ndarray
 
-import autodiff_kit.tensor  # noqa: F401 (first: it brings the ops along)
-from autodiff_kit.autograd import node as nodes
 from autodiff_kit.autograd.accumulate import (
     NOTHING,
     Task,
@@ -30,14 +28,14 @@ from autodiff_kit.autograd.accumulate import (
     release,
     run_hooks,
 )
-from autodiff_kit.autograd.node import Node, Value
-from autodiff_kit.autograd.observer import Observer
-from autodiff_kit.autograd.outputs import OutputNode, cotangent_of
-from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import last_change
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Observer
+from autodiff_kit.core.op import ACCUMULATE, Value
+from autodiff_kit.core.outputs import OutputNode, cotangent_of
+from autodiff_kit.core.shown import RELEASED
+from autodiff_kit.core.versions import last_change
 from autodiff_kit.ops import sum_to
-from autodiff_kit.ops.apply import rebuilt
-from autodiff_kit.tensor import wrap
 
 __all__ = ["run", "unbroadcast"]
 
@@ -78,7 +76,7 @@ def run(
         if counted:
             missing[node] -= 1
             if not missing[node]:
-                first = -inf if node.op is nodes.ACCUMULATE else -node.number
+                first = -inf if node.op is ACCUMULATE else -node.number
                 heappush(queue, (first, next(arrivals), node))
 
     def send(index: int, edge: Node | None, rule: Callable[..., Value]) -> None:
@@ -98,7 +96,7 @@ def run(
                 raise misfit(node, index, contribution.shape)
         if (
             accumulates
-            and edge.op is nodes.ACCUMULATE
+            and edge.op is ACCUMULATE
             and edge not in waiting
             and type(contribution) is ndarray
         ):
@@ -135,7 +133,7 @@ def run(
                 if not is_needed:
                     found[node] = g
                     continue  # nothing that was asked for lies behind it
-            if op is nodes.ACCUMULATE:
+            if op is ACCUMULATE:
                 leaf = node._leaf()
                 if counted or leaf is None or leaf._grad is not None or leaf._node is not node:
                     accumulate(node, g, create_graph)
@@ -151,7 +149,7 @@ def run(
                         arrive(edge, NOTHING)
             else:
                 out, x, y, rest = (
-                    rebuilt(node) if create_graph else (node.out, node.x, node.y, node.rest)
+                    node.rebuilt() if create_graph else (node.out, node.x, node.y, node.rest)
                 )
                 send(0, node.edge0, op.rule0)
                 send(1, node.edge1, op.rule1)
@@ -166,7 +164,7 @@ def run(
                 observer.released(node)
     except BaseException:
         if not counted:  # leaves at which all has arrived would have been reached by now
-            others = [item[1] for item in queue if item[1].op is not nodes.ACCUMULATE]
+            others = [item[1] for item in queue if item[1].op is not ACCUMULATE]
             arrived = {other: g for other, g in waiting.items() if g is not NOTHING}
             accumulate_complete(arrived, [node, *others])
         raise

@@ -11,9 +11,10 @@ from functools import cache
 from typing import Any
 
 from autodiff_kit.autograd.engine import run
-from autodiff_kit.autograd.grad_mode import NO_WARNINGS, NUMPY_WARNINGS, local
-from autodiff_kit.autograd.hooks import Hooks
-from autodiff_kit.autograd.node import Node, Value
+from autodiff_kit.core.hooks import Hooks
+from autodiff_kit.core.mode import NO_WARNINGS, NUMPY_WARNINGS, local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.op import Value
 from autodiff_kit.core.specialise import specialise, text_of
 
 __all__ = ["form_of", "run_backward", "text_of"]

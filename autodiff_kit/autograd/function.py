@@ -16,31 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local, no_grad
-from autodiff_kit.autograd.graph import Packed, as_tensors, current_hooks
-from autodiff_kit.autograd.hooks import move_retained
-from autodiff_kit.autograd.messages import released_message, saved_changed
-from autodiff_kit.autograd.node import AccumulateGrad, Node, Value, WideNode
-from autodiff_kit.autograd.observer import installed
-from autodiff_kit.autograd.outputs import OutputNode
-from autodiff_kit.autograd.shown import RELEASED
-from autodiff_kit.autograd.versions import changes_of, last_change, next_number, note_change
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.core.base import refuse_to_save, share, wrap
+from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.messages import released_message, saved_changed
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node, WideNode
+from autodiff_kit.core.node_hooks import as_tensors
+from autodiff_kit.core.observer import installed
+from autodiff_kit.core.op import Op, Rule, Value
+from autodiff_kit.core.outputs import OutputNode
+from autodiff_kit.core.shown import RELEASED
+from autodiff_kit.core.versions import INFERENCE, changes_of, last_change, next_number, note_change
+from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
 from autodiff_kit.dtypes import from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import rebase
 from autodiff_kit.ops import sum_to
-from autodiff_kit.ops.table import Op, Rule
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import INFERENCE, Tensor, refuse_to_save, share, wrap
-from autodiff_kit.views import (
-    DEFAULT,
-    FUNCTION,
-    SEVERAL,
-    forget_views,
-    is_stale,
-    note_view,
-    refusal_of_view,
-)
+from autodiff_kit.tensor import Tensor
+from autodiff_kit.views import forget_views, is_stale, refusal_of_view
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 

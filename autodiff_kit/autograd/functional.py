@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_kit import autograd
-from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.backward import grad
+from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.autograd.more_modes import set_grad_enabled
+from autodiff_kit.core.mode import local
 from autodiff_kit.creation import ones_like, zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import stack
@@ -228,7 +229,7 @@ def _grad(
     if not used:
         return (None,) * len(xs)
     outs, vs = zip(*used, strict=True)
-    return autograd.grad(outs, xs, vs, retain_graph, create_graph, allow_unused=True)
+    return grad(outs, xs, vs, retain_graph, create_graph, allow_unused=True)
 
 
 def _filled(

@@ -2,60 +2,17 @@
 
 After reading this file you know why ``with torch.no_grad():`` is nothing more than a flag that
 is put back afterwards. Every thread has its own flag. Read next: ``more_modes.py`` for
-the rarer ones, or ``node.py``.
+the rarer ones, or ``core/node.py``.
 """
 
 from __future__ import annotations
 
-import threading
-from contextvars import Context, copy_context
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from autodiff_kit.autograd.decorators import AsDecorator
-
-if TYPE_CHECKING:
-    from autodiff_kit.autograd.observer import Observer
+from autodiff_kit.core.mode import local
 
 __all__ = ["Switch", "enable_grad", "is_grad_enabled", "is_inference_mode_enabled", "no_grad"]
-
-
-class Mode:
-    """What one thread is doing: recording or not, and who watches.
-
-    Attributes
-    ----------
-    grad_enabled : bool
-        Whether operations on tensors that require grad are recorded.
-    inference : bool
-        Whether results are inference tensors: never recorded, no version counter.
-    observer : Observer or None
-        Told about every step when there is one (``observer.py``).
-    quietly : callable
-        Calls a function so that NumPy does not warn about ``1 / 0`` or overflow: PyTorch answers
-        inf or nan without a word. It costs 25 ns; ``np.errstate`` costs 1,700.
-    """
-
-    __slots__ = ("grad_enabled", "inference", "observer", "quietly")
-
-    def __init__(self) -> None:
-        self.grad_enabled = True
-        self.inference = False
-        self.observer: Observer | None = None
-        self.quietly = Context().run
-        self.quietly(np.seterr, all="ignore")
-
-
-class _Local(threading.local):
-    def __init__(self) -> None:
-        self.mode = Mode()
-
-
-local = _Local()  # ``local.mode`` is this thread's Mode
-# Where NumPy keeps what to warn about, and what it keeps there if that is nothing at all: a
-# backward pass sets it itself, which takes a tenth of the time that np.errstate takes.
-NUMPY_WARNINGS, NO_WARNINGS = next(iter(local.mode.quietly(copy_context).items()))
 
 
 def is_grad_enabled() -> bool:

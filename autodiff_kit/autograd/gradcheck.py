@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import autograd
+from autodiff_kit.autograd.backward import grad
 from autodiff_kit.autograd.grad_mode import enable_grad
+from autodiff_kit.core.base import share, wrap
 from autodiff_kit.creation import rand, zeros_like
 from autodiff_kit.errors import error
-from autodiff_kit.tensor import Tensor, share, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -106,7 +107,7 @@ def gradgradcheck(
     def gradients(*args: Any) -> tuple[Tensor, ...]:
         own, flowing = args[: len(values)], args[len(values) :]
         outs = _recorded(_as_tuple(func(*own)))
-        found = autograd.grad(outs, _recorded(own), flowing, create_graph=True, allow_unused=True)
+        found = grad(outs, _recorded(own), flowing, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
     return gradcheck(gradients, values + gs, **options)
@@ -172,7 +173,7 @@ def _by_backward(out: Tensor, xs: tuple[Tensor, ...]) -> list[Any]:
     for k in range(out.numel()):
         one = zeros_like(out).reshape(-1)
         one[k] = 1
-        found = autograd.grad(out, xs, one.reshape(out.shape), retain_graph=True, allow_unused=True)
+        found = grad(out, xs, one.reshape(out.shape), retain_graph=True, allow_unused=True)
         for column, x, g in zip(columns, xs, found, strict=True):
             column.append((zeros_like(x) if g is None else g)._array.reshape(-1))
     pairs = zip(columns, xs, strict=True)

@@ -7,7 +7,6 @@ when backward comes by. Read next: ``utils/checkpoint.py``, which is built on th
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,19 +14,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kit.autograd.accumulate import Task, as_seen, current_task
-from autodiff_kit.autograd.grad_mode import local, no_grad
-from autodiff_kit.autograd.hooks import RemovableHandle, as_gradient, separate
-from autodiff_kit.autograd.node import Node, Value
-from autodiff_kit.autograd.observer import Both, Observer, installed
-from autodiff_kit.autograd.shown import named
-from autodiff_kit.autograd.view_nodes import Nowhere
+from autodiff_kit.autograd.accumulate import Task
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.base import ARRAYS, wrap
+from autodiff_kit.core.hooks import RemovableHandle
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.node_hooks import OpOfOneNode, Visit, current_task
+from autodiff_kit.core.observer import Both, Observer, installed
+from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.shown import named
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
-from autodiff_kit.ops import sum_to
-from autodiff_kit.ops.apply import ARRAYS
-from autodiff_kit.ops.table import Op
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["GradientEdge", "disable_saved_tensors_hooks", "get_gradient_edge"]
 __all__ += ["register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
@@ -146,44 +146,9 @@ def _unpacked(values: Any) -> tuple[Value, Value, Value, tuple[Any, ...]]:
     return out.array() if isinstance(out, Packed) else out, x, y, rest
 
 
-class _Visit:
-    """What the first rule of a visit found out, until the last rule has had it, too."""
-
-    __slots__ = ("found", "g", "left", "readers")
-
-    def __init__(self, edges: tuple[Node | None, ...]) -> None:
-        self.readers = sum(edge is not None for edge in edges)
-        self.left, self.g, self.found = 0, None, None
-
-    def once(self, g: Value, find: Callable[[], Any]) -> Any:
-        """Return what ``find()`` returns; call it for the first rule only."""
-        if not self.left or self.g is not g:
-            self.g, self.found, self.left = g, find(), self.readers
-        found = self.found
-        self.left -= 1
-        if not self.left:
-            self.g = self.found = None
-        return found
-
-
-class _OpOfOneNode:
-    """An op whose rules are one node's own: they unpack what it has saved, or call its hooks."""
-
-    is_whole = True  # unpacked also where PyTorch then computes nothing; hooks are always called
-
-    def __init__(self, op: Op, rules: Sequence[Callable[..., Value]], **own: Any) -> None:
-        self.op = op
-        self.rule0, self.rule1, *self.rules_of_more = rules
-        for name, value in own.items():
-            setattr(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.op, name)  # no copy: there is one for each node
-
-
 def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
     """Return an op for one node, whose rules unpack what the node has saved."""
-    visit = _Visit(edges)
+    visit = Visit(edges)
 
     def unpacking(rule: Callable[..., Value]) -> Callable[..., Value]:
         def unpack_first(g: Value, *values: Any) -> Value:
@@ -193,80 +158,11 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
         return unpack_first
 
     rules = [unpacking(rule) for rule in (op.rule0, op.rule1, *op.rules_of_more)]
-    return _OpOfOneNode(op, rules, unpack=_unpacked_of)
+    return OpOfOneNode(op, rules, unpack=_unpacked_of)
 
 
 def _unpacked_of(node: Node) -> Any:
     return _unpacked((node.out, node.x, node.y, node.rest))
-
-
-def hooked(op: Op, edges: tuple[Node | None, ...], count: int | None) -> Any:
-    """Return an op for one node, after whose rules the hooks in its ``after`` are called.
-
-    ``count`` is how many outputs the node has, if several.
-    """
-    visit = _Visit(edges)
-    after: dict[int, Callable[..., Any]] = {}
-
-    def rule_of(index: int) -> Callable[..., Value]:
-        def rule(g: Value, *values: Any) -> Value:
-            return visit.once(g, lambda: _hooked(after, op, edges, g, values, count))[index]
-
-        return rule
-
-    return _OpOfOneNode(op, [rule_of(i) for i in range(max(2, len(edges)))], after=after)
-
-
-def contributions(op: Op, edges: tuple[Node | None, ...], g: Value, values: Any) -> list[Any]:
-    """Call the rules for all inputs; return what they send, un-broadcast, None without an edge."""
-    rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
-    task = current_task()
-    useful = None if task is None else task.useful
-    sent: list[Any] = []
-    for edge, rule in zip(edges, rules, strict=False):
-        is_asked = g is not None and (useful is None or edge in useful)
-        part = rule(g, *values) if edge is not None and (is_asked or op.is_whole) else None
-        if edge is not None and part is not None and part.shape != edge.shape:
-            part = sum_to(part, shape=edge.shape)
-        sent.append(part)
-    return sent
-
-
-def inputs_shown(op: Op, count: int) -> list[int]:
-    """Return which of ``count`` edges PyTorch shows: those with a rule."""
-    if op.is_variadic:
-        return list(range(2, count))
-    return [i for i, name in enumerate(op.inputs) if name in op.rules]
-
-
-def _hooked(
-    after: dict[int, Callable[..., Any]],
-    op: Op,
-    edges: Any,
-    g: Value,
-    values: Any,
-    count: int | None,
-) -> list[Any]:
-    sent = contributions(op, edges, g, values)
-    shown = inputs_shown(op, len(edges))
-    given = as_tensors(g, count)
-    for hook in tuple(after.values()):
-        result = hook(tuple(map(as_seen, (sent[i] for i in shown))), given)
-        if result is None:
-            continue
-        if not isinstance(result, tuple):
-            raise error("graph.hook_result", kind=type(result).__name__)
-        if len(result) != len(shown):
-            name = getattr(hook, "__name__", "<unknown>")
-            raise error("graph.hook_count", name=name, got=len(result), expected=len(shown))
-        for i, part in zip(shown, result, strict=True):
-            sent[i] = as_gradient(part)
-    return sent
-
-
-def as_tensors(g: Any, count: int | None = None) -> tuple[Tensor | None, ...]:
-    """Return a node's cotangent, or those of its ``count`` outputs, as Tensors."""
-    return tuple(map(as_seen, separate(g, count)))
 
 
 class _Packer(Observer):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from autodiff_kit.autograd.grad_mode import Switch, local
+from autodiff_kit.autograd.grad_mode import Switch
+from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
 
 __all__ = ["inference_mode", "set_grad_enabled"]

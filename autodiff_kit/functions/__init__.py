@@ -1,8 +1,8 @@
-"""Functions of tensors, at the top of the namespace and as methods: which file has which.
+"""Functions of tensors, at the top of the namespace and as methods: how they are found.
 
-After reading this file you know where to look: ``torch.tril``, which is ``x.tril`` too, is in
-``diagonals.py``. A file is loaded when one of its functions is first asked for; only ``basic.py``
-is there from the start. Read next: ``declared.py``.
+After reading this file you know that a file is loaded when one of its functions is first asked for;
+only ``basic.py`` is there from the start. Which file has which, ``function_files.py`` says:
+``torch.tril``, which is ``x.tril`` too, is in ``diagonals.py``. Read next: ``declared.py``.
 """
 
 from __future__ import annotations
@@ -11,120 +11,27 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from autodiff_kit.function_files import FILE_OF
+from autodiff_kit.methods import in_place, running_in_place
+
 if TYPE_CHECKING:
     from autodiff_kit.functions.basic import *  # noqa: F403
 
-__all__ = ["FILES", "FUNCTIONS", "METHODS", "find", "method_of"]
-
-FILES = {
-    "arranging": """
-        adjoint as_strided broadcast_shapes broadcast_tensors broadcast_to expand_as fliplr
-        flipud moveaxis movedim narrow_copy ravel repeat_interleave reshape_as roll rot90
-        select squeeze_ sum_to_size swapaxes swapaxes_ swapdims t_ tile transpose_ unflatten
-        unfold unravel_index unsqueeze_ view_as
-    """,
-    "calculus": """
-        absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan
-        atanh clip conj cosh deg2rad erf erfc erfinv exp2 fix frac isfinite isinf isneginf
-        isposinf isreal log10 log2 logical_not logit nan_to_num negative positive rad2deg
-        real sgn signbit sinc sinh trunc
-    """,
-    "comparing": """
-        allclose apply_ equal greater greater_equal is_complex is_nonzero is_same_size
-        is_signed isclose isin less less_equal map_ not_equal
-    """,
-    "diagonals": """
-        block_diag diag diag_embed diagflat diagonal fill_diagonal_ trace tril tril_indices
-        triu triu_indices
-    """,
-    "draws": """
-        bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal
-        normal_ randint_like random_ uniform_
-    """,
-    "joining": """
-        atleast_1d atleast_2d atleast_3d cartesian_prod column_stack combinations concat
-        concatenate dsplit dstack hsplit hstack meshgrid row_stack split_with_sizes
-        tensor_split vsplit vstack
-    """,
-    "making": """
-        as_tensor asarray empty_like frombuffer full_like logspace new new_empty new_full
-        new_ones new_tensor new_zeros randn_like range scalar_tensor vander
-    """,
-    "pairs": """
-        addcdiv addcmul arctan2 atan2 bitwise_and bitwise_left_shift bitwise_not bitwise_or
-        bitwise_right_shift bitwise_xor copysign divide float_power fmax fmin fmod gcd
-        heaviside hypot lcm ldexp lerp logaddexp logaddexp2 logical_and logical_or
-        logical_xor multiply rsub subtract true_divide xlogy
-    """,
-    "picking": """
-        argwhere bincount bucketize count_nonzero index_copy index_fill index_put
-        masked_scatter nonzero scatter_add scatter_reduce searchsorted take take_along_dim
-        unique unique_consecutive
-    """,
-    "products": """
-        addbmm addmv addr baddbmm cdist cross det ger inner inverse kron logdet matrix_power
-        slogdet tensordot vdot
-    """,
-    "ranking": """
-        aminmax argsort corrcoef cov dist histc histogram kthvalue median mode msort nanmean
-        nanmedian nanquantile nansum quantile std_mean var_mean
-    """,
-    "scans": """
-        cummax cummin cumprod cumulative_trapezoid diff logcumsumexp trapezoid trapz
-    """,
-    "types": """
-        BoolTensor ByteTensor can_cast CharTensor DoubleTensor finfo FloatTensor HalfTensor
-        iinfo IntTensor LongTensor promote_types result_type ShortTensor
-    """,
-}
-
-# Of these, PyTorch has no method, and of the others below no function.
-_NO_METHODS = """
-    as_tensor asarray atleast_1d atleast_2d atleast_3d block_diag BoolTensor
-    broadcast_shapes broadcast_tensors bucketize ByteTensor can_cast cartesian_prod cdist
-    CharTensor column_stack combinations concat concatenate cumulative_trapezoid
-    DoubleTensor dstack empty_like finfo FloatTensor frombuffer full_like HalfTensor hstack
-    iinfo IntTensor isin logspace LongTensor meshgrid normal promote_types randint_like
-    randn_like range real result_type row_stack rsub scalar_tensor searchsorted ShortTensor
-    std_mean tensordot trapezoid trapz tril_indices triu_indices unravel_index vander
-    var_mean vstack
-"""
-_NO_FUNCTIONS = """
-    apply_ bernoulli_ cauchy_ expand_as exponential_ fill_diagonal_ geometric_ log_normal_
-    map_ new new_empty new_full new_ones new_tensor new_zeros normal_ random_ reshape_as
-    squeeze_ sum_to_size swapaxes_ t_ transpose_ unfold uniform_ unsqueeze_ view_as
-"""
-# ``x.acos_()`` is ``x.acos()``, written into ``x``.
-_IN_PLACE = """
-    absolute acos acosh addcdiv addcmul addmv addr arccos arccosh arcsin arcsinh arctan
-    arctan2 arctanh asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift
-    bitwise_not bitwise_or bitwise_right_shift bitwise_xor clip copysign cosh cumprod
-    deg2rad divide eq erf erfc erfinv exp2 fix fmod frac gcd ge greater greater_equal gt
-    heaviside hypot index_copy index_fill index_put lcm ldexp le lerp less less_equal log10
-    log2 logical_and logical_not logical_or logical_xor logit lt masked_scatter multiply
-    nan_to_num ne negative not_equal rad2deg scatter_add scatter_reduce sgn sinc sinh
-    subtract tril triu true_divide trunc xlogy
-"""
-
-_FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
-FUNCTIONS = tuple(sorted(_FILE_OF.keys() - _NO_FUNCTIONS.split()))
-METHODS = (*sorted(_FILE_OF.keys() - _NO_METHODS.split()), *(f"{n}_" for n in _IN_PLACE.split()))
+__all__ = ["find", "method_of"]
 
 
 @cache
 def find(name: str) -> Any:
     """Return a function; AttributeError if there is none of this name."""
-    file = _FILE_OF.get(name, "basic")
+    file = FILE_OF.get(name, "basic")
     return getattr(import_module(f"autodiff_kit.functions.{file}"), name)
 
 
 @cache
 def method_of(name: str) -> Any:
     """Return what a function is as a method."""
-    if name in _FILE_OF:
+    if name in FILE_OF:
         return find(name).method
-    from autodiff_kit.methods import in_place, running_in_place
-
     make = running_in_place if name == "cumprod_" else in_place
     return make(name.removesuffix("_"))
 

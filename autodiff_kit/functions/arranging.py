@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import inplace, ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import Size
 from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Ints, function, method, overloaded
 from autodiff_kit.ops import counting, moving
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["adjoint", "as_strided", "broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 __all__ += ["expand_as", "fliplr", "flipud", "moveaxis", "movedim", "narrow_copy", "ravel"]

@@ -6,18 +6,16 @@ After reading this file you know that most of them are the method under another 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from autodiff_kit import ops
-from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
+from autodiff_kit.core.base import wrap
+from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
+from autodiff_kit.methods import check_operand, where
 from autodiff_kit.signatures import checked, wrong_call
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["abs", "abs_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bmm"]
 __all__ += ["cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_"]
@@ -142,36 +140,6 @@ def pow(input: Any, exponent: Any) -> Tensor:
     if not isinstance(exponent, Tensor):
         _check_input("pow", input, exponent)
     return input**exponent
-
-
-def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """Return ``input`` where the condition holds, else ``other``; shapes broadcast.
-
-    With the condition alone, return the indices where it holds, one tensor per dimension.
-    RuntimeError if the condition is not a bool tensor, or shapes do not fit.
-    """
-    check_operand("where", "condition", 1, condition, numbers=False)
-    if input is None and other is None:
-        return tuple(wrap(indices) for indices in np.nonzero(np.atleast_1d(condition._array)))
-    if condition._array.dtype == np.uint8:
-        warnings.warn(
-            "where received a uint8 condition tensor. This behavior is deprecated and will be "
-            "removed in a future version of PyTorch. Use a boolean condition instead.",
-            UserWarning,
-            stacklevel=2,
-        )
-        condition = condition.bool()
-    if condition._array.dtype != bool:
-        raise error("dtypes.where_condition", kind=tensor_type(condition._array.dtype))
-    check_operand("where", "input", 2, input, numbers=True)
-    check_operand("where", "other", 3, other, numbers=True)
-    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        input = wrap(result_dtype(input, other).type(input))
-    kind = result_dtype(*(getattr(value, "_array", value) for value in (input, other)))
-    for value in (input, other):
-        if not isinstance(value, Tensor) and kind != np.float16:
-            number_in(value, kind)  # refuses one that does not fit
-    return ops.where(condition, input, other)
 
 
 @_checked

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import writable
 from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Operand, function, method, overloaded
 from autodiff_kit.ops import counting, pairs
-from autodiff_kit.tensor import Tensor, writable
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["allclose", "apply_", "equal", "greater", "greater_equal", "is_complex", "is_nonzero"]
 __all__ += [

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes
-from autodiff_kit.creation import made
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import made
 from autodiff_kit.functions.declared import Dtype, Number, function, method
 from autodiff_kit.ops import diagonals
 from autodiff_kit.tensor import Tensor

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import inplace
-from autodiff_kit.creation import made, numpy_type, shape_of_sizes
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import made, numpy_type, shape_of_sizes
 from autodiff_kit.functions.declared import Dtype, Ints, Operand, function, method, overloaded
 from autodiff_kit.ops import drawing
 from autodiff_kit.ops.layouts import fill_in_order

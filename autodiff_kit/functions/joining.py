@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat, check_list, stack
 from autodiff_kit.functions.declared import Ints, Tensors, function, overloaded
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "cartesian_prod", "column_stack"]
 __all__ += ["combinations", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack"]

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import creation, dtypes
-from autodiff_kit.creation import factory, like, made, numpy_type
+from autodiff_kit.creation import factory, like
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import from_data, from_numpy, legacy_array, made, numpy_type
 from autodiff_kit.functions.declared import Dtype, Ints, Number, function, method
 from autodiff_kit.tensor import Tensor
 
@@ -53,7 +54,7 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
-        return creation.from_numpy(data)
+        return from_numpy(data)
     return creation.tensor(data, dtype=dtype)
 
 
@@ -90,7 +91,7 @@ def frombuffer(
 ) -> Tensor:
     """Make a tensor that shares the memory of bytes."""
     array = np.frombuffer(buffer, dtype.numpy, count, offset)
-    return creation.from_numpy(array).requires_grad_(requires_grad)
+    return from_numpy(array).requires_grad_(requires_grad)
 
 
 @factory
@@ -165,7 +166,7 @@ def new_tensor(
         warnings.warn(f"{words}tensor.new_tensor(sourceTensor).", UserWarning, stacklevel=3)
         data = data._array
     options: Any = {"device": device, "requires_grad": requires_grad}
-    array = creation.from_data("new_tensor", data, None)
+    array = from_data("new_tensor", data, None)
     kind = (dtype or self.dtype).numpy
     return creation.tensor(array.astype(kind), **options)
 
@@ -173,7 +174,7 @@ def new_tensor(
 @method
 def new(self: Tensor, *data: Any) -> Tensor:
     """Make a tensor of the tensor's dtype: of sizes, or from one list."""
-    return made(creation.legacy_array(data, self.dtype))
+    return made(legacy_array(data, self.dtype))
 
 
 # -- rows of numbers ------------------------------------------------------------------------------

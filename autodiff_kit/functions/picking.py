@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Ints, Operand, Tensors, function, overloaded
 from autodiff_kit.methods import check_operand
 from autodiff_kit.ops import counting, selecting
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["argwhere", "bincount", "bucketize", "count_nonzero", "index_copy", "index_fill"]
 __all__ += ["index_put", "masked_scatter", "nonzero", "scatter_add", "scatter_reduce"]

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import creation, dtypes
+from autodiff_kit import dtypes
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import legacy_array, made
 from autodiff_kit.functions.declared import Operand
 from autodiff_kit.tensor import Tensor
 
@@ -105,7 +106,7 @@ class _OfOneType(type):
         if len(data) == 1 and isinstance(data[0], Tensor) and data[0].dtype is not cls.dtype:
             own, other = cls.dtype.c_type, data[0].dtype.c_type
             raise error("functions.legacy_dtype", own=own, other=other)
-        return creation.made(creation.legacy_array(data, cls.dtype))
+        return made(legacy_array(data, cls.dtype))
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"

@@ -13,7 +13,7 @@ import math
 import warnings
 from typing import Any
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import empty
 from autodiff_kit.errors import error
 from autodiff_kit.nn import functional as F

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import empty, tensor
 from autodiff_kit.errors import error
 from autodiff_kit.nn import functional as F

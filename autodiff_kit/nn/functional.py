@@ -16,7 +16,8 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
-from autodiff_kit.autograd.versions import note_change
+from autodiff_kit.core.base import share
+from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
@@ -36,7 +37,7 @@ from autodiff_kit.nn.functional_losses import constant
 from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import Tensor, share
+from autodiff_kit.tensor import Tensor
 
 __all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses, *_pooling]
 __all__ += ["batch_norm", "embedding", "group_norm", "instance_norm", "layer_norm", "linear"]
@@ -67,7 +68,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if rank < 2:
             ops.check_addmm(bias._array, rows._array, weight._array)  # which refuses it
         return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
-    return ops.matmul(input, ops.t(weight)).add_(bias)  # type: ignore[no-any-return]
+    return ops.matmul(input, ops.t(weight)).add_(bias)
 
 
 # -- normalisation, embedding ---------------------------------------------------------------------

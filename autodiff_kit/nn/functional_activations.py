@@ -202,4 +202,4 @@ def _dim(name: str, x: Tensor, dim: int | None) -> int:
         words = f"Implicit dimension choice for {name} has been deprecated. Change the call to "
         warnings.warn(f"{words}include dim=X as an argument.", UserWarning, stacklevel=3)
         dim = 0 if x.ndim in (0, 1, 3) else 1
-    return x._dim(dim)  # type: ignore[no-any-return]
+    return x._dim(dim)

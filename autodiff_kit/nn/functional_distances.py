@@ -23,7 +23,7 @@ __all__ += ["margin_ranking_loss", "normalize", "pairwise_distance", "triplet_ma
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """Divide vectors along a dimension by their ``p``-norm, which counts as ``eps`` at least."""
     length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand(input.shape)
-    return input / length  # type: ignore[no-any-return]
+    return input / length
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.autograd.grad_mode import local, no_grad
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy"]
 __all__ += ["gaussian_nll_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss"]
@@ -341,7 +343,7 @@ def gaussian_nll_loss(
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
         losses += 0.5 * math.log(2 * math.pi)
-    return losses if reduction == "none" else getattr(losses, reduction)()  # type: ignore[no-any-return]
+    return losses if reduction == "none" else getattr(losses, reduction)()
 
 
 def binary_cross_entropy(

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
 from autodiff_kit.methods import check_operand
 from autodiff_kit.ops.windows import Grid
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d"]
 __all__ += ["avg_pool2d", "interpolate", "max_pool1d", "max_pool2d"]

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autodiff_kit.autograd.function import Function, FunctionCtx
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
 from autodiff_kit.tensor import Tensor
-
-if TYPE_CHECKING:
-    from autodiff_kit.nn.module import Module
 
 __all__ = ["BackwardWatch"]
 
@@ -44,7 +41,7 @@ class BackwardHookFunction(Function):
 class BackwardWatch:
     """One call of a module, whose hooks wait for the gradients."""
 
-    def __init__(self, module: Module, hooks: tuple[Callable[..., Any], ...]) -> None:
+    def __init__(self, module: Any, hooks: tuple[Callable[..., Any], ...]) -> None:
         self._module, self._hooks = module, hooks
         self._grad_output: Gradients | None = None
         self._count, self._inputs_watched = 0, False

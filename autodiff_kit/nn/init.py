@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
 from autodiff_kit.random import Generator, default_generator, scaled
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_"]
 __all__ += ["ones_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_"]

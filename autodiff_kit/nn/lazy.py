@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import tensor
 from autodiff_kit.errors import error
 from autodiff_kit.nn.batchnorm import BatchNorm1d, BatchNorm2d

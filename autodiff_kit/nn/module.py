@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, Self
 
-from autodiff_kit.autograd.hooks import RemovableHandle
+from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.creation import zeros
 from autodiff_kit.dtypes import float16, float32, float64
 from autodiff_kit.errors import error

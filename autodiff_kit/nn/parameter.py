@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local, no_grad
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.base import share, wrap
+from autodiff_kit.core.mode import local
 from autodiff_kit.creation import empty
 from autodiff_kit.dtypes import Size, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import Tensor, share, wrap
+from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import set_grad
 
 __all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import is_lazy
 from autodiff_kit.tensor import Tensor
-
-if TYPE_CHECKING:
-    from autodiff_kit.nn.module import Module
 
 __all__ = ["State"]
 
@@ -85,7 +82,7 @@ class State:
         return keys
 
 
-def _own(module: Module) -> dict[str, Tensor]:
+def _own(module: Any) -> dict[str, Tensor]:
     """Return the parameters and buffers of the module itself that belong to its state."""
     own: dict[str, Tensor | None] = {**module._parameters, **module._buffers}
     left_out = module.__dict__.get("_non_persistent", ())

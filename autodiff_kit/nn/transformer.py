@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.core.mode import local
 from autodiff_kit.creation import tensor
 from autodiff_kit.errors import error
 from autodiff_kit.nn import functional as F
@@ -99,12 +99,12 @@ class _Layer(Module):
         """Add what a part makes of x, and normalize before or after that."""
         norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
         if self.norm_first:
-            return x + dropout(part(norm(x)))  # type: ignore[no-any-return]
-        return norm(x + dropout(part(x)))  # type: ignore[no-any-return]
+            return x + dropout(part(norm(x)))
+        return norm(x + dropout(part(x)))
 
     def _feed(self, x: Tensor) -> Tensor:
         x = self.dropout(self.activation(self.linear1(x)))
-        return self.linear2(x)  # type: ignore[no-any-return]
+        return self.linear2(x)
 
 
 class TransformerEncoderLayer(_Layer):
@@ -126,7 +126,7 @@ class TransformerEncoderLayer(_Layer):
         masks = {"key_padding_mask": src_key_padding_mask, "attn_mask": src_mask}
 
         def attend(x: Tensor) -> Tensor:
-            return self.self_attn(x, x, x, **masks, need_weights=False, is_causal=is_causal)[0]  # type: ignore[no-any-return]
+            return self.self_attn(x, x, x, **masks, need_weights=False, is_causal=is_causal)[0]
 
         return self._added(self._added(src, 1, attend), 2, self._feed)
 
@@ -165,11 +165,11 @@ class TransformerDecoderLayer(_Layer):
         others = {"key_padding_mask": memory_key_padding_mask, "attn_mask": memory_mask}
 
         def attend(x: Tensor) -> Tensor:
-            return self.self_attn(x, x, x, **own, need_weights=False, is_causal=tgt_is_causal)[0]  # type: ignore[no-any-return]
+            return self.self_attn(x, x, x, **own, need_weights=False, is_causal=tgt_is_causal)[0]
 
         def read(x: Tensor) -> Tensor:
             options = {"need_weights": False, "is_causal": memory_is_causal}
-            return self.multihead_attn(x, memory, memory, **others, **options)[0]  # type: ignore[no-any-return]
+            return self.multihead_attn(x, memory, memory, **others, **options)[0]
 
         x = self._added(self._added(tgt, 1, attend), 2, read)
         return self._added(x, 3, self._feed)
@@ -356,7 +356,7 @@ class Transformer(Module):
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
         padding = tgt_key_padding_mask, memory_key_padding_mask
         causal = tgt_is_causal, memory_is_causal
-        return self.decoder(tgt, memory, tgt_mask, memory_mask, *padding, *causal)  # type: ignore[no-any-return]
+        return self.decoder(tgt, memory, tgt_mask, memory_mask, *padding, *causal)
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import empty
 from autodiff_kit.nn import init
 from autodiff_kit.nn.module import Module

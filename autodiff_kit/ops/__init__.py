@@ -12,6 +12,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from autodiff_kit.core.op import OPS as OPS
+from autodiff_kit.core.op import Op as Op
+from autodiff_kit.core.op import Rule as Rule
 from autodiff_kit.ops.arithmetic import *
 from autodiff_kit.ops.elementwise import *
 from autodiff_kit.ops.indexing import *
@@ -20,9 +23,6 @@ from autodiff_kit.ops.powers import *
 from autodiff_kit.ops.reduction import *
 from autodiff_kit.ops.rounding import *
 from autodiff_kit.ops.shape import *
-from autodiff_kit.ops.table import OPS as OPS
-from autodiff_kit.ops.table import Op as Op
-from autodiff_kit.ops.table import Rule as Rule
 from autodiff_kit.ops.table import op as op
 from autodiff_kit.ops.table import vjp as vjp
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.activations import erf
 from autodiff_kit.ops.checks import refuse
 from autodiff_kit.ops.elementwise import cos, exp, log, masked, rsqrt, sin, where, zeros_like

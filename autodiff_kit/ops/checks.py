@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.messages import broadcast_message

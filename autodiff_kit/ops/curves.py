@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.elementwise import clamp_max, exp, flat_in, masked, sigmoid, tanh, where

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.shape import expand, reshape, slice_dim
 from autodiff_kit.ops.table import op, vjp

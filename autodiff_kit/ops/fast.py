@@ -12,22 +12,23 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import Node, Value, WideNode
-from autodiff_kit.autograd.versions import next_number
-from autodiff_kit.ops.apply import ARRAYS, apply, tensors
+from autodiff_kit.core.base import ARRAYS, share, tensor_class
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node, WideNode
+from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.versions import INFERENCE, next_number
+from autodiff_kit.core.view_nodes import note_view
+from autodiff_kit.ops.apply import apply
 from autodiff_kit.ops.messages import shape_message
+from autodiff_kit.ops.several import function_of_several
 
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
-
-__all__ = ["SameForEach", "caller", "forward_of", "function_of", "text_of"]
+__all__ = ["forward_of", "function_of", "text_of"]
 
 ONE_INPUT = """
 def {name}(x{params}):
@@ -141,6 +142,9 @@ def constant(number: float, dtype: np.dtype[Any]) -> Value:
 
 _NAMES = {
     "ARRAYS": ARRAYS,
+    "INFERENCE": INFERENCE,
+    "note_view": note_view,
+    "share": share,
     "apply": apply,
     "array": np.ndarray,
     "Node": Node,
@@ -164,8 +168,6 @@ def forward_of(row: Op) -> Callable[..., Any]:
 def function_of(row: Op) -> Callable[..., Any]:
     """Return the function that applies an op; its text is made when it is first called."""
     if row.several:
-        from autodiff_kit.ops.several import function_of_several  # which needs the table
-
         return function_of_several(row)
     forward = forward_of(row)
     if row.is_variadic:
@@ -183,8 +185,7 @@ def function_of(row: Op) -> Callable[..., Any]:
 
         text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        of_tensors = ("INFERENCE", "Tensor", "note_view", "share")
-        names.update({name: getattr(tensors, name) for name in of_tensors})
+        names["Tensor"] = tensor_class()
         made: dict[str, Any] = {}
         exec(compile(text, file, "exec"), made)
         function.__code__ = made[row.name].__code__
@@ -279,24 +280,3 @@ def _if_read(name: str, value: str, row: Op) -> str:
 
 def _reads(row: Op, wrt: str) -> tuple[str, ...]:
     return row.rules[wrt].reads if wrt in row.rules else ()
-
-
-@cache
-def caller(arguments: str) -> Callable[..., Callable[..., Value]]:
-    """Return what brings a rule into positional form.
-
-    One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
-    ``lambda rule: lambda g, out, x, y, rest: rule(g, y)``.
-    """
-    made: Callable[..., Any] = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
-    return made
-
-
-class SameForEach:
-    """The rules of a variadic op: one function, told which input it is for."""
-
-    def __init__(self, rule: Callable[..., Value]) -> None:
-        self._rule = rule
-
-    def __getitem__(self, index: int) -> Callable[..., Value]:
-        return lambda g, out, x, y, rest: self._rule(g, out, x, y, (*rest, index))

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.base import ARRAYS, wrap
+from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops.apply import ARRAYS, tensors
 from autodiff_kit.ops.checks import Ints, unless_misfit
 from autodiff_kit.ops.elementwise import masked, to_copy
 from autodiff_kit.ops.messages import broadcast_message
@@ -36,7 +36,7 @@ def zeros(g: Value, shape: Ints) -> Value:
     """Return zeros of the dtype and kind (array or Tensor) of ``g``, to put it back into."""
     if isinstance(g, ARRAYS):
         return np.zeros(shape, g.dtype)[()]
-    return tensors.wrap(np.zeros(shape, g._array.dtype)[()])
+    return wrap(np.zeros(shape, g._array.dtype)[()])
 
 
 # -- places along a dimension: index has as many dimensions as x ----------------------------------

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.base import TensorBase, refuse_to_save
+from autodiff_kit.core.op import Value
+from autodiff_kit.core.versions import INFERENCE
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error, warn_of_list_key
-from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
 from autodiff_kit.ops.layouts import arranged
@@ -246,8 +247,8 @@ def getitem(x: Value, key: Any) -> Value:
         if any(k.dtype != bool for k in gather.values()):
             check_numbers(indices, part.shape)
         tensors_in_key = [k for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k)]
-        if any(k._changes is tensors.INFERENCE for k in tensors_in_key) and is_recorded(part):
-            tensors.refuse_to_save()
+        if any(k._changes is INFERENCE for k in tensors_in_key) and is_recorded(part):
+            refuse_to_save()
         return index(part, indices=Indices(indices, (k._array for k in tensors_in_key)))
     return alias(part) if part is x else part
 
@@ -347,7 +348,7 @@ def as_key(key: Any, stacklevel: int) -> Any:
     Source: an old rule of NumPy's, which PyTorch keeps.
     """
     if isinstance(key, list) and len(key) < 32:
-        kinds = (tensors.Tensor, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
+        kinds = (TensorBase, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
         if any(isinstance(k, kinds) for k in key):
             warn_of_list_key(stacklevel + 1)
             return tuple(key)
@@ -366,10 +367,10 @@ def _known(k: Any) -> Any:
         return k.item()
     if isinstance(k, str):
         raise error("indexing.string_key", kind=type(k).__name__)
-    if not isinstance(k, tensors.Tensor | np.ndarray | Sequence):
+    if not isinstance(k, TensorBase | np.ndarray | Sequence):
         raise error("indexing.wrong_key", kind=type(k).__name__)
-    array = np.asarray(k._array if isinstance(k, tensors.Tensor) else k)
-    if array.dtype.kind == "f" and not isinstance(k, tensors.Tensor):
+    array = np.asarray(k._array if isinstance(k, TensorBase) else k)
+    if array.dtype.kind == "f" and not isinstance(k, TensorBase):
         array = array.astype(int)
     if array.dtype == np.uint8:
         array = array.astype(bool)  # PyTorch's old masks
@@ -377,7 +378,7 @@ def _known(k: Any) -> Any:
 
 
 def _is_tensor(k: Any) -> bool:
-    return isinstance(k, tensors.Tensor) and k.ndim > 0
+    return isinstance(k, TensorBase) and k.ndim > 0
 
 
 def _consumed(keys: list[Any]) -> int:

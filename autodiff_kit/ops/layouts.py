@@ -11,14 +11,11 @@ Read next: ``elementwise.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
+from autodiff_kit.core.op import Op, Value
 
 __all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out"]
 

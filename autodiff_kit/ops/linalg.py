@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
-from autodiff_kit.autograd.versions import note_change
+from autodiff_kit.core.base import TensorBase, share
+from autodiff_kit.core.op import OpFunction, Value
+from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops.apply import tensors
 from autodiff_kit.ops.shape import drop_dim, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from autodiff_kit.ops.table import op, vjp
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import OpFunction
-    from autodiff_kit.tensor import Tensor
 
 __all__ = ["bmm", "dot", "matmul", "mm", "mm_like", "mv", "product"]
 
@@ -116,7 +112,7 @@ def bmm(x: Value, y: Value) -> Value:
     return x @ y if x.dtype == y.dtype else (x @ y).astype(y.dtype)  # of no elements
 
 
-def matmul(x: Tensor, y: Tensor) -> Tensor:
+def matmul(x: TensorBase, y: TensorBase) -> Any:
     """Multiply by the rules of ``@``, as PyTorch's ``matmul`` does.
 
     Vectors and matrices go to ``dot``, ``mv`` and ``mm``; with more dimensions the leading ones
@@ -128,8 +124,8 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
     except AttributeError:
         pass
     for operand, other in ((y, x), (x, y)):
-        if not isinstance(operand, tensors.Tensor):
-            if not isinstance(other, tensors.Tensor):
+        if not isinstance(operand, TensorBase):
+            if not isinstance(other, TensorBase):
                 return x @ y  # a rule at work on arrays
             if operand is y and isinstance(y, np.ndarray):
                 return NotImplemented  # NumPy's turn
@@ -146,7 +142,7 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
     return _folded(x, y) if _folds(x, y) else _batched(x, y)
 
 
-def _folds(x: Tensor, y: Tensor) -> bool:
+def _folds(x: TensorBase, y: TensorBase) -> bool:
     """Return whether the batch of one factor goes into its rows: one product instead of many.
 
     Source: PyTorch's ``should_fold``, which avoids copies, and a gradient for every entry of the
@@ -162,18 +158,18 @@ def _folds(x: Tensor, y: Tensor) -> bool:
     return x.ndim != 2 and (joined or not wide.numel())
 
 
-def _folded(x: Tensor, y: Tensor) -> Tensor:
+def _folded(x: TensorBase, y: TensorBase) -> Any:
     is_left = x.ndim > y.ndim  # else the product of the transposes is transposed: x y = (y' x')'
     wide, narrow = (
         (x, y) if is_left else (transpose(y, dim0=-2, dim1=-1), x if x.ndim < 2 else t(x))
     )
     flat = wide.reshape(math.prod(wide.shape[:-1]), wide.shape[-1])
     product = (mv if narrow.ndim == 1 else mm)(flat, narrow)
-    out: Tensor = unsafe_view(product, shape=(*wide.shape[:-1], *narrow.shape[1:]))
+    out: TensorBase = unsafe_view(product, shape=(*wide.shape[:-1], *narrow.shape[1:]))
     return out if is_left or x.ndim < 2 else transpose(out, dim0=-2, dim1=-1).contiguous()
 
 
-def _batched(x: Tensor, y: Tensor) -> Tensor:
+def _batched(x: TensorBase, y: TensorBase) -> Any:
     if x.ndim == y.ndim == 3 and len(x) != len(y):  # one of them is broadcast: it can be folded
         if len(x) == 1 and x.requires_grad:
             return matmul(squeeze_dim(x, dim=0), y)
@@ -189,14 +185,14 @@ def _batched(x: Tensor, y: Tensor) -> Tensor:
     return unsafe_view(product, shape=(*batch, *x.shape[-2:-1], *y.shape[-1:] * (y.ndim > 1)))
 
 
-def _squeezed(product: Tensor, dim: int) -> Tensor:
+def _squeezed(product: TensorBase, dim: int) -> Any:
     """Take away the dimension that a vector was given; PyTorch does so in place."""
     out = drop_dim(product, dim=dim)
-    note_change(tensors.share(out))
+    note_change(share(out))
     return out
 
 
-def _batch(x: Tensor, y: Tensor) -> Any:
+def _batch(x: TensorBase, y: TensorBase) -> Any:
     try:
         return np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     except ValueError:

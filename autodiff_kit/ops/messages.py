@@ -7,12 +7,10 @@ do not fit. Read next: ``checks.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autodiff_kit.core.op import Op
 from autodiff_kit.errors import error
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
 
 __all__ = ["broadcast_message", "not_a_tensor", "shape_message"]
 

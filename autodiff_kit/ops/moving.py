@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import as_strided as strided
 
-from autodiff_kit.autograd.node import Value
-from autodiff_kit.autograd.versions import memory_of
+from autodiff_kit.core.op import Value
+from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.indexing import index_backward

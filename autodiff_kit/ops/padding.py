@@ -7,19 +7,16 @@ so that their gradients add up. Read next: ``pooling.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
-from autodiff_kit.ops.apply import tensors
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.op import OpFunction, Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.gathering import index_add, zeros
 from autodiff_kit.ops.table import op
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import OpFunction
 
 __all__ = ["BORDERS"]
 
@@ -55,7 +52,7 @@ def _declare(name: str, node: str, choose: Callable[[Any, int], Any]) -> OpFunct
     def _(g: Value, x: Value, pad: Ints) -> Value:  # its shape would do: PyTorch saves all of x
         for dim, index in _indices(x.shape, pad, choose):
             shape = (*g.shape[:dim], x.shape[dim], *g.shape[dim + 1 :])
-            places = tensors.wrap(index) if hasattr(g, "_array") else index
+            places = wrap(index) if hasattr(g, "_array") else index
             g = index_add(zeros(g, shape), places, g, dim=dim)
         return flat_in(g, x)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.indexing import index_backward

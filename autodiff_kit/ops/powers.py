@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import log, masked, zeros_like

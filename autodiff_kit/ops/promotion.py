@@ -6,15 +6,13 @@ its own, so that its gradient is converted back. Read next: ``dtypes.py`` (``res
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.ops.messages import not_a_tensor
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
 
 __all__ = ["promoted"]
 
@@ -28,8 +26,6 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
     TypeError if one is neither a tensor nor a number; or what the op's own check raises.
     """
-    from autodiff_kit.ops import promote
-
     own = {value._array.dtype if hasattr(value, "_array") else None for value in inputs}
     if len(own) == 1 and own <= _FLOATS:
         return inputs  # the commonest case: a tenth of the time
@@ -63,7 +59,7 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         values = [_wrapped(v, dtype) if isinstance(v, int) else v for v in values]
     for i, array in enumerate(arrays):
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
-            values[i] = promote(values[i], dtype=dtype)
+            values[i] = OPS["promote"].function(values[i], dtype=dtype)
             values[i]._changes = inputs[i]._changes  # one made in inference mode stays one
     return tuple(values)
 

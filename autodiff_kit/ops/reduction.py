@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
-from autodiff_kit.ops.apply import ARRAYS
+from autodiff_kit.core.base import ARRAYS
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in, masked
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.activations import floats_only
 from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.table import op

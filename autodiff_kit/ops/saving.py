@@ -8,16 +8,13 @@ tensors that were converted for it, and that whole numbers have no history. Read
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import Value
-from autodiff_kit.autograd.versions import INFERENCE
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.versions import INFERENCE
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
 
 __all__ = ["check_saved", "is_recorded", "may_record", "refuse_whole"]
 

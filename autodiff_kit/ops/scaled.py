@@ -5,7 +5,7 @@ Read ``arithmetic.py`` first.
 
 from __future__ import annotations
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import number_in
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.table import op, vjp

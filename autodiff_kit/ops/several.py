@@ -2,23 +2,21 @@
 
 After reading this file you know how tensors come to share one node. All outputs are views of the
 one input; each is told to whoever watches as an op of its own, with its number as ``index``.
-Read next: ``autograd/outputs.py``.
+Read next: ``core/outputs.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import Node
-from autodiff_kit.autograd.outputs import OutputNode, SharedNode
-from autodiff_kit.autograd.versions import next_number
-from autodiff_kit.ops.apply import tensors
-from autodiff_kit.views import SEVERAL, note_view
-
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
+from autodiff_kit.core.base import TensorBase, share, wrap
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.op import Op
+from autodiff_kit.core.outputs import OutputNode, SharedNode
+from autodiff_kit.core.versions import next_number
+from autodiff_kit.core.view_nodes import SEVERAL, note_view
 
 __all__ = ["function_of_several"]
 
@@ -28,11 +26,10 @@ def function_of_several(row: Op) -> Callable[..., Any]:
     forward, defaults = row.forward, row.defaults
 
     def function(x: Any, **params: Any) -> Any:
-        if not isinstance(x, tensors.Tensor):  # a rule at work on arrays
+        if not isinstance(x, TensorBase):  # a rule at work on arrays
             return forward(x, **params)
-        array, edge, mode = tensors.share(x), x._node, local.mode
+        array, edge, mode = share(x), x._node, local.mode
         results = forward(array, **params)
-        wrap = tensors.wrap
         if edge is None or not mode.grad_enabled:
             outputs = [wrap(result) for result in results]
         else:

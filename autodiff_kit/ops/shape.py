@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import OPS, Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
@@ -231,9 +231,7 @@ def stack(*tensors: Value, dim: int) -> Value:
 
 @stack.vjp("tensors", tex=r"\bar z_k")
 def _(g: Value, index: int, dim: int) -> Value:
-    from autodiff_kit.ops.indexing import select
-
-    return select(g, dim=dim, index=index)
+    return OPS["select"].function(g, dim=dim, index=index)
 
 
 @op("x.repeat(repeats)", tex=r"\mathbf 1\,x", layout="rows")

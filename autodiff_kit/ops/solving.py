@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.linalg import matmul
 from autodiff_kit.ops.shape import expand, transpose, unsqueeze

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.gathering import scatter_add, zeros
 from autodiff_kit.ops.layouts import empty_like

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, isnan, masked, sign
 from autodiff_kit.ops.reduction import keep, mean_dim, share

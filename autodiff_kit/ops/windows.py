@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kit.autograd.node import Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 
 __all__ = ["Grid", "pad_array"]

@@ -9,10 +9,8 @@ import ast
 import inspect
 import textwrap
 from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Rule
+from autodiff_kit.core.op import Rule
 
 __all__ = ["expression_of", "source_of"]
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.versions import note_change
+from autodiff_kit.core.base import share, wrap
+from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.optim.optimizer import Array, InPlace
-from autodiff_kit.tensor import Tensor, share, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop"]
 

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import enable_grad, local
-from autodiff_kit.autograd.versions import note_change
+from autodiff_kit.autograd.grad_mode import enable_grad
+from autodiff_kit.core.base import share
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.versions import INFERENCE, note_change
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import clear_grad, type_name
-from autodiff_kit.tensor import INFERENCE, Tensor, share
+from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views
 
 __all__ = ["InPlace", "Optimizer"]

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.graph import Packed, current_hooks
-from autodiff_kit.autograd.hooks import Gradients
-from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.observer import Both, Observer
-from autodiff_kit.ops.apply import ARRAYS
-from autodiff_kit.ops.table import Op
+from autodiff_kit.core.base import ARRAYS
+from autodiff_kit.core.hooks import Gradients
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.observer import Both, Observer
+from autodiff_kit.core.op import Op
 from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.tensor import Tensor
 

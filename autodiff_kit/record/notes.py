@@ -14,7 +14,7 @@ from functools import cache, wraps
 from types import FrameType
 from typing import Any, Protocol, runtime_checkable
 
-from autodiff_kit.ops.table import Op
+from autodiff_kit.core.op import Op
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record import rounds
 from autodiff_kit.record.names import Names

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
 from autodiff_kit.autograd.graph import Packed, current_hooks
-from autodiff_kit.autograd.hooks import Gradients
-from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.observer import Both, Observer
-from autodiff_kit.autograd.versions import next_number
-from autodiff_kit.ops.table import Op
+from autodiff_kit.core.hooks import Gradients
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.observer import Both, Observer
+from autodiff_kit.core.op import Op
+from autodiff_kit.core.versions import next_number
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (
     DETACH,

@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-import autodiff_kit  # the front door, which finds `view` for `to_html`: no layer below does
 from autodiff_kit.files import written_whole
+from autodiff_kit.late import late
 from autodiff_kit.record.damage import find_damage
 
 __all__ = ["Recording", "RecordingError"]
@@ -116,16 +116,16 @@ class Recording:
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write one page that steps through the recording: no kernel, no install, no network."""
-        view = autodiff_kit.view
+        view = late("view")
         view.to_html(view.build(self), path, title=title)
 
     def to_text(self, step: int | None = None) -> str:
         """Tell the graph, and one step of it, in words."""
-        view = autodiff_kit.view
+        view = late("view")
         return str(view.to_text(view.build(self), step))
 
     def _repr_svg_(self) -> str | None:
-        view = autodiff_kit.view
+        view = late("view")
         return str(view.still_svg(view.build(self))) if self.nodes else None
 
     @classmethod

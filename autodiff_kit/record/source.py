@@ -17,8 +17,6 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-import autodiff_kit
-
 __all__ = ["Loop", "Place", "Sources", "Span", "is_foreign", "read_source", "span_within"]
 
 Where = list[int]  # source, line, column, end line, end column; columns count characters
@@ -26,7 +24,7 @@ Span = tuple[int, int, int, int]  # line, column, end line, end column; columns 
 
 _FOREIGN = tuple(
     os.path.join(folder, "")
-    for folder in (os.path.dirname(autodiff_kit.__file__), sysconfig.get_path("stdlib"))
+    for folder in (os.path.dirname(os.path.dirname(__file__)), sysconfig.get_path("stdlib"))
 )
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _COMPREHENSIONS = {

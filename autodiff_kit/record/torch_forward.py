@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.ops import OPS, load_all
+from autodiff_kit.core.op import OPS
+from autodiff_kit.ops import load_all
 from autodiff_kit.record.notes import DETACH, OVERWRITING, described, entry_of, guarded
 from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from autodiff_kit.ops import OPS
+from autodiff_kit.core.op import OPS
 
 __all__ = ["NO_OPERATION", "bind", "describe", "flat", "is_in_place", "name_of", "unknown"]
 

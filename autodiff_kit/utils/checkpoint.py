@@ -13,14 +13,16 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-from autodiff_kit.autograd.grad_mode import enable_grad, local
+from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.autograd.graph import saved_tensors_hooks
-from autodiff_kit.autograd.messages import saved_changed
-from autodiff_kit.autograd.versions import changes_of, next_number
+from autodiff_kit.core.base import refuse_to_save
+from autodiff_kit.core.messages import saved_changed
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.versions import changes_of, next_number
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
 from autodiff_kit.random import default_generator
-from autodiff_kit.tensor import Tensor, refuse_to_save
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["CheckpointError", "checkpoint"]
 

@@ -9,10 +9,10 @@ next: ``story_facts.py`` for that, ``story_svg.py`` for the picture.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from autodiff_kit.view.story_facts import Chapter, Facts
+from autodiff_kit.view.story_facts import Chapter, Facts, Story
 from autodiff_kit.view.story_paths import lost
 from autodiff_kit.view.story_svg import draw
 from autodiff_kit.view.story_told import cause, first_sentences
@@ -20,37 +20,6 @@ from autodiff_kit.view.story_told import cause, first_sentences
 __all__ = ["Chapter", "Story", "story"]
 
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
-
-
-@dataclass(frozen=True)
-class Story:
-    """What went wrong, place by place.
-
-    Attributes
-    ----------
-    title : str
-        The story in one line.
-    error : str
-        Class and first line of the message; "" if nothing was raised.
-    chapters : tuple of Chapter
-        In order of time; the last one is where it came to light.
-    mend : str
-        What to do.
-    svg : str
-        The code, the graph and the words, with the places numbered alike.
-    """
-
-    title: str
-    error: str
-    chapters: tuple[Chapter, ...]
-    mend: str
-    svg: str = ""
-
-    def __str__(self) -> str:
-        """Return all of it in words."""
-        lines = [self.title]
-        lines += [f"{i}. {chapter.words}" for i, chapter in enumerate(self.chapters, 1)]
-        return "\n".join([*lines, f"How to fix it: {self.mend}"])
 
 
 def story(recording: Any, leaf: str | None = None) -> Story | None:

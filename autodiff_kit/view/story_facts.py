@@ -47,6 +47,37 @@ class Chapter:
     where: Where | None = None
 
 
+@dataclass(frozen=True)
+class Story:
+    """What went wrong, place by place.
+
+    Attributes
+    ----------
+    title : str
+        The story in one line.
+    error : str
+        Class and first line of the message; "" if nothing was raised.
+    chapters : tuple of Chapter
+        In order of time; the last one is where it came to light.
+    mend : str
+        What to do.
+    svg : str
+        The code, the graph and the words, with the places numbered alike.
+    """
+
+    title: str
+    error: str
+    chapters: tuple[Chapter, ...]
+    mend: str
+    svg: str = ""
+
+    def __str__(self) -> str:
+        """Return all of it in words."""
+        lines = [self.title]
+        lines += [f"{i}. {chapter.words}" for i, chapter in enumerate(self.chapters, 1)]
+        return "\n".join([*lines, f"How to fix it: {self.mend}"])
+
+
 Told = tuple[str, list[Chapter], str]  # title, chapters, what mends it
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autodiff_kit.view.scene import Picture
+from autodiff_kit.view.story_facts import Chapter, Story
 from autodiff_kit.view.svg import _drawing, _px, _style, _text, text_width
-
-if TYPE_CHECKING:
-    from autodiff_kit.view.story import Chapter, Story
 
 __all__ = ["draw", "draw_parts"]
 

@@ -17,15 +17,13 @@ from html import escape
 from itertools import pairwise
 from math import prod, sqrt
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import combining, east_asian_width
 
+from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.formula import number
+from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.page import static
-
-if TYPE_CHECKING:
-    from autodiff_kit.view.layout import Point, Size
-    from autodiff_kit.view.scene import Picture
 
 __all__ = ["BoxText", "base_svg", "box_size", "heat", "still_svg", "text_width"]
 
@@ -85,7 +83,7 @@ def box_size(text: BoxText) -> tuple[float, float]:
 # -- the base drawing ---------------------------------------------------------------------------
 
 
-def base_svg(picture: Picture) -> str:
+def base_svg(picture: Drawn) -> str:
     """Return the whole graph as one ``<g>``, for the browser to toggle classes on.
 
     Nodes carry ``data-node``, arrows ``data-edge``; everything is there, nothing is hidden.
@@ -93,7 +91,7 @@ def base_svg(picture: Picture) -> str:
     return _drawing(picture, None)
 
 
-def _drawing(picture: Picture, state: Mapping[str, Any] | None) -> str:
+def _drawing(picture: Drawn, state: Mapping[str, Any] | None) -> str:
     parts = ["<g>"]
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
@@ -253,7 +251,7 @@ def _text(text: str) -> str:
 # -- stills -------------------------------------------------------------------------------------
 
 
-def still_svg(picture: Picture, step: int = -1, *, caption: bool = False) -> str:
+def still_svg(picture: Drawn, step: int = -1, *, caption: bool = False) -> str:
     """Return one step as an SVG that stands alone: for GitHub, a README, a closed notebook.
 
     It brings its own style, scoped to itself, follows light and dark, and says in words what it

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import combining, east_asian_width
 
+from autodiff_kit.view.drawn import Drawn
+from autodiff_kit.view.fold import Box, Outline
 from autodiff_kit.view.formula import (
     Names,
     decided,
@@ -26,10 +28,6 @@ from autodiff_kit.view.formula import (
     word,
 )
 from autodiff_kit.view.words import memory
-
-if TYPE_CHECKING:
-    from autodiff_kit.view.fold import Box, Outline
-    from autodiff_kit.view.scene import Picture
 
 __all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text", "where_made"]
 
@@ -224,7 +222,7 @@ def fold_facts(
 _COLUMN = 44  # characters a cell of the table may take
 
 
-def to_text(picture: Picture, step: int | None = None) -> str:
+def to_text(picture: Drawn, step: int | None = None) -> str:
     """Return the graph as a table with one row per box, and a step in words.
 
     Parameters
@@ -282,7 +280,7 @@ def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
     ]
 
 
-def _lit(picture: Picture, where: Sequence[int] | None) -> list[str]:
+def _lit(picture: Drawn, where: Sequence[int] | None) -> list[str]:
     """Return the first line of the lit source, and the marks below it."""
     if where is None:
         return []

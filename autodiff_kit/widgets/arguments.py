@@ -25,11 +25,11 @@ from typing import Any, TypeVar, cast
 import ipywidgets
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import Node
-from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Both, Observer, installed
+from autodiff_kit.core.op import Op
 from autodiff_kit.creation import tensor
-from autodiff_kit.ops.table import Op
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source import is_foreign
 from autodiff_kit.record.values import summary

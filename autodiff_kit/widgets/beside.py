@@ -23,7 +23,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import display
 
 import autodiff_kit
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.record import Recording, record
 from autodiff_kit.view.beside import Line, agree, draw
 from autodiff_kit.widgets.lab import Lab

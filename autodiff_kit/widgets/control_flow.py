@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 import numpy as np
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.values import summary
 from autodiff_kit.static import StaticGraph

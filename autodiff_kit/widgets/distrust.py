@@ -23,7 +23,7 @@ from zlib import crc32
 
 import numpy as np
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source import is_foreign

@@ -17,7 +17,7 @@ import ipywidgets
 
 from autodiff_kit import dtypes
 from autodiff_kit.autograd import enable_grad, grad
-from autodiff_kit.autograd.observer import Observer, installed
+from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.creation import tensor
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Scale, label
@@ -37,8 +37,8 @@ from autodiff_kit.widgets.running import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from autodiff_kit.autograd.node import Node
-    from autodiff_kit.ops.table import Op
+    from autodiff_kit.core.node import Node
+    from autodiff_kit.core.op import Op
 
 __all__ = [
     "LEFT",
@@ -165,7 +165,7 @@ def function_of(function: Any, lab: str, example: str) -> Function:
     """Return a function, and refuse what is none."""
     refuse_class(function)
     if callable(function):
-        return function  # type: ignore[no-any-return]
+        return function
     raise TypeError(
         f"{lab} shows a function, and this is {with_article(type(function).__name__)}.\n"
         f"-> Give the function itself, not what it returns: {example}"

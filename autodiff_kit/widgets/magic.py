@@ -21,7 +21,6 @@ from IPython.core.getipython import get_ipython
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import display
 
-import autodiff_kit
 from autodiff_kit.record import Recording, record
 from autodiff_kit.record.source import is_foreign
 from autodiff_kit.widgets.stepper import Stepper
@@ -129,7 +128,7 @@ def _numbered_as(shell: Any, outer: Any) -> Iterator[None]:
         shell.execution_count = following
 
 
-_KIT = os.path.join(os.path.dirname(autodiff_kit.__file__), "")
+_KIT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from time import perf_counter
 from types import FunctionType
 from typing import Any
 
-from autodiff_kit.autograd.observer import installed
+from autodiff_kit.core.observer import installed
 from autodiff_kit.record.memory import Memory
 from autodiff_kit.record.source import is_foreign
 from autodiff_kit.widgets.distrust import names_in, reachable_functions

@@ -13,9 +13,10 @@ from typing import Any
 
 import ipywidgets
 
-from autodiff_kit.autograd.grad_mode import local, no_grad
-from autodiff_kit.autograd.node import Node
-from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.memory import timeline

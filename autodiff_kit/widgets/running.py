@@ -18,10 +18,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.observer import Both, Observer, installed
-from autodiff_kit.ops.table import Op
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.observer import Both, Observer, installed
+from autodiff_kit.core.op import Op
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 

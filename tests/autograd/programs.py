@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.core.mode import local
 from tests.parity import require_torch
 from tests.same_as_torch.outcomes import run_both
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import autodiff_kit as torch
 from autodiff_kit.autograd.engine import unbroadcast
-from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.observer import Observer, installed
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.tensor import Tensor
 from tests.ops.gradients import numerical
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.node import AccumulateGrad, Node
-from autodiff_kit.autograd.observer import Observer, installed
-from autodiff_kit.ops import Op
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.observer import Observer, installed
+from autodiff_kit.core.op import Op
 from autodiff_kit.tensor import Tensor
 
 

@@ -19,9 +19,9 @@ import numpy as np
 import autodiff_kit
 import autodiff_kit.nn.functional
 import autodiff_kit.utils.checkpoint
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.observer import Observer
-from autodiff_kit.autograd.versions import next_number
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.observer import Observer
+from autodiff_kit.core.versions import next_number
 from tests.fuzz.writing import PRELUDE, Writer
 from tests.parity import require_torch
 
@@ -409,7 +409,7 @@ def _next_in_torch() -> int:
 
 def _is_rules(node: Any) -> bool:
     """Return whether a node was made by a backward pass under create_graph."""
-    if isinstance(node, autodiff_kit.autograd.Node):
+    if isinstance(node, autodiff_kit.autograd.graph.Node):
         number, passes = node.number, _PASSES[autodiff_kit]
     else:
         number, passes = node._sequence_nr(), _PASSES[torch]

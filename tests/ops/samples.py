@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.ops import OPS, Op, load_all
+from autodiff_kit.core.op import OPS, Op
+from autodiff_kit.ops import load_all
 from autodiff_kit.ops.windows import Grid
 from tests.ops.inputs import Sample, numbers, signed
 from tests.ops.samples_of_functions import INSTEAD as OF_FUNCTIONS

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import autodiff_kit as torch
-from autodiff_kit.ops import OPS, Op, sum_to
-from autodiff_kit.tensor import wrap
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.op import OPS, Op
+from autodiff_kit.ops import sum_to
 from tests.ops.samples import INSTEAD, default, numbers
 from tests.ops.test_every_op import REFUSED
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.node import Node
-from autodiff_kit.autograd.observer import Observer, installed
-from autodiff_kit.ops import OPS, Op
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Observer, installed
+from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.ops.words import expression_of, source_of
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 from tests.ops.gradients import numerical
 from tests.ops.samples import Sample, every_sample, samples
 from tests.ops.samples_of_functions import WITH_NUMPY as OF_FUNCTIONS

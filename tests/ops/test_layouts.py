@@ -55,7 +55,7 @@ NAMES = {
 autodiff_kit.ops.load_all()
 NAMES[autodiff_kit] |= {
     name: getattr(autodiff_kit, name)
-    for name in (*basic.__all__, *autodiff_kit.functions.FUNCTIONS)
+    for name in (*basic.__all__, *autodiff_kit.function_files.FUNCTIONS)
 }
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.ops import OPS, op, vjp
+from autodiff_kit.core.op import OPS
+from autodiff_kit.ops import op, vjp
 from autodiff_kit.ops.words import expression_of, source_of
 
 

@@ -129,7 +129,7 @@ def test_importing_the_kit_loads_neither_modules_nor_optimizers() -> None:
 
 
 def test_whoever_watches_sees_parameters_made_and_changed_but_no_first_values() -> None:
-    from autodiff_kit.autograd.observer import Observer, installed
+    from autodiff_kit.core.observer import Observer, installed
 
     class Watcher(Observer):
         def __init__(self) -> None:

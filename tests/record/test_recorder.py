@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.core.mode import local
 from autodiff_kit.record import Recording, record, recorder
 from autodiff_kit.record.names import Names
 from tests.record.cells import cell, named, ops, run, texts, where

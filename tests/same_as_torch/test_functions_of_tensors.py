@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import autodiff_kit
-from autodiff_kit.functions import FILES, FUNCTIONS, METHODS, find
+from autodiff_kit.function_files import FILES, FUNCTIONS, METHODS
+from autodiff_kit.functions import find
 from tests.parity import require_torch
 from tests.same_as_torch.outcomes import run_both, tree
 

@@ -20,7 +20,7 @@ import autodiff_kit
 import autodiff_kit.linalg
 import autodiff_kit.nn.functional
 import autodiff_kit.special
-from autodiff_kit.functions import FUNCTIONS, METHODS
+from autodiff_kit.function_files import FUNCTIONS, METHODS
 from autodiff_kit.tensor import Tensor
 from tests.parity import require_torch
 from tests.same_as_torch.outcomes import values as tensor_values

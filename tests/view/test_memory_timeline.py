@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.grad_mode import local
-from autodiff_kit.autograd.observer import Both, Observer, installed
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.record import record
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.tensor import Tensor

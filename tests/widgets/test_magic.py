@@ -8,7 +8,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from autodiff_kit.autograd.grad_mode import local
+from autodiff_kit.core.mode import local
 from autodiff_kit.view.scene import build
 
 START = "import autodiff_kit as torch\n%load_ext autodiff_kit"

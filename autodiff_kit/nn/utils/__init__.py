@@ -44,7 +44,7 @@ def clip_grad_norm_(
         shrink = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
         for gradient in gradients:
             gradient.mul_(shrink)
-    return total  # type: ignore[no-any-return]
+    return total
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
@@ -58,7 +58,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Return all elements, one parameter after the other."""
-    return cat([parameter.view(-1) for parameter in parameters])  # type: ignore[no-any-return]
+    return cat([parameter.view(-1) for parameter in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import full, tensor
 from autodiff_kit.errors import error
 from autodiff_kit.functions import cat, stack
 from autodiff_kit.outside import absent
-from autodiff_kit.tensor import Tensor, wrap
+from autodiff_kit.tensor import Tensor
 
 __all__ = ["PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence"]
 __all__ += ["pad_sequence"]
@@ -60,7 +61,7 @@ def pad_sequence(
         rest = full(shape, padding_value, dtype=sequence.dtype)
         parts = [sequence, rest] if padding_side == "right" else [rest, sequence]
         padded.append(cat(parts) if shape[0] else sequence)
-    return stack(padded, 0 if batch_first else 1)  # type: ignore[no-any-return]
+    return stack(padded, 0 if batch_first else 1)
 
 
 def pack_padded_sequence(

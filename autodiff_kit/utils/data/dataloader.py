@@ -12,9 +12,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from autodiff_kit.creation import from_numpy, tensor
+from autodiff_kit.creation import tensor
 from autodiff_kit.dtypes import float64
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import from_numpy
 from autodiff_kit.functions import stack
 from autodiff_kit.random import Generator
 from autodiff_kit.tensor import Tensor

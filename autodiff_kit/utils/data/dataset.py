@@ -51,7 +51,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
-        return self.tensors[0].size(0)  # type: ignore[no-any-return]
+        return self.tensors[0].size(0)
 
 
 class ConcatDataset(Dataset[Any]):

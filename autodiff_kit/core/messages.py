@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autodiff_kit.core.versions import Changes
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-
-if TYPE_CHECKING:
-    from autodiff_kit.autograd.node import Node
-    from autodiff_kit.autograd.versions import Changes
 
 __all__ = ["changed_message", "operation", "released_message", "saved_changed"]
 
 
-def released_message(node: Node) -> str:
+def released_message(node: Any) -> str:
     """Return the text for a backward pass through values that are gone."""
     return str(error("autograd.second_backward", node=node.name(), op=node.op.text))
 
 
-def changed_message(node: Node, which: int, value: Any, changes: Changes) -> str:
+def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     """Return the text for a saved tensor that was modified in place: out, x, y or one of rest."""
     op = node.op
     names = ("out", *(*op.inputs, "", "")[:2], *op.rest)

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autodiff_kit.autograd.grad_mode import local
-
-if TYPE_CHECKING:
-    from autodiff_kit.autograd.graph import Packed
-    from autodiff_kit.autograd.node import AccumulateGrad, Node
-    from autodiff_kit.ops.table import Op
-    from autodiff_kit.tensor import Tensor
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.op import Op
 
 __all__ = ["Both", "Observer", "installed"]
 
@@ -30,30 +26,30 @@ class Observer:
     was dropped leaves its address to the next one.
     """
 
-    def created(self, tensor: Tensor) -> None:
+    def created(self, tensor: Any) -> None:
         """Note that a factory (``tensor``, ``zeros``, ``randn`` ...) has made a tensor."""
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Any, node: Node | None
     ) -> None:
         """Note that an op ran; ``node`` is None when it was not recorded."""
 
-    def copied(self, tensor: Tensor, copy: Tensor) -> None:
+    def copied(self, tensor: Any, copy: Any) -> None:
         """Note that ``copy`` stands for what ``tensor`` was before it is changed in place."""
 
-    def modified(self, tensor: Tensor, how: str) -> None:
+    def modified(self, tensor: Any, how: str) -> None:
         """Note that a tensor was changed in place by the op named ``how``."""
 
-    def detached(self, tensor: Tensor, out: Tensor) -> None:
+    def detached(self, tensor: Any, out: Any) -> None:
         """Note that ``out`` is ``tensor`` without its history (``detach``, ``data``)."""
 
-    def returned(self, out: Tensor, array: Any) -> None:
+    def returned(self, out: Any, array: Any) -> None:
         """Note a further result, such as indices, of the op that has just made ``out``."""
 
-    def left(self, tensor: Tensor, how: str) -> None:
+    def left(self, tensor: Any, how: str) -> None:
         """Note that Python or NumPy asked for the values themselves, for example by ``item()``."""
 
-    def branched(self, tensor: Tensor, taken: bool) -> None:
+    def branched(self, tensor: Any, taken: bool) -> None:
         """Note that Python asked for a tensor's truth value (``if``, ``while``, ``and`` ...)."""
 
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
@@ -71,19 +67,17 @@ class Observer:
         ``total`` is what waits at ``edge`` now.
         """
 
-    def accumulated(self, node: AccumulateGrad, tensor: Tensor, g: Any, grad: Any) -> None:
+    def accumulated(self, node: AccumulateGrad, tensor: Any, g: Any, grad: Any) -> None:
         """Note that ``g`` was added to a leaf's ``.grad``, which is ``grad`` now."""
 
     def released(self, node: Node) -> None:
         """Note that a node has dropped its saved values."""
 
-    def unpacking(self, packed: Packed) -> Observer | None:
+    def unpacking(self, packed: Any) -> Observer | None:
         """Note that a saved value is needed; return who watches while it is made again."""
         return None
 
-    def gradients_returned(
-        self, inputs: Sequence[Tensor], gradients: Sequence[Tensor | None]
-    ) -> None:
+    def gradients_returned(self, inputs: Sequence[Any], gradients: Sequence[Any]) -> None:
         """Note what ``autograd.grad`` returns, for each of its inputs."""
 
     def backward_finished(self) -> None:

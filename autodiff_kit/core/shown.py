@@ -1,20 +1,18 @@
 """What a node shows of itself: ``next_functions``, ``_saved_self``, the name of its class.
 
 After reading this file you can walk a graph as PyTorch lets you: none of this is needed to compute
-a gradient. Read next: ``engine.py``.
+a gradient. Read next: ``autograd/engine.py``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from autodiff_kit.autograd.messages import released_message
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.messages import released_message
 from autodiff_kit.dtypes import result_dtype
-
-if TYPE_CHECKING:
-    from autodiff_kit.autograd.node import Node
 
 __all__ = ["RELEASED", "Shown", "add_saved_attribute", "named"]
 
@@ -35,13 +33,13 @@ class Shown:
 
     def name(self: Any) -> str:
         """Return PyTorch's name of the node, for example ``MulBackward0``."""
-        return self.op.node_name  # type: ignore[no-any-return]
+        return self.op.node_name
 
     def __repr__(self) -> str:
         return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"
 
     @property
-    def next_functions(self: Any) -> tuple[tuple[Node | None, int], ...]:
+    def next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
         """The nodes of the inputs, each with the number of the output it stands for.
 
         Conversions that type promotion inserted are skipped, and inputs that never have a
@@ -81,7 +79,7 @@ def add_saved_attribute(name: str) -> None:
     Properties, because a ``__getattr__`` would make every other attribute three times slower.
     """
 
-    def saved(node: Node) -> Any:
+    def saved(node: Any) -> Any:
         if node.out is RELEASED:
             raise RuntimeError(released_message(node))
         return _saved_attribute(node, name)
@@ -90,16 +88,13 @@ def add_saved_attribute(name: str) -> None:
         setattr(Shown, f"_saved_{name}", property(saved))
 
 
-def _saved_attribute(node: Node, name: str) -> Any:
+def _saved_attribute(node: Any, name: str) -> Any:
     """Return a tensor for tensor operands, else the value.
 
     None if this op can save it, but was not asked to: no rule in use reads it.
     """
-    from autodiff_kit.ops.apply import rebuilt
-    from autodiff_kit.tensor import wrap
-
     op = node.op
-    out, x, y, rest = rebuilt(node)
+    out, x, y, rest = node.rebuilt()
     values = {"out": out, **dict(zip(op.inputs, (x, y), strict=False))}
     values |= dict(zip(op.rest, rest, strict=False))
     for own, value in values.items():
@@ -117,7 +112,7 @@ def _same_leaf(value: Any) -> Any:
     return leaf if leaf is not None and leaf._array is value._array else value
 
 
-def named(node: Node | None) -> Node | None:
+def named(node: Any) -> Any:
     """Give a node that somebody looks at a class of its own, called as PyTorch's is.
 
     Only now: if all nodes had the classes of their ops from the start, each access to an

@@ -2,27 +2,24 @@
 
 After reading this file you know all that a tensor's ``grad_fn`` is. Nodes point to their inputs
 only, tensors point to their node, and what is saved are raw arrays: so there are no reference
-cycles, and a graph goes away with the last tensor that needs it. Read next: ``engine.py``.
+cycles, and a graph goes away with the last tensor that needs it. Read next: ``ops/apply.py``, then
+``autograd/engine.py``.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autodiff_kit.autograd.hooks import Hooks, NodeHooks
-from autodiff_kit.autograd.messages import changed_message, released_message
-from autodiff_kit.autograd.shown import RELEASED, Shown
-from autodiff_kit.autograd.versions import changes_of, check_input, next_number
+from autodiff_kit.core.base import ARRAYS, TensorBase, wrap
+from autodiff_kit.core.hooks import Hooks
+from autodiff_kit.core.messages import changed_message, released_message
+from autodiff_kit.core.node_hooks import NodeHooks
+from autodiff_kit.core.op import ACCUMULATE, Op, Value
+from autodiff_kit.core.shown import RELEASED, Shown
+from autodiff_kit.core.versions import changes_of, check_input, next_number
 
-if TYPE_CHECKING:
-    from autodiff_kit.ops.table import Op
-    from autodiff_kit.tensor import Tensor
-
-__all__ = ["AccumulateGrad", "Node"]
-
-# A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
-Value = Any
+__all__ = ["AccumulateGrad", "Node", "WideNode"]
 
 
 class Node(NodeHooks, Shown):
@@ -72,6 +69,28 @@ class Node(NodeHooks, Shown):
             return tuple((f"{self.op.inputs[0]}[{i}]", e) for i, e in enumerate(self.more))
         return tuple(zip(self.op.inputs, (self.edge0, self.edge1, *self.more), strict=False))
 
+    def rebuilt(self) -> tuple[Value, Value, Value, tuple[Any, ...]]:
+        """Return what the node has saved, with its arrays as the Tensors that they were.
+
+        An input is its array and the edge to the node that made it, the output is its array and the
+        node itself: so nothing extra was saved for ``create_graph=True``, and nothing made a cycle.
+        """
+        out, x, y, rest = self.out, self.x, self.y, self.rest
+        unpack = getattr(self.op, "unpack", None)
+        if unpack is not None:  # autograd/graph.py has packed what was saved
+            out, x, y, rest = unpack(self)
+        if isinstance(out, ARRAYS):
+            out = wrap(out, self)
+        if isinstance(x, ARRAYS):
+            x = wrap(x, self.edge0)
+        if isinstance(y, ARRAYS):
+            y = wrap(y, self.edge1)
+        if self.op.saves_rest:
+            made_by = dict(zip(self.op.inputs[2:], self.more, strict=False))
+            named = zip(self.op.rest, rest, strict=False)
+            rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in named)
+        return out, x, y, rest
+
     def check_saved(self) -> None:
         """Refuse to use a saved value that was changed in place, or one that is gone.
 
@@ -108,7 +127,7 @@ class AccumulateGrad(Node):
 
     __slots__ = ("_array", "_leaf", "grad")
 
-    def __init__(self, leaf: Tensor) -> None:
+    def __init__(self, leaf: TensorBase) -> None:
         self._array = leaf._array
         self._leaf = weakref.ref(leaf)
         self.op, self.number, self.shape = ACCUMULATE, next_number(), leaf._array.shape
@@ -116,12 +135,10 @@ class AccumulateGrad(Node):
         self.rest, self.grad = (), leaf._grad
 
     @property
-    def variable(self) -> Tensor:
+    def variable(self) -> Any:
         """The leaf; when nobody holds it any more, another tensor with the same memory and grad."""
         leaf = self._leaf()
         if leaf is None:
-            from autodiff_kit.tensor import wrap
-
             leaf = wrap(self._array, self)
             leaf._grad = self.grad
         return leaf
@@ -133,6 +150,3 @@ class AccumulateGrad(Node):
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (): nothing comes before a leaf."""
         return ()
-
-
-ACCUMULATE: Any = None  # the Op of AccumulateGrad nodes; set by ops/table.py

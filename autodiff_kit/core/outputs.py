@@ -3,17 +3,17 @@
 After reading this file you know why ``a, b = x.split(2)`` gives two tensors with one ``grad_fn``.
 An edge says which output it comes from: it leads to an ``OutputNode``, which only passes what
 arrives on to the node of all outputs, under its number. There the cotangents wait for each other,
-and the node is visited once, with all of them. Read next: ``function.py``.
+and the node is visited once, with all of them. Read next: ``autograd/function.py``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.autograd.hooks import Gradients
-from autodiff_kit.autograd.node import Node, Value
-from autodiff_kit.autograd.versions import next_number
-from autodiff_kit.ops.table import Op, Rule
+from autodiff_kit.core.hooks import Gradients
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.op import Op, Rule, Value
+from autodiff_kit.core.versions import next_number
 
 __all__ = ["OutputNode", "SharedNode", "cotangent_of"]
 
@@ -44,7 +44,7 @@ class OutputNode(Node):
     @property
     def output_nr(self) -> int:  # type: ignore[override]
         """Which output."""
-        return self.rest[0]  # type: ignore[no-any-return]
+        return self.rest[0]
 
     @property
     def whole(self) -> Node:

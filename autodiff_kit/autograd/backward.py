@@ -1,0 +1,247 @@
+"""``backward`` and ``grad``: what a learner calls, brought into the form that the engine takes.
+
+After reading this file you know what may stand in ``grad_tensors`` and ``inputs``. Read next:
+``engine.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.accumulate import showing
+from autodiff_kit.autograd.engine import unbroadcast
+from autodiff_kit.autograd.forms import run_backward
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.base import TensorBase, gradient_of, share, wrap
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.versions import memory_of
+from autodiff_kit.core.view_nodes import Nowhere, note_view
+from autodiff_kit.errors import error
+from autodiff_kit.views import node_of
+
+__all__ = ["backward", "grad"]
+
+Tensors = Any  # a Tensor or a sequence of them
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: TensorBase | Sequence[TensorBase | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: TensorBase | Sequence[TensorBase | None] | None = None,
+    inputs: Tensors | None = None,
+) -> None:
+    """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
+
+    Parameters
+    ----------
+    tensors : Tensor or sequence of Tensor
+        Where backward starts.
+    grad_tensors : Tensor or sequence of (Tensor or None), optional
+        What flows into each, of its shape; may be None for tensors of one element (then 1).
+    retain_graph : bool, optional
+        Keep saved values for another backward; default: as ``create_graph``.
+    create_graph : bool
+        Record the backward pass, so that gradients can be differentiated.
+    grad_variables
+        The old name of ``grad_tensors``.
+    inputs : Tensor or sequence of Tensor, optional
+        Accumulate into these only (leaves or not).
+
+    Raises
+    ------
+    RuntimeError
+        With PyTorch's words if there is no graph, a shape does not fit, or saved values are gone.
+    """
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        grad_tensors = grad_variables if grad_tensors is None else grad_tensors
+    outputs = _as_tuple(tensors)
+    retain = create_graph if retain_graph is None else retain_graph
+    targets = None if inputs is None else _as_tuple(inputs)
+    if targets == ():
+        raise error("autograd.backward_inputs")
+    create_graph = create_graph and not local.mode.inference  # where nothing is recorded
+    seeds = _gradients(outputs, grad_tensors)
+    roots = _roots(outputs, seeds, create_graph)
+    if targets is None:
+        _run(roots, seeds, retain_graph=retain, create_graph=create_graph)
+        return
+    for target in targets:
+        if not target.is_leaf or not target.requires_grad:
+            target.retain_grad()  # raises where no gradient can arrive
+    ends = _reachable(_nodes(targets))
+    _run(roots, seeds, retain_graph=retain, create_graph=create_graph, inputs=ends)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: TensorBase | Sequence[TensorBase | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Return the gradients of the sum of ``outputs`` with respect to ``inputs``.
+
+    Nothing is accumulated: no ``.grad`` changes.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or sequence of Tensor
+    grad_outputs : Tensor or sequence of (Tensor or None), optional
+        What flows into each output, of its shape.
+    retain_graph, create_graph : bool
+        As in ``backward``.
+    allow_unused : bool, optional
+        Return None for inputs that no output depends on, instead of an error.
+    materialize_grads : bool
+        Return zeros for them.
+
+    Returns
+    -------
+    tuple of Tensor - each of its input's shape.
+
+    Raises
+    ------
+    RuntimeError
+        As ``backward``, and if an input does not require grad or was not used.
+    """
+    if is_grads_batched:
+        raise error("autograd.batched")
+    if materialize_grads and allow_unused is False:
+        raise error("autograd.unused_as_zeros")
+    sources, targets = _as_tuple(outputs), _as_tuple(inputs)
+    if not targets:
+        raise error("autograd.grad_inputs")
+    retain = create_graph if retain_graph is None else retain_graph
+    seeds = _gradients(sources, grad_outputs)
+    recorded = create_graph and not local.mode.inference  # where nothing is recorded
+    roots = _roots(sources, seeds, recorded)
+    ends = _nodes(targets)
+    found = _run(
+        roots,
+        seeds,
+        retain_graph=retain,
+        create_graph=recorded,
+        inputs=_reachable(ends),
+        accumulates=False,
+    )
+    gradients: list[Any] = []
+    pairs = ((seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None)
+    given = ((seed, g, g._array) for seed, g in pairs)
+    made = {id(s): g for s, g, own in given if (own.dtype, own.shape) == (s.dtype, s.shape)}
+    for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
+        g = found.get(node)
+        if g is not None:
+            if not isinstance(g, TensorBase):
+                if id(g) not in made:
+                    made[id(g)] = _as_gradient(g, seeds)
+                g = made[id(g)]
+        elif materialize_grads:
+            g = gradient_of(np.zeros(tensor.shape, tensor._array.dtype)[()])
+            g.requires_grad_(create_graph)
+        elif not allow_unused:
+            raise error("autograd.unused", index=index)
+        gradients.append(g)
+    if local.mode.observer is not None:
+        local.mode.observer.gradients_returned(targets, gradients)
+    return tuple(gradients)
+
+
+def _run(roots: list[Any], seeds: list[TensorBase | None], **options: Any) -> dict[Node, Any]:
+    given = [(seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None]
+    if not given:
+        return run_backward(roots, **options)
+    with showing(given):
+        return run_backward(roots, **options)
+
+
+def _as_gradient(array: Any, given: list[TensorBase | None]) -> Any:
+    """Return an array as a tensor; one that looks into another's memory is a view, as in PyTorch.
+
+    So nobody changes in place, for example, what the rule of a sum has repeated without copying.
+    The other may be one that was ``given`` to flow in.
+    """
+    gradient = gradient_of(array)
+    base = getattr(array, "base", None)
+    if isinstance(base, np.ndarray) and base.dtype == array.dtype:  # else bits, see ops.masked
+        memory = memory_of(array)
+        owners = (g for g in given if g is not None and memory_of(share(g)) is memory)
+        with no_grad():
+            note_view(gradient, next(owners, wrap(base)))
+    return gradient
+
+
+def _as_tuple(tensors: Tensors) -> tuple[Any, ...]:
+    if isinstance(tensors, TensorBase):
+        return (tensors,)
+    if hasattr(tensors, "ownership_token"):  # a GradientEdge, which holds a tensor in its place
+        return (tensors.ownership_token,)
+    return tuple(getattr(tensor, "ownership_token", tensor) for tensor in tensors)
+
+
+def _gradients(outputs: tuple[TensorBase, ...], given: Any) -> list[Any | None]:
+    if given is None:
+        return [None] * len(outputs)
+    gradients = [given] if isinstance(given, TensorBase) else list(given)
+    for g in gradients:
+        if g is not None and not isinstance(g, TensorBase):
+            raise error("autograd.gradient_type", kind=type(g).__name__)
+    if len(gradients) < len(outputs):
+        raise error("autograd.gradient_count", outputs=len(outputs), gradients=len(gradients))
+    return gradients[: len(outputs)]
+
+
+def _roots(
+    outputs: tuple[TensorBase, ...], gradients: list[TensorBase | None], create_graph: bool
+) -> list[tuple[Node, Any]]:
+    """Return the nodes to start from with their cotangents, after checking both."""
+    roots: list[tuple[Node, Any]] = []
+    for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
+        array, node = output._array, node_of(output)
+        node = None if isinstance(node, Nowhere) else node
+        if g is None and node is not None and array.size != 1:
+            raise error("autograd.not_a_scalar", shape=output.shape)
+        if g is not None and g.shape != output.shape:
+            raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
+        if node is None:
+            raise error("autograd.no_graph", index=i)
+        if g is None:
+            if array.dtype.kind != "f":
+                raise error("autograd.whole_scalar", dtype=output.dtype)
+            seed = np.ones_like(array) if array.ndim else array.dtype.type(1)
+            roots.append((node, wrap(seed) if create_graph else seed))
+            continue
+        if g._array.dtype != array.dtype:
+            g = g.to(output.dtype)
+        # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
+        own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
+        seed = g if create_graph else own
+        if node.shape not in (None, array.shape):  # x.data = ... has changed the size
+            seed = unbroadcast(seed, shape=node.shape)
+        roots.append((node, seed))
+    return roots
+
+
+def _nodes(tensors: tuple[TensorBase, ...]) -> list[Node]:
+    if not all(tensor.requires_grad for tensor in tensors):
+        raise error("autograd.input_without_grad")
+    return [node_of(tensor) for tensor in tensors]
+
+
+def _reachable(nodes: list[Node]) -> list[Node]:
+    return [node for node in nodes if not isinstance(node, Nowhere)]

@@ -1,0 +1,228 @@
+"""Hooks of nodes, and calling a node: what ``grad_fn`` offers besides its place in a graph.
+
+After reading this file you know how a hook of a node gets to see what its rules send. None of this
+is needed to compute a gradient. Read next: ``node.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autodiff_kit.core.base import ARRAYS, gradient_of
+from autodiff_kit.core.hooks import (
+    Hooks,
+    RemovableHandle,
+    as_gradient,
+    check_replacement,
+    hooks_of,
+    separate,
+    together,
+)
+from autodiff_kit.core.op import OPS, Op, Value
+from autodiff_kit.errors import error
+
+__all__ = ["NodeHooks", "as_tensors", "contributions", "hooked"]
+__all__ += ["OpOfOneNode", "Visit", "as_seen", "current_task", "inputs_shown", "running"]
+
+
+class _Local(threading.local):
+    task: Callable[[], Any] = staticmethod(lambda: None)
+    given: Sequence[tuple[Value, Any]] = ()  # what flows in, with the tensors that it is of
+
+
+running = _Local()
+
+
+def current_task() -> Any:
+    """Return the backward pass of this thread that has called a hook."""
+    return running.task()
+
+
+def as_seen(g: Value) -> Any:
+    """Return a cotangent as the Tensor that hooks and Functions see."""
+    if not isinstance(g, ARRAYS):
+        return g
+    for array, tensor in running.given:
+        if array is g:
+            return tensor
+    return gradient_of(g)
+
+
+class NodeHooks:
+    """Mixed into ``Node``: to note something at it, hang hooks on it, call it."""
+
+    __slots__ = ()
+    output_nr = 0
+    count: int | None = None  # of outputs, where there are several
+
+    op: Any
+    hooks: Hooks | None
+
+    @property
+    def whole(self) -> Any:
+        """The node of all outputs, where this one stands for one of several."""
+        return self
+
+    @property
+    def shown(self) -> Any:
+        """The node that stands for this one when somebody looks."""
+        return self.whole
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for notes, such as the anomaly mode's."""
+        return hooks_of(self).metadata
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before the rules; a tuple it returns replaces them."""
+        count = self.count
+
+        def before(g: Any) -> Any:
+            given = as_tensors(g, count)
+            result = hook(given)
+            if result is None:
+                return g
+            part: Any
+            for part, replaced in zip(given, result, strict=False):
+                if replaced is not None:
+                    check_replacement(hook, part, replaced)
+            return together([*map(as_gradient, result)], count)
+
+        return RemovableHandle(hooks_of(self).before_rules, before)
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after the rules.
+
+        A tuple it returns replaces what goes to the inputs; at a leaf's node ``grad_inputs`` is
+        empty, and the hook is called after ``.grad`` is set.
+        """
+        if self.op.name == "accumulate_grad":
+            return RemovableHandle(hooks_of(self).after_rules, hook)
+        if not hasattr(self.op, "after"):
+            hooks_of(self)  # which counts, so that hooks are told of the pass that calls them
+            self.op = hooked(self.op, self._all_edges(), self.count)
+        return RemovableHandle(self.op.after, hook)
+
+    def __call__(self, *gradients: Any) -> Any:
+        """Return what the rules send to the inputs for these gradients of the outputs."""
+        node: Any = self
+        node.check_saved()
+        expected = 1 if node.count is None else node.count
+        if len(gradients) != expected:
+            raise error("graph.call_count", expected=expected, got=len(gradients))
+        g = together(gradients, node.count)
+        edges = self._all_edges()
+        sent = contributions(node.op, edges, g, node.rebuilt())
+        result = tuple(sent[i] for i in inputs_shown(node.op, len(edges)))
+        return result[0] if len(result) == 1 else result
+
+    def _all_edges(self) -> tuple[Any, ...]:
+        node: Any = self
+        return (node.edge0, node.edge1, *node.more)
+
+
+class Visit:
+    """What the first rule of a visit found out, until the last rule has had it, too."""
+
+    __slots__ = ("found", "g", "left", "readers")
+
+    def __init__(self, edges: tuple[Any, ...]) -> None:
+        self.readers = sum(edge is not None for edge in edges)
+        self.left, self.g, self.found = 0, None, None
+
+    def once(self, g: Value, find: Callable[[], Any]) -> Any:
+        """Return what ``find()`` returns; call it for the first rule only."""
+        if not self.left or self.g is not g:
+            self.g, self.found, self.left = g, find(), self.readers
+        found = self.found
+        self.left -= 1
+        if not self.left:
+            self.g = self.found = None
+        return found
+
+
+class OpOfOneNode:
+    """An op whose rules are one node's own: they unpack what it has saved, or call its hooks."""
+
+    is_whole = True  # unpacked also where PyTorch then computes nothing; hooks are always called
+
+    def __init__(self, op: Op, rules: Sequence[Callable[..., Value]], **own: Any) -> None:
+        self.op = op
+        self.rule0, self.rule1, *self.rules_of_more = rules
+        for name, value in own.items():
+            setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.op, name)  # no copy: there is one for each node
+
+
+def hooked(op: Op, edges: tuple[Any, ...], count: int | None) -> Any:
+    """Return an op for one node, after whose rules the hooks in its ``after`` are called.
+
+    ``count`` is how many outputs the node has, if several.
+    """
+    visit = Visit(edges)
+    after: dict[int, Callable[..., Any]] = {}
+
+    def rule_of(index: int) -> Callable[..., Value]:
+        def rule(g: Value, *values: Any) -> Value:
+            return visit.once(g, lambda: _hooked(after, op, edges, g, values, count))[index]
+
+        return rule
+
+    return OpOfOneNode(op, [rule_of(i) for i in range(max(2, len(edges)))], after=after)
+
+
+def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list[Any]:
+    """Call the rules for all inputs; return what they send, un-broadcast, None without an edge."""
+    rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
+    task = current_task()
+    useful = None if task is None else task.useful
+    sent: list[Any] = []
+    for edge, rule in zip(edges, rules, strict=False):
+        is_asked = g is not None and (useful is None or edge in useful)
+        part = rule(g, *values) if edge is not None and (is_asked or op.is_whole) else None
+        if edge is not None and part is not None and part.shape != edge.shape:
+            part = OPS["sum_to"].function(part, shape=edge.shape)
+        sent.append(part)
+    return sent
+
+
+def inputs_shown(op: Op, count: int) -> list[int]:
+    """Return which of ``count`` edges PyTorch shows: those with a rule."""
+    if op.is_variadic:
+        return list(range(2, count))
+    return [i for i, name in enumerate(op.inputs) if name in op.rules]
+
+
+def _hooked(
+    after: dict[int, Callable[..., Any]],
+    op: Op,
+    edges: Any,
+    g: Value,
+    values: Any,
+    count: int | None,
+) -> list[Any]:
+    sent = contributions(op, edges, g, values)
+    shown = inputs_shown(op, len(edges))
+    given = as_tensors(g, count)
+    for hook in tuple(after.values()):
+        result = hook(tuple(map(as_seen, (sent[i] for i in shown))), given)
+        if result is None:
+            continue
+        if not isinstance(result, tuple):
+            raise error("graph.hook_result", kind=type(result).__name__)
+        if len(result) != len(shown):
+            name = getattr(hook, "__name__", "<unknown>")
+            raise error("graph.hook_count", name=name, got=len(result), expected=len(shown))
+        for i, part in zip(shown, result, strict=True):
+            sent[i] = as_gradient(part)
+    return sent
+
+
+def as_tensors(g: Any, count: int | None = None) -> tuple[Any, ...]:
+    """Return a node's cotangent, or those of its ``count`` outputs, as Tensors."""
+    return tuple(map(as_seen, separate(g, count)))

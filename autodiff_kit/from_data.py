@@ -1,0 +1,225 @@
+"""From Python data to a fresh array: which shape and dtype nested lists have.
+
+After reading this file you know when ``torch.tensor`` refuses data. Read next: ``creation.py``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import dtypes
+from autodiff_kit.core.base import ARRAYS, TensorBase, wrap
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.versions import INFERENCE, on_own_storage
+from autodiff_kit.errors import error, warn_of_scalar
+
+__all__ = ["begin_legacy", "from_data", "from_numpy", "legacy_array", "made", "numpy_type"]
+__all__ += ["shape_of_sizes"]
+
+SEQUENCES = (list, tuple, range, deque)
+
+
+def made(array: Any, requires_grad: bool = False) -> Any:
+    """Wrap a fresh array; the one door through which all factories go."""
+    if isinstance(array, np.ndarray) and array.ndim == 0:
+        array = array[()]
+    out = wrap(array)
+    mode = local.mode
+    if mode.inference:
+        out._changes = INFERENCE
+    if not isinstance(requires_grad, bool):
+        raise TypeError("requires_grad")  # the words come from ``signatures.py``
+    if requires_grad:
+        if array.dtype.kind != "f":
+            raise error("dtypes.whole_requires_grad")
+        out.requires_grad = True
+    if mode.observer is not None:
+        mode.observer.created(out)
+    return out
+
+
+def numpy_type(name: str, dtype: Any, default: Any = None) -> Any:
+    """Return the NumPy dtype for an argument of the factory ``name``."""
+    if dtype is None:
+        return default if default is not None else dtypes.get_default_dtype().numpy
+    return dtypes.as_dtype(dtype, name).numpy
+
+
+def from_data(name: str, data: Any, dtype: Any) -> Any:
+    """Return a fresh array of ``data`` in the dtype that PyTorch would pick."""
+    if isinstance(data, TensorBase):
+        return np.array(data._array, dtype=numpy_type(name, dtype, data._array.dtype))
+    if isinstance(data, np.ndarray | np.generic):
+        dtypes.from_numpy_dtype(data.dtype)
+        return np.array(data, dtype=numpy_type(name, dtype, data.dtype))
+    plain = _plain_array(data)
+    if plain is not None and (dtype is None or plain.dtype.kind == "f" or plain.size == 0):
+        natural = {"b": plain.dtype, "i": np.dtype("int64")}.get(plain.dtype.kind)
+        inferred = natural if plain.size else None
+        wanted = numpy_type(name, dtype, inferred)
+        if wanted.kind == "f":
+            return local.mode.quietly(plain.astype, wanted)  # too large: inf
+        if dtype is None:
+            return plain
+    data = _as_lists(data)
+    shape = _shape_of(data)
+    items = list(_flattened(data, shape, 0))
+    kinds = {item.dtype if isinstance(item, ARRAYS) else type(item) for item in items}
+    wanted = numpy_type(name, dtype, _inferred(kinds))
+    if any(isinstance(item, np.ndarray) for item in items):
+        raise error("creation.tensor_in_list" if wanted.kind == "f" else "creation.tensor_as_int")
+    if wanted.kind in "iu":
+        extremes = {min(items), max(items)} if items and kinds <= {int, bool} else items
+        for item in extremes:
+            dtypes.number_in(item, wanted, wanted.name)
+    array = np.array(items, dtype=None if wanted.kind in "iu" else wanted)
+    return local.mode.quietly(array.astype, wanted).reshape(shape)
+
+
+def _plain_array(data: Any) -> Any:
+    """Return an array of Python numbers in nested lists, the fast way; None for anything else."""
+    if not _types(data) <= {bool, int, float, list, tuple}:
+        return None
+    try:
+        array = np.array(data)
+    except ValueError:
+        return None  # rows of different lengths
+    return array if array.dtype.kind in "bif" else None
+
+
+def _types(data: Any) -> set[type]:
+    if not isinstance(data, list | tuple):
+        return {type(data)}
+    found = set(map(type, data))
+    if found & {list, tuple}:
+        found.update(*map(_types, data))
+    return found
+
+
+def _as_lists(data: Any) -> Any:
+    """Return nested sequences of any kind as lists; anything else as it is."""
+    if isinstance(data, (str, bytes, Mapping, TensorBase, *ARRAYS)):
+        return data
+    if isinstance(data, tuple):
+        return tuple(map(_as_lists, data))
+    if not (hasattr(type(data), "__getitem__") and hasattr(type(data), "__len__")):
+        return [*data] if isinstance(data, SEQUENCES) else data
+    return [_as_lists(data[i]) for i in range(len(data))]
+
+
+def _shape_of(data: Any) -> tuple[int, ...]:
+    """Return the shape that nested lists have, judged by the first ones; a tensor is a number."""
+    shape: tuple[int, ...] = ()
+    while isinstance(data, SEQUENCES):
+        shape += (len(data),)
+        if not data:
+            return shape
+        data = data[0]
+    return shape if isinstance(data, TensorBase) else shape + np.shape(data)
+
+
+def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
+    """Yield the numbers in nested lists; refuse rows of different lengths and other things."""
+    if isinstance(data, TensorBase) and dim == len(shape):
+        if data.requires_grad:
+            warn_of_scalar(stacklevel=_OUTSIDE + dim)
+        array = np.asarray(data._array)
+        yield array.flat[0] if array.size == 1 else array  # which the caller refuses
+    elif isinstance(data, TensorBase) and data.ndim:
+        yield from _flattened([*data.detach()], shape, dim)  # beside rows that are lists
+    elif isinstance(data, np.ndarray):
+        yield from data.flat
+    elif isinstance(data, SEQUENCES):
+        if dim == len(shape):
+            raise error("creation.nested_too_deep", kind=type(data).__name__)
+        if len(data) != shape[dim]:
+            raise error("creation.row_length", expected=shape[dim], dim=dim, length=len(data))
+        for item in data:
+            yield from _flattened(item, shape, dim + 1)
+    elif isinstance(data, str | bytes):
+        raise error("creation.data_type", kind=type(data).__name__)
+    elif not isinstance(data, int | float | np.generic):
+        raise error("creation.no_number", kind=type(data).__name__)
+    elif dim < len(shape):
+        raise error("creation.not_a_sequence")
+    else:
+        yield data
+
+
+_OUTSIDE = 5  # from a warning in ``_flattened`` up to the caller of ``tensor``
+
+
+def _inferred(kinds: set[Any]) -> Any:
+    """Return the dtype for Python numbers of these types and NumPy numbers of these dtypes."""
+    of_python = {bool: np.dtype("bool"), int: np.dtype("int64"), np.bool_: np.dtype("bool")}
+    default = dtypes.get_default_dtype().numpy
+    found = [k if isinstance(k, np.dtype) else of_python.get(k, default) for k in kinds]
+    top = max(map(dtypes.category, found), default=2)
+    highest = [d for d in found if dtypes.category(d) == top]
+    return np.result_type(*highest) if highest else default
+
+
+def begin_legacy(tensor: TensorBase, data: tuple[Any, ...]) -> None:
+    """Fill the new tensor of ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
+    tensor._array, tensor._node = legacy_array(data), None
+    tensor._grad = tensor._changes = tensor._base = tensor._views = None
+    if local.mode.observer is not None:
+        local.mode.observer.created(tensor)
+
+
+def legacy_array(data: tuple[Any, ...], dtype: dtypes.dtype | None = None) -> Any:
+    """Return the array for ``torch.Tensor(*data)``: of sizes, or from one list or tensor."""
+    default = dtype or dtypes.get_default_dtype()
+    if len(data) == 1 and isinstance(data[0], TensorBase):
+        return data[0].detach()._array
+    if len(data) == 1 and isinstance(data[0], list | tuple | np.ndarray):
+        if not isinstance(data[0], dtypes.Size):
+            return from_data("Tensor", data[0], default).astype(default.numpy)
+    elif len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | str)):
+        raise error("creation.not_a_list", kind=type(data[0]).__name__)
+    elif data and isinstance(data[0], str):
+        raise error("creation.data_type", kind=type(data[0]).__name__)
+    return np.zeros(shape_of_sizes("new", data or (0,)), default.numpy)
+
+
+def from_numpy(array: Any) -> Any:
+    """Make a tensor that shares memory with an array."""
+    if not isinstance(array, np.ndarray):
+        raise error("creation.not_an_array", kind=type(array).__name__)
+    if any(stride < 0 for stride in array.strides):
+        raise error("creation.negative_stride")
+    kit_type = dtypes.from_numpy_dtype(array.dtype)
+    # An equal dtype may be another object: use ours.
+    out = wrap(on_own_storage(array.view(kit_type.numpy)))
+    if local.mode.inference:
+        out._changes = INFERENCE
+    if local.mode.observer is not None:
+        local.mode.observer.created(out)
+    return out
+
+
+def shape_of_sizes(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return sizes, given one by one or as one list, as a tuple of ints."""
+    if not size:
+        raise error("creation.size_missing", name=name)
+    if len(size) == 1 and isinstance(size[0], tuple | list):
+        size = tuple(size[0])
+    shape: tuple[int, ...] = ()
+    for i, n in enumerate(size):
+        if isinstance(n, TensorBase):
+            n = n.__index__()
+        if isinstance(n, bool) or not isinstance(n, int | np.integer):
+            if not i:
+                raise error("creation.size_type", name=name, position=1, kind=type(n).__name__)
+            raise error("creation.size_element", name=name, position=i + 1, kind=type(n).__name__)
+        shape += (int(n),)
+    if any(n < 0 for n in shape):
+        if name == "zeros":
+            raise error("creation.negative_zeros")
+        first = next(n for n in shape if n < 0)
+        raise error("shapes.negative_size", size=first, shape=list(shape))
+    return shape
