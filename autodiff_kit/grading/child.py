@@ -4,7 +4,7 @@ After reading this file you can say what a submission sees (its own namespace, t
 library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
 all examples are answered), and what it can tell the grader (values; nothing it says about itself
 counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
-``wire.py`` and ``notebook.py``. Read next: ``worker.py``, the other end of the pipe.
+``wire.py``, ``notebook.py`` and ``seal.py``. Read next: ``worker.py``, the other end of the pipe.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ import io
 import os
 import signal
 import sys
-import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.grading import wire
+from autodiff_kit.grading import seal, wire
 from autodiff_kit.grading.notebook import Cell, Unreadable, cells_of
 
 try:
@@ -33,10 +32,19 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
+# The functions below and the drivers have built-in functions of their own: the learner's code can
+# put others into ``builtins``, and would get to see all that is passed to them.
+_BUILTINS = dict(vars(builtins))
+globals()["__builtins__"] = _BUILTINS
+_MODULES: dict[str, types.ModuleType] = {}
+
 SUBMISSION = "<submission "
 # The numbers of the answers to no call: the process is up, the file was read, all cells were run.
 # Before each statement of the cells comes a short message, so that the one that ends it is known.
 READY, READ, LOADED, RUNNING = -3, -2, -1, -4
+# The first bytes of the secret stand before each answer: the learner's code can write to the pipe,
+# but not in the child's name. And what is asked last comes veiled: it can read from there, too.
+TOKEN = 16
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign)
 _KNOWN: dict[type, str] = {
     kind: kind.__name__
@@ -178,7 +186,7 @@ def _drive(
     value: Any = None
     error: dict[str, Any] = {}
     try:
-        beside: dict[str, Any] = {"__name__": "driver", "np": np}
+        beside = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS}
         exec(_driver(call["driver"]), beside)
         value = beside["drive"](step, call["data"])
         status = "ok"
@@ -200,7 +208,20 @@ def _drive(
 
 @functools.cache  # many calls share a driver
 def _driver(source: str) -> types.CodeType:
-    return compile(textwrap.dedent(source), "<driver>", "exec")
+    return compile(source, "<driver>", "exec")
+
+
+def shut() -> None:
+    """Shut off from the learner's code what runs beside it, for the rest of this process."""
+    imported = builtins.__import__
+
+    def find(name: str, *where: Any) -> Any:
+        is_whole = "." not in name or (len(where) > 2 and where[2])
+        return _MODULES[name] if is_whole and name in _MODULES else imported(name, *where)
+
+    _MODULES.update(seal.without_changes(globals(), vars(wire)))
+    _BUILTINS["__import__"] = find
+    seal.hide_variables()
 
 
 def kind_of(error: BaseException) -> str:
@@ -265,22 +286,26 @@ def limit_resources(limits: dict[str, Any], taken: int) -> None:
 def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int) -> None:
     """Do what ``request`` asks, and write the answers to the file ``reply_to``.
 
-    The calls that are no examples come after the examples were answered: ``read`` gets them.
+    The calls that are no examples come after the examples were answered: ``read`` gets them. They
+    are of use for nobody without the secret, which was gone before the learner's code began.
     """
     limits = request["limits"]
+    secret = request["secret"].tobytes()
 
     def emit(message: dict[str, Any]) -> None:
         data = wire.encode(message)
         if len(data) > limits["reply"] and message["call"] >= 0:
             raise wire.WireError(f"The answer takes more than {limits['reply']:,} bytes.")
-        data = wire.frame(data)
+        data = wire.frame(secret[:TOKEN] + data)
         while data:
             data = data[os.write(reply_to, data) :]
 
     def calls() -> Iterator[Calls]:
         yield request["calls"]
-        yield wire.decode(*wire.unframe(read))
+        data, length = wire.unframe(read)
+        yield wire.decode(wire.veiled(data, secret), length)
 
+    seal.refuse_spies()
     run(request["work"], calls(), emit, limits["output"])
 
 
@@ -309,5 +334,6 @@ def main() -> None:
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
     os.close(nothing)
+    shut()
     limit_resources(request["limits"], taken_memory())
     answer(read, request, reply_to)

@@ -9,13 +9,18 @@ runs the learner's code loads it without the kit. Read next: ``child.py``.
 
 from __future__ import annotations
 
+import builtins
+import hashlib
 import struct
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["WireError", "decode", "encode", "frame", "unframe"]
+__all__ = ["WireError", "decode", "encode", "frame", "unframe", "veiled"]
+
+# As in ``child.py``: the learner's code can put others into ``builtins``.
+globals()["__builtins__"] = dict(vars(builtins))
 
 MAX_DEPTH = 50
 MAX_ITEMS = 1_000_000  # a byte can stand for an object of many bytes
@@ -234,3 +239,9 @@ def unframe(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 
     (length,) = struct.unpack("<I", exactly(4))
     return exactly(length), length
+
+
+def veiled(data: bytes, secret: bytes) -> bytes:
+    """Return bytes that say nothing without the secret; the veil of what is veiled lifts it."""
+    stream = hashlib.shake_256(secret).digest(len(data))
+    return (np.frombuffer(data, np.uint8) ^ np.frombuffer(stream, np.uint8)).tobytes()

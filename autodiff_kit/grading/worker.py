@@ -17,6 +17,7 @@ import signal
 import struct
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -171,7 +172,7 @@ class InProcess:
             if message["call"] != child.RUNNING:
                 messages.append(wire.decode(wire.encode(message), limits.reply))
 
-        sent = _request(Work.of(code), calls, order, limits)
+        sent = _request(Work.of(code), calls, order, limits, b"")
         first, second = (wire.decode(data, 2**40) for data in sent)
         before = sys.modules.get("submission")
         with np.errstate():
@@ -373,16 +374,24 @@ def _order(calls: Sequence[Call]) -> tuple[list[int], list[int]]:
 
 
 def _request(
-    work: Work, calls: Sequence[Call], order: tuple[list[int], list[int]], limits: Limits
+    work: Work,
+    calls: Sequence[Call],
+    order: tuple[list[int], list[int]],
+    limits: Limits,
+    secret: bytes,
 ) -> tuple[bytes, bytes]:
     """Return the two messages to a child: its work and the examples, and then the other calls."""
     first, second = (
-        [{"driver": calls[number].driver, "data": calls[number].data} for number in numbers]
+        [
+            {"driver": textwrap.dedent(calls[number].driver), "data": calls[number].data}
+            for number in numbers
+        ]
         for numbers in order
     )
     facts = {**dataclasses.asdict(work), "names": list(work.names), "skip": list(work.skip)}
     facts["data"] = np.frombuffer(work.data, np.uint8)
     request = {"work": facts, "calls": first, "limits": dataclasses.asdict(limits)}
+    request["secret"] = np.frombuffer(secret, np.uint8)
     try:
         return wire.encode(request), wire.encode(second)
     except wire.WireError as error:  # data that is not plain
@@ -398,9 +407,10 @@ def _answers(
 ) -> Iterator[tuple[int, Reply, bool]]:
     """Yield (number, reply, whether it ended the child) as long as the child can answer."""
     order = _order(calls)
-    first, second = _request(work, calls, order, limits)
+    secret = os.urandom(3 * child.TOKEN)
+    first, second = _request(work, calls, order, limits, secret)
     process = start(wire.frame(first))
-    frames = _Frames(process)
+    frames = _Frames(process, secret[: child.TOKEN])
 
     def stopped(reading: bool = False) -> Reply:
         how = process.end()
@@ -432,7 +442,7 @@ def _answers(
         for place, number in zip(places, numbers, strict=True):
             reply = None
             if place == len(order[0]):
-                process.send(wire.frame(second), limits.seconds)
+                process.send(wire.frame(wire.veiled(second, secret)), limits.seconds)
             try:
                 limit = MAX_SOURCE if place == child.READ else limits.reply
                 extra = len(work.data) / READING if place == child.READ else 0.0
@@ -471,8 +481,9 @@ def _answers(
 class _Frames:
     """Messages, put together from whatever pieces of them arrive."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, token: bytes) -> None:
         self.process = process
+        self.token = token
         self.data = bytearray()
         self.open = True
 
@@ -501,13 +512,15 @@ class _Frames:
         if len(self.data) < 4:
             return None
         (length,) = struct.unpack("<I", self.data[:4])
-        if length > limit:
+        if length > limit + len(self.token):
             raise wire.WireError(f"it takes more than {limit:,} bytes.")
         if len(self.data) < 4 + length:
             return None
         message = bytes(self.data[4 : 4 + length])
         del self.data[: 4 + length]
-        return message
+        if not message.startswith(self.token):
+            raise wire.WireError("it is not the child's own.")
+        return message[len(self.token) :]
 
 
 _TEXTS = {

@@ -42,6 +42,7 @@ def main() -> None:
         data = np.frombuffer(source, np.uint8)
         work = {"data": data, "suffix": suffix, "names": [], "given": "y = 1", "skip": []}
         child.run(work, [[call]], _nothing, 1)
+    child.shut()
     gc.collect()
     gc.freeze()  # what is here already is not looked at, and so not copied, in the forks
     _serve(control, home, program, taken)

@@ -349,6 +349,77 @@ def double(x): return 0.0
     "torch imported": "import torch\ndef double(x): return torch.tensor(x)\n",
 }
 
+# -- The one who asks, exchanged ------------------------------------------------------------------
+_DRIVER = """
+import sys
+def answer(step, data): return 2 * data + 1
+def exchange(space): space["_driver"] = lambda source: compile(
+    "def drive(step, data): return 2 * data + 1", "", "exec")
+"""
+ASKING = {
+    "driver exchanged in the caller's frame": _DRIVER
+    + "frame = sys._getframe()\n"
+    + "while frame:\n    exchange(frame.f_globals)\n    frame = frame.f_back\n"
+    + WRONG,
+    "driver exchanged by a traceback": _DRIVER
+    + """
+try: raise ValueError
+except ValueError as error: frame = error.__traceback__.tb_frame
+while frame:
+    exchange(frame.f_globals)
+    frame = frame.f_back
+"""
+    + WRONG,
+    "driver exchanged by a function of the caller's": _DRIVER
+    + "exchange(type(sys.stdout).write.__globals__)\n"
+    + WRONG,
+    "driver exchanged by the main program": _DRIVER
+    + """
+main = sys.modules["__main__"]
+for value in list(vars(main).values()):
+    if hasattr(value, "__globals__"): exchange(value.__globals__)
+"""
+    + WRONG,
+    "driver exchanged by code of one's own in a function": _DRIVER
+    + """
+write = type(sys.stdout).write
+write.__code__ = (lambda self, text: globals()).__code__
+exchange(sys.stdout.write(""))
+"""
+    + WRONG,
+    "driver exchanged by exec": _DRIVER
+    + """
+import builtins
+def run(code, space):
+    space["drive"] = answer
+builtins.exec = run
+"""
+    + WRONG,
+    "driver exchanged by compile": _DRIVER
+    + """
+import builtins
+real = builtins.compile
+builtins.compile = lambda *a, **k: real(
+    "def drive(step, data): return 2 * data + 1", "", "exec")
+"""
+    + WRONG,
+    "driver exchanged on its way": _DRIVER
+    + """
+import textwrap
+textwrap.dedent = lambda text: "def drive(step, data): return 2 * data + 1"
+"""
+    + WRONG,
+    "driver exchanged where the pipe is read": _DRIVER
+    + """
+import os
+real = os.read
+asked, forged = b"return step.double(data)", b"return    2 * data + 1  "
+assert len(asked) == len(forged)
+os.read = lambda number, count: real(number, count).replace(asked, forged)
+"""
+    + WRONG,
+}
+
 # -- The check kept from running -----------------------------------------------------------------
 ENDS = {
     "exits with success at once": "import os\nos._exit(0)\n" + WRONG,
@@ -590,6 +661,7 @@ ALL = {
         ("answer", ANSWERS),
         ("pipe", PIPE),
         ("looking", LOOKING),
+        ("asking", ASKING),
         ("end", ENDS),
         ("greed", GREEDY),
         ("harm", HARM),
