@@ -215,7 +215,7 @@ def doctor(folder: Path) -> None:
         text = finding.found + (f"\n-> {finding.mend}" if finding.mend else "")
         # The state is a word; its colour only repeats it.
         table.add_row(finding.what, f"[{styles[finding.state]}]{finding.state}[/]", _plain(text))
-    Console(highlight=False).print(table)
+    Console(highlight=False, emoji=False).print(table)
     problems = [finding.what for finding in findings if finding.state == "problem"]
     if problems:
         click.echo(f"\nTo mend before the lessons can run: {', '.join(problems)}.")

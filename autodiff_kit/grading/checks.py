@@ -240,7 +240,9 @@ def _show(value: Any, room: int, digits: int) -> str:
         comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
         return f"[{parts}]" if isinstance(value, list) else f"({parts}{comma})"
     if isinstance(value, dict):
-        return _parts(((f"{key[:room]}: ", item) for key, item in value.items()), 0, room, digits)
+        keys = ((key[: room + 1], item) for key, item in value.items())
+        pairs = ((f"{k if k.isprintable() else repr(k)}: ", item) for k, item in keys)
+        return _parts(pairs, 0, room, digits)
     return repr(value)
 
 

@@ -139,7 +139,8 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
 
 def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -> dict[str, Any]:
     """Return the answer to a call; `more`: its error in words, the error's kind and its place."""
-    empty = {"error": "", "kind": "", "cell": 0, "line": 0, "output": "", "loading": False}
+    places = dict.fromkeys(("cell", "line", "cell_called", "line_called"), 0)
+    empty = {"error": "", "kind": "", **places, "output": "", "loading": False}
     return {"call": number, "status": status, "value": value, **empty, **more}
 
 
@@ -248,13 +249,16 @@ def described(error: BaseException | None) -> dict[str, Any]:
     if isinstance(error, SyntaxError) and error.filename in ("<unknown>", None):  # not run at all
         line = error.lineno or 0
         words = f"{type(error).__name__}: {error.msg}"
+    called = (0, 0)
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if file.startswith(SUBMISSION):
             cell, line = int(file[len(SUBMISSION) : -1]), trace.tb_lineno
+            called = called if any(called) else (cell, line)
         trace = trace.tb_next
-    return {"error": words, "kind": kind_of(error), "cell": cell, "line": line}
+    places = {"cell": cell, "line": line, "cell_called": called[0], "line_called": called[1]}
+    return {"error": words, "kind": kind_of(error), **places}
 
 
 def taken_memory() -> int:

@@ -131,7 +131,7 @@ def grade(
       autodiff-kit grade class.zip --exercise 04.accumulate
       autodiff-kit grade submitted --shard 2/5 --seed 7 --out part2
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     plain = functools.partial(console.print, markup=False, soft_wrap=True)
     with explained():
         course = course_in(folder)
@@ -285,7 +285,9 @@ def _in_words(exercise: Exercise) -> dict[str, str]:
 @_RESULTS
 def show(student: str, results: Path) -> None:
     """Show all attempts of a STUDENT (name or number), and what was overridden by whom."""
-    plain = functools.partial(Console(highlight=False).print, markup=False, soft_wrap=True)
+    plain = functools.partial(
+        Console(highlight=False, emoji=False).print, markup=False, soft_wrap=True
+    )
     with explained(), Store(results / RESULTS) as store:
         student = store.learner(student)
         attempts = list(store.attempts(student))

@@ -14,9 +14,9 @@ import queue
 import threading
 import time
 import zlib
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.judging import Job, Judge
@@ -26,6 +26,7 @@ from autodiff_kit.grading.submissions import Submission
 
 __all__ = ["Engine", "Local", "Summary", "grade", "seed_of"]
 
+MAX_LEARNER = 900.0  # seconds of one run that all files of one learner may take
 WRITE_EVERY = 0.25  # seconds; what a kill can cost, and is then done again
 Engine = Callable[[Iterable[Job]], Iterator[Attempt]]
 
@@ -86,6 +87,7 @@ def grade(
     last: dict[tuple[str, str], str] = {}  # what each learner has handed in last, graded or known
     order: dict[tuple[str, str], deque[str]] = {}  # keys of a learner's attempts, as handed in
     ready: dict[str, Attempt] = {}
+    spent: dict[str, float] = defaultdict(float)
     before = store.last_numbers()
     written: dict[str, Attempt] = {}
     checks = {name: folder_hash(course.folder / "checks" / name) for name in course.names}
@@ -96,6 +98,9 @@ def grade(
             if zlib.crc32(name.encode()) % shard[1] != shard[0] - 1:
                 continue
             summary.found += 1
+            if spent[submission.student] > MAX_LEARNER and not submission.problem:
+                words = f"Files before this one took more than {MAX_LEARNER:g} s: it is not run."
+                submission = replace(submission, problem=words)
             job = _job(submission, course, checks, secret)
             last[submission.student, submission.exercise] = job.key
             if job.key in known:
@@ -118,6 +123,7 @@ def grade(
     for attempt in engine(jobs()):
         # The last attempt is the one handed in last, and not the one that took longest to grade.
         ready[attempt.key] = attempt
+        spent[attempt.student] += attempt.seconds
         keys = order.get((attempt.student, attempt.exercise), deque())
         while keys and keys[0] in ready:
             waiting.append(ready.pop(keys.popleft()))

@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from autodiff_kit.grading.store import Grade
-from autodiff_kit.grading.worker import clean
+from autodiff_kit.grading.worker import LINES, clean
 
 __all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 
@@ -81,7 +81,7 @@ def cell(value: object) -> object:
     """
     if not isinstance(value, str):
         return value
-    text = clean(value, 32_000).replace("\n", " ").replace("\t", " ")
+    text = clean(value, 32_000, LINES).replace("\n", " ").replace("\t", " ")
     return _FORMULA.sub(r"\1'\2", text)
 
 
@@ -153,7 +153,7 @@ def _gradescope(
                 "name": m.step,
                 "score": m.points,
                 "max_score": m.max,
-                "output": clean(m.text, 4000),
+                "output": clean(m.text, 4000, LINES),
                 "output_format": "text",
                 "visibility": "visible",
             }
@@ -192,7 +192,9 @@ def _junit(grades: Iterable[Grade], target: Path) -> None:
 
 def _xml(text: str) -> str:
     """Return text with nothing in it that XML cannot hold."""
-    return re.sub(r"[^\n\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", clean(text, 4000))
+    return re.sub(
+        r"[^\n\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", clean(text, 4000, LINES)
+    )
 
 
 _NOTHING = ("missing", "not attempted")

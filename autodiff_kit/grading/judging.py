@@ -27,9 +27,19 @@ from autodiff_kit.grading import child, wire
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import ExerciseError, Result, Unreadable, grade_code
 from autodiff_kit.grading.sandbox import Sandbox, Walls
-from autodiff_kit.grading.store import Attempt, Mark, file_hash
+from autodiff_kit.grading.store import Attempt, Mark, file_hash, folder_hash
 from autodiff_kit.grading.submissions import Submission
-from autodiff_kit.grading.worker import START, Call, Level0, Limits, Reply, Runner, Work, clean
+from autodiff_kit.grading.worker import (
+    LINES,
+    START,
+    Call,
+    Level0,
+    Limits,
+    Reply,
+    Runner,
+    Work,
+    clean,
+)
 
 try:
     import resource
@@ -90,7 +100,7 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
             time.sleep(0.1 * tries)
     assert result is not None
     marks = tuple(
-        Mark(row.step, row.points, row.max, row.status, row.message, clean(row.text, 4000))
+        Mark(row.step, row.points, row.max, row.status, row.message, clean(row.text, 4000, LINES))
         for row in result.rows
     )
     is_fault = any(mark.status == "fault" for mark in marks)
@@ -101,6 +111,12 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         tries=tries,
         seconds=round(time.monotonic() - start, 4),
     )
+
+
+def files_hash(folder: Path) -> str:
+    """Return the hash of all that decides about marks in a course."""
+    parts = [folder_hash(folder / part) for part in ("checks", "source")]
+    return " ".join([*parts, file_hash((folder / "course.toml").read_bytes())])
 
 
 def lost(job: Job, course: Course, why: str = "The judging process was lost.") -> Attempt:
@@ -171,6 +187,8 @@ class Judge:
     def __init__(self, folder: Path, walls: Walls | None) -> None:
         self.folder = folder
         self.walls = walls
+        # Without walls a submission could change what a judge after the next would read.
+        self.files = "" if walls else files_hash(folder)
         self.process: subprocess.Popen[bytes] | None = None
         self.messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self.is_closed = False
@@ -237,7 +255,7 @@ class Judge:
         reader.start()
         assert self.process.stdin is not None
         walls = None if self.walls is None else dataclasses.asdict(self.walls)
-        setting = {"folder": str(self.folder.resolve()), "walls": walls}
+        setting = {"folder": str(self.folder.resolve()), "walls": walls, "files": self.files}
         self.process.stdin.write(wire.frame(wire.encode(setting)))
 
     def _end(self) -> None:
@@ -307,6 +325,7 @@ def serve() -> None:
     threading.Thread(target=listen, daemon=True).start()
     runner = _Telling(runner_for(walls), tell)
     course: Course | None = None
+    is_spoiled = False
     _bound_memory()
     while True:
         job = requests.get()
@@ -315,7 +334,11 @@ def serve() -> None:
                 course = open_course(Path(setting["folder"]))
                 if walls is None:  # what runs here could change the checks: have all of them before
                     course.exercises()
-            row = grade_one(job, course, runner)
+                    is_spoiled = files_hash(course.folder) != setting["files"]
+            if is_spoiled:
+                row = lost(job, course, "The course was changed while submissions were run.")
+            else:
+                row = grade_one(job, course, runner)
             tell(row={**vars(row), "marks": [vars(mark) for mark in row.marks]})
         except ExerciseError as error:
             tell(problem=str(error))

@@ -119,7 +119,7 @@ def list_() -> None:
             shown.add_row(e.id, Text(e.title), Text(lesson), f"{e.points:g}", str(e.minutes))
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
-    Console(highlight=False).print(shown)
+    Console(highlight=False, emoji=False).print(shown)
     click.echo(f"Begin one with: autodiff-kit start {course.exercises()[0].id}")
 
 
@@ -194,7 +194,7 @@ def check(key: str, folder: Path | None) -> None:
     path = _work(exercise, folder)
     click.echo(f"Your work: {shown(path)}")
     feedback = _tried(exercise, path)
-    Console(highlight=False).print(repr(feedback), markup=False)
+    Console(highlight=False, emoji=False).print(repr(feedback), markup=False)
     _keep_points(folder, exercise, feedback)
     if not feedback.passed:
         raise SystemExit(1)
@@ -248,7 +248,7 @@ def status(folder: Path | None) -> None:
         points = f"{facts['points']} of {facts['max']}" if {"points", "max"} <= set(facts) else "-"
         hints = f"{facts.get('hints', 0)} of {len(e.hints)}"
         table.add_row(e.id, _state(course, e, place), Text(points), Text(hints))
-    Console(highlight=False).print(table)
+    Console(highlight=False, emoji=False).print(table)
     for place in used:
         click.echo(f"Your work lies in {place.resolve()}")
 

@@ -23,6 +23,7 @@ _SPIES = frozenset(
         *("gc.get_objects", "gc.get_referrers", "gc.get_referents"),
         *("sys._current_frames", "sys._current_exceptions"),
         *("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"),
+        *("ctypes.PyObj_FromPtr", "ctypes.cdata", "ctypes.string_at", "ctypes.wstring_at"),
         "sys.addaudithook",
     }
 )
@@ -66,7 +67,8 @@ def refuse_spies() -> None:
     """Let every function raise that lists a process's objects and frames, or exchanges code."""
 
     def hook(event: str, arguments: tuple[Any, ...], spies: frozenset[str] = _SPIES) -> None:
-        if event in spies or event[:7] == "ctypes.":
+        of_python = event == "ctypes.dlsym" and str(arguments[1]).startswith(("Py", "_Py"))
+        if event in spies or of_python:
             raise PermissionError(f"{event} is not available here.")
         if event == "object.__setattr__" and arguments[1] == "__code__":
             raise PermissionError("A function's code cannot be changed here.")

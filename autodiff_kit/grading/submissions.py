@@ -42,10 +42,13 @@ MAX_INSIDE = 500  # files in one learner's own zip
 MAX_FILES = 100  # files of one learner that are looked at
 MAX_TOGETHER = 2 * MAX_FILE  # bytes of all of them
 MAX_ZIPS = 5  # of one learner
-MAX_RIVALS = 10  # of one learner, of which none has the exercise's name
+MAX_RIVALS = 10  # of one learner for the same exercise that are looked into
+MAX_TIED = 3  # of these that are graded
 MAX_SEEN = 1_000  # files in one learner's folder
+MAX_LEVELS = 40  # folders in one another
 UNPACKING = Limits(seconds=10, memory=512, reply=MAX_FILE + 2**20, total=15)
 LOOKING = Limits(seconds=3, memory=512, total=3)  # into one of several files
+MAX_UNPACKING = 10.0  # seconds, for all zips of one learner
 MAX_LOOKING = 6.0  # seconds, into all of one learner's files for an exercise
 _CANDIDATES = (".ipynb", ".py")
 # Folders around those of the learners, as nbgrader and teachers call them.
@@ -133,9 +136,14 @@ def find(
             (top,) = tops.pop()
             own = "" if place.is_dir() else place.stem.casefold()  # class.zip with class/ in it
             names.around = top if top.casefold() in (*_AROUND, own) else ""
+        labels = [names.label(file.path) for file in files]
+        written: dict[str, set[str]] = {}
+        for file, label in zip(files, labels, strict=True):
+            written.setdefault(label.student, set()).add(names.written(file.path))
         learners: dict[str, list[tuple[_File, Submission]]] = {}
-        for file in files:
-            label = names.label(file.path)
+        for file, label in zip(files, labels, strict=True):
+            if len(written[label.student]) > 1:
+                label = _told_apart(label, names.written(file.path))
             learners.setdefault(label.student, []).append((file, label))
         for handed_in in learners.values():
             runner = runner or Level0()
@@ -147,6 +155,7 @@ def _read(
 ) -> Iterator[Submission]:
     """Yield what one learner has handed in, zips unpacked; those of no use have a `problem`."""
     size = zips = 0
+    unpacking = 0.0
     for file, label in files[:MAX_FILES]:
         try:
             if size > MAX_TOGETHER:
@@ -156,8 +165,15 @@ def _read(
             zips += file.suffix == ".zip"
             if file.suffix == ".zip" and zips > MAX_ZIPS:
                 raise Unreadable(f"More than {MAX_ZIPS} zips: this one is not read.")
+            if file.suffix == ".zip" and unpacking > MAX_UNPACKING:
+                raise Unreadable("Other zips took too long: this one is not read.")
             if file.suffix == ".zip":
-                for path, inside in _inside(data, runner):
+                begun = time.monotonic()
+                try:
+                    unpacked = _inside(data, runner)
+                finally:
+                    unpacking += time.monotonic() - begun
+                for path, inside in unpacked:
                     inner = names.label(f"{file.path}/{path}", label)
                     suffix = PurePosixPath(path).suffix.lower()
                     size += len(inside)
@@ -198,7 +214,7 @@ def _chosen(
         named = [r for r in best if PurePosixPath(r.origin).stem.casefold() == exercise.casefold()]
         depth = min((rival.origin.count("/") for rival in named), default=0)
         best = [rival for rival in named if rival.origin.count("/") == depth] or best
-        if len(best) > MAX_RIVALS:
+        if len(best) > MAX_RIVALS or len({rival.data for rival in best}) > MAX_TIED:
             words = f"Which of these {len(best)} files is it? Its name should be {exercise}.ipynb."
             best = [replace(best[0], data=b"", problem=words)]
         counted = {submission.origin for submission in best}
@@ -261,6 +277,26 @@ class _Names:
         self.pattern = pattern
         self.around = ""
 
+    def written(self, path: str) -> str:
+        """Return whose a path is, with the name's characters as they are: some look the same."""
+        groups, _, parts = self.parts(path)
+        return self.whose(groups, parts)[0]
+
+    def parts(self, path: str) -> tuple[dict[str, str | None], str, list[str]]:
+        """Return what the pattern finds in a path, the exercise's folder around, and the rest."""
+        fits = self.pattern.match(path) if self.pattern else None
+        parts = list(PurePosixPath(path).parts)
+        if len(parts) > 1 and parts[0] == self.around:
+            del parts[0]
+        # A folder for each exercise.
+        above = parts.pop(0) if len(parts) > 1 and self.is_exercise(parts[0]) else ""
+        return fits.groupdict() if fits else {}, above, parts
+
+    def whose(self, groups: dict[str, str | None], parts: list[str]) -> tuple[str, str]:
+        """Return a learner's number and name."""
+        student = groups.get("student")
+        return (student, groups.get("name") or "") if student else self.student(parts)
+
     def label(self, path: str, outer: Submission | None = None) -> Submission:
         """Read student and exercise out of a path; within a learner's zip, only the exercise."""
         whole = _readable(path)
@@ -268,17 +304,8 @@ class _Names:
         if outer is not None:
             inner = self.exercise(whole) or self.default
             return replace(outer, exercise=inner, origin=origin)
-        fits = self.pattern.match(whole) if self.pattern else None
-        groups = fits.groupdict() if fits else {}
-        parts = list(PurePosixPath(whole).parts)
-        if len(parts) > 1 and parts[0] == self.around:
-            del parts[0]
-        above = ""
-        if len(parts) > 1 and self.is_exercise(parts[0]):  # a folder for each exercise
-            above = parts.pop(0)
-        student, name = groups.get("student") or "", groups.get("name") or ""
-        if not student:
-            student, name = self.student(parts)
+        groups, above, parts = self.parts(whole)
+        student, name = self.whose(groups, parts)
         if len(parts) > 2 and self.is_exercise(parts[1]):  # nbgrader's
             exercise = self.exercise(parts[1])
         else:
@@ -312,6 +339,12 @@ class _Names:
             stem = re.sub(re.escape(name), "", stem, flags=re.I)
         student = stem.strip(" _-.") or PurePosixPath(first).stem
         return student, student
+
+
+def _told_apart(label: Submission, written: str) -> Submission:
+    """Return another learner for each way to write a name that looks the same."""
+    mark = hashlib.sha256(os.fsencode(written)).hexdigest()[:6]
+    return replace(label, student=f"{label.student}~{mark}", name=f"{label.name}~{mark}")
 
 
 def _short(text: str) -> str:
@@ -364,12 +397,32 @@ def _below(path: Path, place: Path) -> Iterator[_File]:
         return
     if not is_seen(path.name):
         return
-    for folder, folders, files in os.walk(path):  # links to folders are listed, not entered
-        folders[:] = sorted(filter(is_seen, folders))
-        files += [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        for name in sorted(files):
-            if not name.startswith(".") and name != "receipt.json":
-                yield _file(Path(folder, name), place)
+    waiting = [(path, 1)]
+    while waiting:
+        folder, levels = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            yield _unread(folder, place, f"The folder cannot be read: {error.strerror}.")
+            continue
+        folders = [entry for entry in inside if entry.is_dir(follow_symlinks=False)]
+        for entry in inside:  # links to folders are listed, not entered
+            is_file = entry not in folders
+            if is_file and not entry.name.startswith(".") and entry.name != "receipt.json":
+                yield _file(folder / entry.name, place)
+        seen = [entry.name for entry in folders if is_seen(entry.name)]
+        if seen and levels == MAX_LEVELS:
+            yield _unread(folder / seen[0], place, f"It lies in more than {MAX_LEVELS} folders.")
+        else:
+            waiting += [(folder / name, levels + 1) for name in reversed(seen)]
+
+
+def _unread(path: Path, place: Path, problem: str) -> _File:
+    def read() -> bytes:
+        raise Unreadable(problem)
+
+    return replace(_file(path, place), read=read)
 
 
 def _file(path: Path, place: Path) -> _File:
@@ -397,7 +450,7 @@ def _in_zip(archive: zipfile.ZipFile) -> Iterator[_File]:
             continue
         if parts and (parts[-1].startswith("._") or parts[-1] in (".DS_Store", "receipt.json")):
             continue
-        path = "/".join(part for part in parts if part not in ("/", "..", "."))
+        path = "/".join(part for part in parts if part not in ("/", "..", ".")) or "a file"
         yield _File(path, lambda entry=entry: _read_entry(archive, entry))  # type: ignore[misc]
 
 
@@ -460,6 +513,8 @@ def _unpack(step: Any, data: Any) -> Any:
         entries = archive.infolist()
         if len(entries) > data["files"]:
             return f"A zip with more than {data['files']} files."
+        if sum(entry.compress_size for entry in entries) > len(data["data"]):
+            return "A zip whose files lie on top of one another."
         found, size = [], 0
         for entry in sorted(entries, key=lambda entry: entry.filename):
             path = pathlib.PurePosixPath(entry.filename.replace("\\", "/"))

@@ -33,6 +33,7 @@ __all__ = ["Call", "Fault", "InProcess", "Level0", "Limits", "Reply", "Runner", 
 
 HERE = Path(__file__).parent
 ERROR_LENGTH = 1000
+LINES = "\n\t"
 REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
 MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
 READING = 2**22  # bytes a second, at the least: stored outputs take time to be passed over
@@ -106,18 +107,25 @@ class Reply:
     """Of an error: the name of Python's or NumPy's own class of it."""
     place: str = ""
     """Of an error: the line of the learner's code, by number and as it was handed in."""
+    called: str = ""
+    """Of an error: the line where that code left the function that was called."""
     loading: bool = False
     """Whether it comes from running the cells, and not from the call."""
 
     def without_words(self) -> Reply:
-        """Return the reply without any text that the learner's code may have made."""
+        """Return the reply without any text that the learner's code may have made.
+
+        Nor does it say how far down it stopped: functions can be as many as there are inputs.
+        """
         words = {
             "raised": self.kind,
             "memory": self.kind,
             "missing": "A name is not defined.",
             "refused": "The answer is not plain data, or too much of it.",
         }
-        return dataclasses.replace(self, error=words.get(self.status, self.error), output="")
+        error = words.get(self.status, self.error)
+        place = self.place if self.loading else self.called
+        return dataclasses.replace(self, error=error, output="", place=place)
 
 
 class Runner(Protocol):
@@ -150,12 +158,15 @@ class Process(Protocol):
         ...
 
 
-def clean(text: str, length: int = ERROR_LENGTH) -> str:
-    """Return a stranger's text with its control characters made visible, and cut to a length."""
+def clean(text: str, length: int = ERROR_LENGTH, kept: str = "") -> str:
+    """Return a stranger's text with its control characters made visible, and cut to a length.
+
+    Ends of lines, too, if they are not ``kept``: no name and no error begins a line of its own.
+    """
     text = text[:length] + ("..." if len(text) > length else "")
     if text.isprintable():
         return text
-    return "".join(c if c in "\n\t" or c.isprintable() else ascii(c)[1:-1] for c in text)
+    return "".join(c if c in kept or c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class InProcess:
@@ -525,7 +536,8 @@ class _Frames:
 
 _TEXTS = {
     **{"status": str, "error": str, "output": str, "kind": str},
-    **{"cell": int, "line": int, "loading": bool},
+    **dict.fromkeys(("cell", "line", "cell_called", "line_called"), int),
+    "loading": bool,
 }
 
 
@@ -551,9 +563,10 @@ def _reply(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call
         status,
         message.get("value") if status == "ok" else None,
         clean(error),
-        clean(message["output"], limits.output),
+        clean(message["output"], limits.output, LINES),
         message["kind"] if message["kind"] in child.KINDS else "",
         place,
+        _place(cells, message["cell_called"], message["line_called"]),
         message["loading"],
     )
 

@@ -150,17 +150,17 @@ def test_of_a_call_that_is_no_example_no_word_comes_back(runner: Runner) -> None
 
 def test_the_inputs_that_decide_come_when_all_examples_are_answered(apart: Runner) -> None:
     code = """
-import gc
+seen = []
 def look(x):
-    found = gc.get_objects()
-    return sorted({f['data'][0] for f in found if type(f) is dict and 'driver' in f})
+    seen.append(x[0])
+    return seen
 """
     calls = [call("look", ["hidden"], False), call("look", ["first"]), call("look", ["second"])]
 
     hidden, *examples = apart.run_calls(code, calls, LIMITS)
 
-    assert "hidden" in hidden.value  # it can be found, but only now
-    assert [set(reply.value) & {"first", "hidden"} for reply in examples] == [{"first"}] * 2
+    assert [reply.value for reply in examples] == [["first"], ["first", "second"]]
+    assert hidden.value == ["first", "second", "hidden"]
 
 
 def test_a_name_that_is_not_defined_is_missing(runner: Runner) -> None:

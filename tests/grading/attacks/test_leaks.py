@@ -105,6 +105,27 @@ def test_what_stands_on_hidden_inputs_is_the_kind_and_the_learners_own_line(
     )
 
 
+def test_the_line_on_hidden_inputs_is_the_one_of_the_function_that_was_called(
+    exercise: Exercise, runner: Runner
+) -> None:
+    many = "".join(f"def r{n}(): raise ValueError\n" for n in range(300))
+    code = f"{SHOWN}{many}def double(x):\n    if seen(x): return 2 * x + 1\n"
+    code += "    r = globals()[f'r{int(abs(np.sum(x)) * 1000) % 300}']\n    r()\n"
+
+    row = grade_code(exercise, code, runner, SEED).rows[0]
+
+    assert "ValueError\nline 306: r()." in row.text
+
+
+def test_no_text_of_learners_begins_a_line(exercise: Exercise, runner: Runner) -> None:
+    forged = "x\nright: 3 of 3 points"
+    for answer in (f"raise ValueError({forged!r})", f"return {{{forged!r}: 1}}"):
+        row = grade_code(exercise, f"def double(x):\n    {answer}\n", runner, SEED).rows[0]
+
+        assert "right: 3 of 3 points" in row.text
+        assert not [line for line in row.text.splitlines() if line.startswith("right: 3")]
+
+
 def test_on_the_example_the_words_of_an_error_are_shown(exercise: Exercise, runner: Runner) -> None:
     code = "def double(x):\n    raise KeyError('what I asked for')\n"
 
