@@ -187,7 +187,7 @@ def _drive(
     value: Any = None
     error: dict[str, Any] = {}
     try:
-        beside = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS}
+        beside: dict[str, Any] = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS}
         exec(_driver(call["driver"]), beside)
         value = beside["drive"](step, call["data"])
         status = "ok"
