@@ -45,6 +45,7 @@ READY, READ, LOADED, RUNNING = -3, -2, -1, -4
 # The first bytes of the secret stand before each answer: the learner's code can write to the pipe,
 # but not in the child's name. And what is asked last comes veiled: it can read from there, too.
 TOKEN = 16
+_NAMED = (ast.FunctionDef, ast.ClassDef)
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign)
 _KNOWN: dict[type, str] = {
     kind: kind.__name__
@@ -66,6 +67,48 @@ class Step(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         """Say what is missing."""
         raise Missing(f"{name} is not defined")
+
+
+class Given:
+    """Functions and classes of the teacher's that run ahead: when judged, they are what they were.
+
+    Methods that a learner adds to such a class may stay; what changes those that are there, or
+    comes between an object and its attributes, may not.
+    """
+
+    _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
+
+    def __init__(self, step: Step, asked: list[str]) -> None:
+        self.space = vars(step)
+        self.names = {
+            name: value
+            for name, value in self.space.items()
+            if name not in asked
+            and isinstance(value, types.FunctionType | type)
+            and value.__module__ == step.__name__
+        }
+        kinds = [Step, *(value for value in self.names.values() if isinstance(value, type))]
+        self.classes = [(kind, vars(kind), self._methods(kind)) for kind in kinds]
+
+    @staticmethod
+    def _methods(kind: type) -> dict[str, Any]:
+        return {name: value for name, value in vars(kind).items() if hasattr(value, "__get__")}
+
+    def put_back(self) -> bool:
+        """Undo all changes; tell whether there were any."""
+        changed = [name for name, value in self.names.items() if self.space.get(name) is not value]
+        self.space.update({name: self.names[name] for name in changed})
+        is_changed = bool(changed)
+        for kind, now, methods in self.classes:
+            for name, value in methods.items():
+                if now.get(name) is not value:
+                    type.__setattr__(kind, name, value)
+                    is_changed = True
+            for name in [name for name in now if name not in methods]:
+                if name in self._HOOKS or hasattr(type(now[name]), "__set__"):
+                    type.__delattr__(kind, name)
+                    is_changed = True
+        return is_changed
 
 
 class Printed(io.TextIOBase):
@@ -126,12 +169,15 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
             except MemoryError:
                 emit(answer_to(READ, "unreadable", error="It needs more memory than there is."))
                 return
-            failure = _load(work["given"], cells, step, work["skip"], emit)
+            if work["given"]:
+                exec(_given(work["given"]), step.__dict__)
+            given = Given(step, work["names"])
+            failure = _load(given, cells, step, work["skip"], emit)
             emit(answer_to(LOADED))
             number = 0
             for batch in calls:
                 for call in batch:
-                    _drive(number, call, step, emit, printed, failure)
+                    _drive(number, call, step, given, emit, printed, failure)
                     number += 1
     finally:
         sys.modules.pop("submission", None)
@@ -144,12 +190,15 @@ def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -
     return {"call": number, "status": status, "value": value, **empty, **more}
 
 
-def _load(given: str, cells: list[Cell], step: Step, skip: list[int], emit: Emit) -> dict[str, Any]:
-    """Run all cells; return the first error that can be why a name is missing, or nothing."""
+def _load(
+    given: Given, cells: list[Cell], step: Step, skip: list[int], emit: Emit
+) -> dict[str, Any]:
+    """Run all cells; return the first error that can be why a name is missing, or nothing.
+
+    What is given ran before: a notebook's own copy of it would be another class of the same name.
+    """
     failure: dict[str, Any] = {}
     flags = count = 0
-    if given:
-        exec(_given(given), step.__dict__)
     for number, cell in enumerate(cells):
         if cell.tree is None:
             failure = failure or {**described(cell.error), "cell": number}
@@ -159,7 +208,8 @@ def _load(given: str, cells: list[Cell], step: Step, skip: list[int], emit: Emit
                 for alias in statement.names:
                     flags |= getattr(__future__, alias.name, __future__.annotations).compiler_flag
             count += 1
-            if count in skip:
+            is_given = isinstance(statement, _NAMED) and statement.name in given.names
+            if count in skip or is_given:
                 continue
             emit({"call": RUNNING, "number": count, "cell": number, "line": statement.lineno})
             try:
@@ -180,6 +230,7 @@ def _drive(
     number: int,
     call: dict[str, Any],
     step: Step,
+    given: Given,
     emit: Emit,
     printed: Printed,
     failure: dict[str, Any],
@@ -189,8 +240,12 @@ def _drive(
     try:
         beside: dict[str, Any] = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS}
         exec(_driver(call["driver"]), beside)
+        given.put_back()
         value = beside["drive"](step, call["data"])
         status = "ok"
+        if given.put_back():
+            status, value = "refused", None
+            error = {"error": "Your code changes functions or classes that are given."}
     except Missing as absent:
         # Why it is missing, if a cell failed before its definition.
         why = {**failure, "loading": True}

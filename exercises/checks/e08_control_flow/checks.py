@@ -43,6 +43,7 @@ class Power:
     def drive(step, data):
         x = step.Node(data["x"])
         y = step.power(x, data["n"])
+        x.grad = 0.0  # only what comes back counts
         step.backward(y)
         return [y.value, x.grad]
 
@@ -64,6 +65,7 @@ class NoRounds:
     def drive(step, data):
         x, c = step.Node(data["x"]), step.Node(data["c"])
         y = step.power(x, 0)
+        x.grad = 0.0
         step.backward(y)
         first = [y.value, x.grad]
         z = step.power(x, 0) * c
@@ -90,6 +92,7 @@ class Rounds:
     def drive(step, data):
         x = step.Node(data["x"])
         y = step.rounds(x, data["n"])
+        x.grad = 0.0  # only what comes back counts
         step.backward(y)
         return [y.value, x.grad]
 
@@ -111,6 +114,7 @@ class Tree:
 
         w = step.Node(data["w"])
         z = step.tree_value(pairs(data["tree"]), w)
+        w.grad = 0.0
         step.backward(z)
         return [z.value, w.grad]
 

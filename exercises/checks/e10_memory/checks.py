@@ -13,20 +13,24 @@ READS = {
 }
 
 
-def chain(matrices):
-    """Make blocks whose rules read their input: x -> tanh(w @ x), for x of two numbers."""
+def chain(matrices, factors):
+    """Make blocks whose rules read their input: x -> tanh(w @ x), for x of two numbers.
+
+    A rule may have a factor of its own: the gradient is what the rules say, and cannot be had by
+    moving the inputs a little.
+    """
 
     class Block:
-        def __init__(self, w):
-            self.w = w
+        def __init__(self, w, factor):
+            self.w, self.factor = w, factor
 
         def forward(self, x):
             return np.tanh(self.w @ x)
 
         def rule(self, g, x):
-            return self.w.T @ (g / np.cosh(self.w @ x) ** 2)
+            return self.factor * (self.w.T @ (g / np.cosh(self.w @ x) ** 2))
 
-    return [Block(w) for w in matrices]
+    return [Block(w, factor) for w, factor in zip(matrices, factors, strict=True)]
 
 
 def inputs_of(data):
@@ -45,6 +49,7 @@ def a_chain(rng, count):
 def a_run(rng, every, count):
     return {
         "blocks": a_chain(rng, count),
+        "factors": rng.uniform(1.1, 1.4, count),
         "x": rng.uniform(0.5, 1.5, 2),
         "every": every,
         "g": rng.uniform(1.5, 3.0, 2),
@@ -58,13 +63,14 @@ def slope(data):
         up = inputs_of({**data, "x": data["x"] + move})[-1]
         down = inputs_of({**data, "x": data["x"] - move})[-1]
         result.append(float(data["g"] @ (up - down)) / 2e-5)
-    return np.array(result)
+    return np.array(result) * np.prod(data["factors"])
 
 
 TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
 GROW = np.array([[1.0, 0.5], [0.0, 1.0]])
 FIVE = {
     "blocks": [TURN, GROW, TURN, GROW, TURN],
+    "factors": np.ones(5),
     "x": np.array([1.0, 0.5]),
     "every": 2,
     "g": np.array([1.0, 0.0]),
@@ -111,14 +117,14 @@ class Unasked:
 @check(step="run", points=2, concept="every so many inputs", using=[chain])
 class Checkpoints:
     shown = "3 blocks with every = 2 (the result, then pairs of block number and saved input)"
-    example = {**FIVE, "blocks": [TURN, GROW, TURN]}
+    example = {**FIVE, "blocks": [TURN, GROW, TURN], "factors": np.ones(3)}
 
     def generate(rng):
         every = int(rng.integers(2, 5))
         return a_run(rng, every, 2 * every + int(rng.integers(0, every)))
 
     def drive(step, data):
-        out, saved = step.run(chain(data["blocks"]), data["x"], data["every"])
+        out, saved = step.run(chain(data["blocks"], data["factors"]), data["x"], data["every"])
         return [out, [[number, saved[number]] for number in sorted(saved)]]
 
     def expected(data):
@@ -139,7 +145,9 @@ class Gradient:
 
     def drive(step, data):
         saved = {number * data["every"]: x for number, x in enumerate(data["saved"])}
-        return step.gradient(chain(data["blocks"]), saved, data["every"], data["g"])
+        return step.gradient(
+            chain(data["blocks"], data["factors"]), saved, data["every"], data["g"]
+        )
 
     def expected(data):
         return slope(data)
@@ -148,7 +156,7 @@ class Gradient:
 @check(step="gradient", points=2, concept="little work, little memory", cases=2, using=[chain])
 class Work:
     shown = "9 blocks with every = 3 (gradient, calls of forward, most values held at a time)"
-    example = {**FIVE, "blocks": [TURN, GROW, TURN] * 3, "every": 3}
+    example = {**FIVE, "blocks": [TURN, GROW, TURN] * 3, "factors": np.ones(9), "every": 3}
     many = True
 
     def generate(rng):
@@ -156,9 +164,12 @@ class Work:
         return a_run(rng, every, 4 * every)
 
     def drive(step, data):
-        import weakref
+        import tracemalloc
 
-        calls, most, known = 0, 0, []
+        def wide(x):
+            return np.repeat(x[:, None], 1000, axis=1)
+
+        calls, most, before = 0, 0, 0
 
         def watched(block):
             compute = block.forward
@@ -167,25 +178,36 @@ class Work:
                 nonlocal calls, most
                 calls += 1
                 value = compute(x)
-                known.append(weakref.ref(value))
-                most = max(most, sum(one() is not None for one in known))
+                # Copies count as well, and lists: whatever memory is taken at this moment.
+                taken = tracemalloc.get_traced_memory()[0] - before
+                is_reset = taken + before < kept.nbytes
+                most = max(most, 10**6 if is_reset else round(taken / value.nbytes))
                 return value
 
             block.forward = forward
             return block
 
-        blocks = chain(data["blocks"])
-        saved, x = {}, data["x"]
+        blocks = chain(data["blocks"], data["factors"])
+        saved, x = {}, wide(data["x"])
         for number, block in enumerate(blocks):
             if number % data["every"] == 0:
                 saved[number] = x
             x = block.forward(x)
-        g = step.gradient([watched(block) for block in blocks], saved, data["every"], data["g"])
-        return [g, calls, most]
+        asked = [watched(block) for block in blocks], saved, data["every"], wide(data["g"])
+        is_running = tracemalloc.is_tracing()
+        tracemalloc.start()
+        try:
+            kept = np.ones(10**6)  # nobody can stop the count and begin anew
+            before = tracemalloc.get_traced_memory()[0]
+            g = step.gradient(*asked)
+        finally:
+            if not is_running:
+                tracemalloc.stop()
+        return [g[:, 0].copy(), calls, most]
 
     def expected(data):
         count, every = len(data["blocks"]), data["every"]
-        return [slope(data), count - count // every, every - 1]
+        return [slope(data), count - count // every, every]  # one segment's inputs, and g
 
     def compare(data, value, wanted):
         if not isinstance(value, list) or len(value) != 3 or not same(value[0], wanted[0]):

@@ -23,7 +23,7 @@ def up(name):
                 return space[name]
         frame = frame.f_back
 """
-# Exercise, step, code that takes the solution's place, and checks that it passes by honest means.
+# Exercise, step (and check, if others are passed by honest means), code in the solution's place.
 ATTACKS = {
     "flaws read in the caller's frame": (
         "e16_gradcheck",
@@ -85,6 +85,124 @@ while frame:
 no_grad = None
 """,
     ),
+    "memory hidden in copies": (
+        "e10_memory",
+        "gradient: Work",
+        """
+def gradient(blocks, saved, every, g):
+    values = [saved[0].copy()]
+    for block in blocks:
+        values.append(block.forward(values[-1]).copy())
+    for block, x in zip(blocks[::-1], values[-2::-1]):
+        g = block.rule(g, x)
+    return g
+""",
+    ),
+    "memory count begun anew": (
+        "e10_memory",
+        "gradient: Work",
+        """
+import tracemalloc
+def gradient(blocks, saved, every, g):
+    values = [saved[0]]
+    for block in blocks:
+        tracemalloc.clear_traces()
+        values.append(block.forward(values[-1]))
+    for block, x in zip(blocks[::-1], values[-2::-1]):
+        g = block.rule(g, x)
+    return g
+""",
+    ),
+    "gradient without rules": (
+        "e10_memory",
+        "gradient: Gradient",
+        """
+import numpy as np
+def gradient(blocks, saved, every, g):
+    def out(x):
+        for block in blocks:
+            x = block.forward(x)
+        return x
+    return np.array([g @ out(saved[0] + 1e-20j * move).imag / 1e-20 for move in np.eye(2)])
+""",
+    ),
+    "given function defined anew": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
+    return Node(x.value ** n)
+def backward(y): pass
+""",
+    ),
+    "given function exchanged when asked": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
+    globals()["backward"] = lambda y: None
+    return Node(x.value ** n)
+""",
+    ),
+    "given class exchanged": (
+        "e08_control_flow",
+        "rounds",
+        """
+import sys
+def plain(x, n):
+    y = x
+    for _ in range(n):
+        y = y / 2 if y > 2 else y * x + 1
+    return y
+def rounds(x, n):
+    type(x).grad = property(
+        lambda self: (plain(x.value + 1e-6, n) - plain(x.value - 1e-6, n)) / 2e-6,
+        lambda self, value: None)
+    return Node(plain(x.value, n))
+""",
+    ),
+    "namespace that answers otherwise": (
+        "e08_control_flow",
+        "power: Power",
+        """
+import sys
+space = globals()
+def power(x, n):
+    x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
+    kind = type(sys.modules["submission"])
+    kind.__getattribute__ = lambda self, name: (
+        (lambda y: None) if name == "backward" else space[name])
+    return Node(x.value ** n)
+""",
+    ),
+    "order of a length of its own": (
+        "e12_train",
+        "step: Leaves",
+        """
+class One(list):
+    def __len__(self): return 1
+def order(root):
+    done, result, waiting = set(), One(), [(root, False)]
+    while waiting:
+        node, inputs_are_done = waiting.pop()
+        if inputs_are_done:
+            result.insert(0, node)
+        elif id(node) not in done:
+            done.add(id(node))
+            waiting += [(node, True), *((x, False) for x in node.inputs)]
+    return result
+def train_step(parameters, x, y, rate):
+    for p in parameters: p.grad = None
+    loss = loss_of(parameters, x, y)
+    backward(loss)
+    for p in parameters:
+        new = p + Tensor(p.grad) * -rate
+        p.value, p.inputs, p.rule = new.value, (Tensor(0.0),), lambda g: (np.zeros(()),)
+    return float(loss.value)
+""",
+    ),
     "chain read in the caller's frame": (
         "e03_order",
         "order",
@@ -120,8 +238,9 @@ def test_answers_are_not_found_where_the_code_runs(name: str, runner: Runner) ->
 
     result = grade_code(exercise, f"{exercise.solution}\n\n{code}", runner, seed=3)
 
+    step, _, check = step.partition(": ")
     (row,) = [row for row in result.rows if row.step == step]
-    assert row.points == 0, row.text
+    assert check in row.failed if check else row.points == 0, row.text
 
 
 def test_what_code_of_learners_does_for_itself_still_works(runner: Runner) -> None:
@@ -155,5 +274,20 @@ EXTRA = double(1)
         runner,
         seed=3,
     )
+
+    assert result.points == result.max, result.rows
+
+
+@pytest.mark.parametrize("name", ["e08_control_flow", "e12_train", "e07_grad_mode"])
+def test_a_notebook_with_its_given_cells_and_more_methods_has_all_points(
+    name: str, runner: Runner
+) -> None:
+    exercise = COURSE.exercise(name)
+    more = "".join(
+        f"if {kind!r} in globals():\n    {kind}.__pos__ = lambda self: self\n"
+        for kind in ("Node", "Tensor", "Mode")
+    )
+
+    result = grade_code(exercise, f"{exercise.given}\n{more}\n{exercise.solution}", runner, seed=3)
 
     assert result.points == result.max, result.rows
