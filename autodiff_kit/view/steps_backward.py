@@ -213,7 +213,11 @@ class BackwardSteps(Steps):
             return forms, f"{what} gives {formula}, {a_value(result)}"
         if short(result) is None:
             return forms, f"{what} gives {a_value(result)}"
-        return forms, f"{what} gives {worked_out(text, numbers, given)}"
+        # What is too large to be seen is told by its name: `g * (A > 2)`.
+        told = {
+            n: names[n] if shown.startswith("Tensor(") else shown for n, shown in numbers.items()
+        }
+        return forms, f"{what} gives {worked_out(text, told, given)}"
 
     def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return what stands for the names that a rule reads: names, and numbers."""

@@ -184,6 +184,20 @@ def test_only_a_number_is_told_as_a_saved_number() -> None:
 
 
 @LIBRARIES
+def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None:
+    rec = recorded(
+        "a = torch.ones(2, 3, requires_grad=True)\n"
+        "y = torch.where(a > 2, a, -a)\ny.sum().backward()",
+        library,
+    )
+    told = [f["caption"] for f in build(rec).frames if f["caption"].startswith("The rule of where")]
+
+    ones = "[[1., 1., 1.], [1., 1., 1.]]"
+    assert f"for a gives {ones} * (a > 2) = [[0., 0., 0.], [0., 0., 0.]]." in told[0]
+    assert f"for -a gives {ones} * ~(a > 2) = {ones}." in told[1]
+
+
+@LIBRARIES
 @pytest.mark.parametrize(
     ("source", "made"),
     [
