@@ -182,6 +182,15 @@ def test_show_tells_all_about_a_student(place: Path) -> None:
     assert f"The grade: {tiny.NAME} 1 of 3" in shown
 
 
+def test_what_a_learner_wrote_is_shown_letter_by_letter(place: Path) -> None:
+    folder = place.parent / "odd" / "eve" / tiny.NAME
+    folder.mkdir(parents=True)
+    (folder / "work.py").write_text("def double(x):\n    return x[:a:]\n")
+    run("grade", place.parent / "odd", "--allow-level", "0", "--workers", "1")
+
+    assert "return x[:a:]" in run("show", "eve").output
+
+
 def test_show_helps_with_a_name_that_is_not_there(place: Path) -> None:
     grade(place)
 
