@@ -176,7 +176,7 @@ from array import array
 from collections import UserList, deque
 class Row:
     def __len__(self): return 2
-    def __getitem__(self, i): return i + 0.5
+    def __getitem__(self, i): return [0.5, 1.5][i]
 warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of how PyTorch declares a method
 a, b = np.ones((2, 3)) * 2, np.ones(3)
 """
