@@ -272,21 +272,15 @@ def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
             return self
         return slowly(self, other)
 
-    slowly = augmented(method)
+    slowly = for_tensors(method)
     return change_directly
 
 
-def augmented(method: Callable[..., Any]) -> Any:
-    """Make an operator such as ``/=`` of a method: it takes arrays, too."""
-
-    def change(self: TensorBase, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            from autodiff_kit.from_data import from_numpy
-
-            other = from_numpy(other)
-        return method(self, other)
-
-    return change
+def for_tensors(method: Callable[..., Any]) -> Any:
+    """Make an operator such as ``/=`` of a method; with an array it is NumPy that operates."""
+    return lambda self, other: (
+        NotImplemented if isinstance(other, np.ndarray) else method(self, other)
+    )
 
 
 def as_it_was(tensor: TensorBase) -> Any:

@@ -134,7 +134,8 @@ class Tensor(Methods, Hookable, Storage, TensorBase):
     __matmul__, __neg__, __abs__, __invert__ = ops.matmul, ops.neg, ops.abs, ops.bitwise_not
     __lt__, __le__, __gt__, __ge__ = ops.lt, ops.le, ops.gt, ops.ge
     __eq__, __ne__ = comparison(ops.eq), comparison(ops.ne)
-    __and__, __or__, __xor__ = map(comparison, (ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor))
+    __and__, __or__ = inplace.for_tensors(ops.bitwise_and), inplace.for_tensors(ops.bitwise_or)
+    __xor__ = inplace.for_tensors(ops.bitwise_xor)
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
     __pow__ = operand_last("** or pow()", Methods.pow)
     __mod__ = operand_last("%", Methods.remainder)
@@ -149,8 +150,8 @@ class Tensor(Methods, Hookable, Storage, TensorBase):
     __iadd__ = inplace.operator(np.add, Methods.add_)
     __isub__ = inplace.operator(np.subtract, Methods.sub_)
     __imul__ = inplace.operator(np.multiply, Methods.mul_)
-    __itruediv__, __ipow__ = map(inplace.augmented, (Methods.div_, Methods.pow_))
-    __ifloordiv__, __imod__ = map(inplace.augmented, (Methods.floor_divide_, Methods.remainder_))
+    __itruediv__, __ipow__ = map(inplace.for_tensors, (Methods.div_, Methods.pow_))
+    __ifloordiv__, __imod__ = map(inplace.for_tensors, (Methods.floor_divide_, Methods.remainder_))
 
     def __getitem__(self, key: Any) -> Tensor:
         return ops.getitem(self, key)

@@ -159,8 +159,8 @@ np.equal(x,x) np.maximum(x,0) np.abs(x) np.clip(x,0,1) np.concatenate([x,x]) np.
 np.sqrt(torch.tensor(4.)) np.sqrt(torch.tensor([4])) np.float64(2)-x
 torch.tensor(deque([1.,2.])) torch.tensor([torch.ones(1),torch.ones(1,1)])
 torch.tensor([[torch.ones(1)],[torch.tensor(3)]]) torch.tensor([[1.,2.],torch.ones(2)])
-x.double().__iadd__(a) x.double().__isub__(b) x.double().__itruediv__(a) x.double().__ipow__(a)
-x.double().__ifloordiv__(a) x.double().__imod__(a) x.double().__imul__(a)
+operator.iadd(x.double(),a) operator.isub(x.double(),b) operator.itruediv(x.double(),a) operator.ipow(x.double(),a)
+operator.ifloordiv(x.double(),a) operator.imod(x.double(),a) operator.imul(x.double(),a)
 (x>1)&(a>1) (x>1)|(a>1) (x>1)^(a>1)
 torch.tensor(UserList([1,2])) torch.tensor(array('f',[1,2])) torch.tensor(bytearray(b'ab'))
 torch.tensor([memoryview(b'ab'),range(2)]) torch.tensor([Row(),Row()])
@@ -172,6 +172,7 @@ WITH_ARRAYS = _WITH_ARRAYS.split()
 def test_numpy_and_tensors_compute_together(call: str) -> None:
     given = """
 import warnings
+import operator
 from array import array
 from collections import UserList, deque
 class Row:
