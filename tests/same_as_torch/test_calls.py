@@ -159,9 +159,9 @@ np.equal(x,x) np.maximum(x,0) np.abs(x) np.clip(x,0,1) np.concatenate([x,x]) np.
 np.sqrt(torch.tensor(4.)) np.sqrt(torch.tensor([4])) np.float64(2)-x
 torch.tensor(deque([1.,2.])) torch.tensor([torch.ones(1),torch.ones(1,1)])
 torch.tensor([[torch.ones(1)],[torch.tensor(3)]]) torch.tensor([[1.,2.],torch.ones(2)])
-operator.iadd(x.double(),a) operator.isub(x.double(),b) operator.itruediv(x.double(),a) operator.ipow(x.double(),a)
+operator.iadd(x.double(),a) operator.isub(x.double(),b) operator.itruediv(x.double(),a)
 operator.ifloordiv(x.double(),a) operator.imod(x.double(),a) operator.imul(x.double(),a)
-(x>1)&(a>1) (x>1)|(a>1) (x>1)^(a>1)
+operator.ipow(x.double(),a) (x>1)&(a>1) (x>1)|(a>1) (x>1)^(a>1)
 torch.tensor(UserList([1,2])) torch.tensor(array('f',[1,2])) torch.tensor(bytearray(b'ab'))
 torch.tensor([memoryview(b'ab'),range(2)]) torch.tensor([Row(),Row()])
 """
