@@ -170,8 +170,9 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     kind = wanted if wanted.kind == "f" else np.dtype("float64")
     step = (kind.type(high) - kind.type(low)) / kind.type(max(steps - 1, 1))
     # Products are added before they are rounded, as processors do that multiply and add at once
-    # (but not numbers of two bytes).
-    step, places = (kind.type if kind.itemsize == 2 else np.longdouble)(step), np.arange(steps)
+    # (but not numbers of two bytes, nor whole ones).
+    at_once = wanted.kind == "f" and wanted.itemsize > 2
+    step, places = (np.longdouble if at_once else kind.type)(step), np.arange(steps)
     places = places.astype(type(step))
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
     return numbers.astype(wanted) if steps != 1 else np.full(1, low)

@@ -25,7 +25,7 @@ from autodiff_kit.core.versions import INFERENCE, memory_of, next_number, note_c
 from autodiff_kit.core.view_nodes import DEFAULT, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops.saving import may_record
+from autodiff_kit.ops.saving import may_record, of_whole
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
     forget_views,
@@ -44,6 +44,8 @@ __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
 _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
+# What may be recorded of whole numbers.
+_FILLING = ("masked_fill_", "index_fill_")
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
@@ -77,6 +79,8 @@ def change(
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
     operand = as_it_was(tensor) if recorded else tensor
+    if how in _FILLING and tensor._array.dtype.kind != "f":
+        function = of_whole(function)
     try:
         result = function(operand, *args, **kwargs)
     except Exception as refusal:

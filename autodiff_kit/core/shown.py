@@ -108,7 +108,7 @@ def _saved_attribute(node: Any, name: str) -> Any:
 
 def _same_leaf(value: Any) -> Any:
     """Return the learner's own leaf instead of another tensor with its memory."""
-    leaf = getattr(getattr(value, "_node", None), "leaf", None)
+    leaf = getattr(getattr(value, "_node", None), "variable", None)
     return leaf if leaf is not None and leaf._array is value._array else value
 
 

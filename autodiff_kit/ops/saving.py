@@ -7,7 +7,8 @@ tensors that were converted for it, and that whole numbers have no history. Read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.core.mode import local
@@ -16,7 +17,7 @@ from autodiff_kit.core.versions import INFERENCE
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
-__all__ = ["check_saved", "is_recorded", "may_record", "refuse_whole"]
+__all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_whole"]
 
 # What a change in place computes: that of a tensor of whole numbers, or a view, may be recorded.
 _WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
@@ -35,9 +36,29 @@ def is_recorded(x: Any) -> bool:
     return local.mode.grad_enabled and x.requires_grad and may_record([x])
 
 
+class _InPlace(threading.local):
+    whole = False  # whether a change in place is computed that may be one of whole numbers
+
+
+_in_place = _InPlace()
+
+
+def of_whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that may record what it computes of whole numbers."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        _in_place.whole = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _in_place.whole = False
+
+    return call
+
+
 def refuse_whole(row: Op, result: Value) -> None:
     """Refuse to record that whole numbers were computed."""
-    if result.dtype.kind != "f" and row.name not in _WRITING:
+    if result.dtype.kind != "f" and row.name not in _WRITING and not _in_place.whole:
         raise error("autograd.whole_history", kind=tensor_type(result.dtype))
 
 

@@ -551,7 +551,8 @@ IN_PLACE = {
     """,
     "whole numbers that are filled from a tensor of the graph": """
         for fill in ("n.fill_(a[0])", "n[:2] = a[0]", "n[n > 0] = a[0]", "n.copy_(a[0])",
-                     "n[0] = a[0]", "n.masked_fill_(n > 0, a[0])", "n[...] = a[0]"):
+                     "n[0] = a[0]", "n.masked_fill_(n > 0, a[0])", "n[...] = a[0]",
+                     "n.index_fill_(0, torch.tensor([1]), a[0])"):
             n = torch.ones(3, dtype=torch.int64)
             exec(fill)
             print(fill, n.tolist(), n.requires_grad, n.is_leaf, tree(n.grad_fn, 1))
