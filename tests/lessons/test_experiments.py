@@ -61,10 +61,17 @@ SMALL, LARGE = "Tanh, weights times 1  ", "Tanh, weights times 2  "
 
 
 def test_a_frozen_first_layer_costs_what_lesson_10_says() -> None:
-    trained, frozen, _ = percents(SMALL)
-    costs = [a - b for a, b in zip(trained, frozen, strict=True)]
+    def costs(weights: str) -> list[int]:
+        trained, frozen, _ = percents(weights)
+        return [a - b for a, b in zip(trained, frozen, strict=True)]
 
-    assert f"it costs {min(costs)} to {max(costs)} points" in words("10")
+    small, large = costs(SMALL), costs(LARGE)
+    _, frozen, _ = percents(SMALL)
+
+    assert (
+        f"with weights times 2, it costs at most {max(large)} points, and {min(small)} to "
+        f"{max(small)} points with weights times 1"
+    ) in words("10")
     assert min(frozen) > 20  # far from a guess, which is right in one of ten
 
 
