@@ -415,9 +415,9 @@ def test_what_a_submission_may_read_holds_numpy_but_no_neighbour_and_no_kit() ->
 
 
 CALLS = """
-import ctypes, struct, numpy, os
+import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
-library = os.open(numpy.__file__, os.O_RDONLY)
+library = os.open(os.__file__, os.O_RDONLY)
 flags = ctypes.c_long()
 libc.ioctl(library, ctypes.c_ulong(0x80086601), ctypes.byref(flags))
 
