@@ -104,7 +104,7 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
 def set_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
     """Set ``tensor.grad``; the node of a leaf knows it, too."""
     tensor._grad = grad
-    node = latest_node(tensor)
+    node = tensor._node if tensor._base is None else latest_node(tensor)
     if isinstance(node, AccumulateGrad):
         node.grad = grad
 

@@ -81,9 +81,10 @@ def mm_like(x: Value, y: Value, strides: tuple[int, int]) -> Value:
 
     So the gradient of a transposed weight, transposed back, lies row by row: ``view`` takes it.
     """
+    times = product if type(x) is np.ndarray else mm
     if strides[1] == strides[0] * x.shape[0]:  # column by column: x y = (y' x')'
-        return mm(y.T, x.T).T
-    return mm(x, y)
+        return times(y.T, x.T).T
+    return times(x, y)
 
 
 @_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")
