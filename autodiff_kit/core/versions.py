@@ -149,8 +149,8 @@ def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
     Nodes may have saved the NumPy scalar that it was before: changes of the array count for it.
     """
     old, new = id(scalar), id(array)
-    for key in [key for key in _outliving if getrefcount(_outliving[key]) < 3]:
-        del _outliving[key]  # no node has it any more
+    for key in [key for key in tuple(_outliving) if getrefcount(_outliving.get(key)) < 3]:
+        _outliving.pop(key, None)  # no node has it any more; other threads come here, too
         _changes.pop(key, None)
 
     def forget(_: Any) -> None:

@@ -343,7 +343,7 @@ class _Watch(Observer):
         left = {op for op, holds in self._by_op.items() if holds}
         if left:  # arrays of leaves outlive a node that kept them, so they tell nothing of it
             nodes = (one for one in gc.get_objects() if issubclass(type(one), Node))
-            for op in left - {self._ops.get(node.number, -1) for node in nodes}:
+            for op in left - {self._ops.get(getattr(node, "number", -1), -1) for node in nodes}:
                 for hold in list(self._by_op[op].values()):
                     self._end(hold, "gone")
         self._step("end", None)
