@@ -1,5 +1,6 @@
 """Code that gets at the answers of the course's own exercises without their work."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -223,6 +224,7 @@ def order(root):
 def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     walls = best_walls()
     if request.param == "walls" and walls is None:
+        assert os.environ.get("ADK_REQUIRE_SANDBOX") != "1", "no walls stand on this machine"
         pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
     if request.param == "plain process":
         yield runner_for(None)
