@@ -20,7 +20,8 @@ from autodiff_kit.record import rounds
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import Scopes
-from autodiff_kit.record.source import Place, Sources, is_foreign
+from autodiff_kit.record.source import Place, Sources
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import Values
 
 __all__ = ["DETACH", "GIVEN_NUMBERS", "OVERWRITING", "Notes", "SecondRun", "described", "entry_of"]

@@ -4,7 +4,7 @@ After reading this file you know which of PyTorch's own means show a run from ou
 mode (which call of the learner's), a dispatch mode (which operations it is made of), hooks of
 nodes and leaves (what backward does), hooks of optimizers. Nothing is patched, and all hooks are
 gone when the block ends. PyTorch is never imported here: the learner hands it in. Read next:
-``torch_notes.py``, ``torch_backward.py``, ``torch_forward.py``.
+``torch_notes.py``, ``torch_backward.py``, ``torch_functions.py``, ``torch_forward.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from autodiff_kit.record.notes import learners_frame
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.torch_forward import TorchRecorder
 
 __all__ = ["record_torch"]

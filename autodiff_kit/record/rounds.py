@@ -19,7 +19,7 @@ from sys import getrefcount
 from types import CodeType, FrameType
 from typing import Any
 
-from autodiff_kit.record.source import Span, read_source, span_within
+from autodiff_kit.record.source_tree import Span, is_within, read_source
 
 __all__ = ["Turns", "let_go", "pause", "resume", "start", "stop", "turns_of"]
 
@@ -151,7 +151,9 @@ class _Table:
         whiles = [loop for loop in loops if not loop.steps]
         for at, target, span in back:
             key = heads.get(target)
-            around = [x for x in whiles if key is None and span_within(span, x.whole)]
+            around = [
+                x for x in whiles if span is not None and key is None and is_within(span, x.whole)
+            ]
             for loop in sorted(around, key=lambda loop: loop.whole[:2], reverse=True):
                 # What jumps back into the middle of a body, as a handler does, begins no round.
                 if firsts[loop.whole] <= target <= firsts[loop.body]:
@@ -169,7 +171,7 @@ def _first_within(code: CodeType, part: Span) -> int:
     for i, (line, end, column, end_column) in enumerate(code.co_positions()):
         if line is None or end is None or column is None or end_column is None:
             continue
-        if span_within((line, column, end, end_column), part):
+        if is_within((line, column, end, end_column), part):
             return 2 * i
     return -1
 

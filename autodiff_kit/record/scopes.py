@@ -13,7 +13,8 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.rounds import let_go, turns_of
-from autodiff_kit.record.source import Loop, Place, Sources
+from autodiff_kit.record.source import Place, Sources
+from autodiff_kit.record.source_tree import Loop
 
 __all__ = ["Scopes", "look", "look_up"]
 

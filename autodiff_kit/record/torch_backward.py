@@ -2,7 +2,7 @@
 
 After reading this file you know how each contribution of PyTorch's engine can be told from outside,
 which adds them up out of sight: what a node has sent is asked of its hook and added up once more.
-All hooks are gone when the recording ends. Read next: ``torch_forward.py``.
+All hooks are gone when the recording ends. Read next: ``torch_functions.py``.
 """
 
 from __future__ import annotations

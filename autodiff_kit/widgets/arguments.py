@@ -31,7 +31,7 @@ from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op
 from autodiff_kit.creation import tensor
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number

@@ -26,7 +26,7 @@ import numpy as np
 from autodiff_kit.core.observer import installed
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import number, show

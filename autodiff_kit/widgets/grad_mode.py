@@ -15,7 +15,7 @@ import ipywidgets
 
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.formula import show

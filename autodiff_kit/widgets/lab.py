@@ -25,7 +25,7 @@ import traitlets
 from IPython.display import display
 
 from autodiff_kit.files import written_whole
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.view.page import joined, static
 from autodiff_kit.widgets.base import REPR_WIDTH, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas

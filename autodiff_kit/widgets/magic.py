@@ -22,7 +22,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import display
 
 from autodiff_kit.record import Recording, record
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepMagics", "load_ipython_extension"]

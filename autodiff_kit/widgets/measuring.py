@@ -17,7 +17,7 @@ from typing import Any
 
 from autodiff_kit.core.observer import installed
 from autodiff_kit.record.memory import Memory
-from autodiff_kit.record.source import is_foreign
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.widgets.distrust import names_in, reachable_functions
 from autodiff_kit.widgets.running import fresh_grads, run
 

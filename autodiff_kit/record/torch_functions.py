@@ -1,0 +1,126 @@
+"""A Function of the learner's in PyTorch: where it is applied, and what its node keeps.
+
+After reading this file you know how ``Square.apply(x)`` becomes one op of the recording, although
+no mode sees it: the frame of ``apply`` says where, and the node shows up with its result. Read
+next: ``torch_forward.py``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.core.op import OPS
+from autodiff_kit.record.notes import described, entry_of, guarded
+from autodiff_kit.record.scopes import look, look_up
+from autodiff_kit.record.source import Place
+from autodiff_kit.record.torch_backward import TorchBackward
+from autodiff_kit.record.torch_ops import (
+    unknown,
+)
+
+__all__ = ["TorchFunctions"]
+
+
+class TorchFunctions(TorchBackward):
+    """Notes of the learner's Functions."""
+
+    def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
+        super().__init__(torch, limit, base)
+        self._applied: list[tuple[FrameType, str, Place, int]] = []  # Function.apply
+        self._apply = torch.autograd.Function.apply.__func__.__code__
+        self._undo = torch.autograd.function.BackwardCFunction.apply.__code__
+
+    def _put(self, op: str, inputs: list[dict[str, Any]], params: Any, out: Any, at: Any) -> int:
+        """Add an op; its node shows up later."""
+        place, scope = at
+        if op not in self.recording.ops:
+            self.recording.ops[op] = dict(described(OPS[op]))
+        number = self._last_op = len(self._nodes)
+        text = self._text(op, place, scope, is_bool=out.dtype == self._torch.bool)
+        entry = entry_of("op", text, None, place.where)
+        entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
+        entry["value"] = self._value(out)
+        if self._is_again:
+            entry["again"] = True
+        self._nodes.append(entry)
+        self._events.append({"kind": "op", "node": number})
+        self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
+        return number
+
+    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
+        with self._at_work():
+            node = tensor.grad_fn
+        if isinstance(node, self._torch.autograd.function.BackwardCFunction):
+            return self._add_function(tensor, node, scope)
+        return super()._adopt(tensor, scope, made)
+
+    @guarded
+    def _meet_functions(self) -> None:
+        """Note the ops of Functions whose results nothing has used, but a variable holds."""
+        for frame in self._scopes.frames() if self._applied else ():
+            for value in look(frame).values():
+                if isinstance(value, self._torch.Tensor) and self._known(value) is None:
+                    with self._at_work():
+                        node = value.grad_fn
+                    if isinstance(node, self._torch.autograd.function.BackwardCFunction):
+                        self._number(value, 0)
+
+    def _note_function(self, frame: FrameType) -> None:
+        """Note where a Function of the learner's is applied; its node shows up later."""
+        if any(known is frame for known, _, _, _ in self._applied):
+            return
+        caller = frame.f_back
+        while caller is not None and not self._is_learners[caller.f_code.co_filename]:
+            caller = caller.f_back
+        if caller is not None:
+            place, scope = self._scopes.enter(caller)
+            name = look_up(frame, ("cls",))[0].__name__
+            self._applied.append((frame, name, place, scope))
+
+    def _add_function(self, tensor: Any, node: Any, scope: int) -> int:
+        """Note the op of a Function of the learner's, when its result is first used."""
+        name = node.name().removesuffix("Backward")
+        noted = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]
+        place, at = (self._sources.nowhere, scope)
+        if noted:
+            _, _, place, at = self._applied.pop(noted[0])
+        inputs: list[dict[str, Any]] = []
+        for following, index in node.next_functions:
+            if following is not None:
+                if hasattr(following, "variable"):
+                    self._watch(following)
+                numbers, index = self._numbers_of(following, index)
+                source = numbers.get(index, next(iter(numbers.values())))
+                inputs.append({"arg": f"inputs[{len(inputs)}]", "node": source})
+        self.recording.ops.setdefault(name, unknown(name, ["inputs"]))
+        number = self._put(name, inputs, {}, tensor, (place, at))
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        if place.name is not None or place.returned:
+            self._names.name_result(number, place, at)
+        entry = self._nodes[number]
+        with self._at_work():
+            entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+            known = node.metadata.get(self._key)
+            if known is not None:  # another result of the same node
+                entry["part_of"] = min(known.values())
+                known[tensor.output_nr] = number
+                return number
+            node.metadata[self._key] = {tensor.output_nr: number}
+            try:
+                kept = node.saved_tensors
+            except RuntimeError:
+                kept = ()
+            readers = [i["arg"].split("[")[0] for i in inputs][:1]
+            entry["saved"] = [
+                {
+                    "name": f"saved_tensors[{i}]",
+                    "for": readers,
+                    "bytes": t.nbytes,
+                }
+                for i, t in enumerate(kept)
+                if t is not None and readers
+            ]
+            self._hook(node)
+        return number
