@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from types import FunctionType
 from typing import Any
 
 from autodiff_kit.errors import error
@@ -17,7 +20,15 @@ from autodiff_kit.optim.optimizer import Optimizer
 from autodiff_kit.outside import absent
 
 __all__ = ["ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR"]
-__all__ += ["LinearLR", "MultiStepLR", "ReduceLROnPlateau", "StepLR"]
+__all__ += ["LinearLR", "MultiStepLR", "MultiplicativeLR", "PolynomialLR", "ReduceLROnPlateau"]
+__all__ += ["StepLR"]
+
+# Loaded when first used.
+_LATER = {
+    **dict.fromkeys(("CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"), "lr_cycles"),
+    **dict.fromkeys(("ChainedScheduler", "SequentialLR"), "lr_combined"),
+}
+__all__ += [*_LATER]
 
 
 class LRScheduler:
@@ -25,7 +36,13 @@ class LRScheduler:
 
     ``last_epoch`` is how often ``step`` was called in an earlier run, -1 if there was none.
     TypeError for what is no optimizer; KeyError if the rates at the start of that run are unknown.
+    The kit's own subclasses say it in ``_next``, and, where a formula gives the rates of any epoch
+    at once, in ``_get_closed_form_lr``.
     """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
+    _get_closed_form_lr: Callable[[], list[float]] | None = None
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -38,23 +55,36 @@ class LRScheduler:
                 raise error("optim.no_initial_lr", index=i)
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self._begin()
+        self._initial_step()
 
-    def _begin(self) -> None:
+    def _initial_step(self) -> None:
         self._step_count, self._is_initial = 0, True
-        self._go_on()
+        self.step()
         self._is_initial = False
 
     def get_lr(self) -> list[float]:
         """Return the rates for ``last_epoch``, one for each group."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._next()
+
+    def _next(self) -> list[float]:
         raise NotImplementedError
 
     def get_last_lr(self) -> list[float]:
         """Return the rates that are in use, one for each group."""
         return self._last_lr
 
-    def step(self) -> None:
-        """Go on by one; to be called after ``optimizer.step()``, at the end of each epoch."""
+    def step(self, epoch: int | None = None) -> None:
+        """Go on by one; to be called after ``optimizer.step()``, at the end of each epoch.
+
+        ``epoch``, which PyTorch no longer recommends, says to which one to go.
+        """
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
@@ -65,14 +95,19 @@ class LRScheduler:
                 UserWarning,
                 stacklevel=2,
             )
-        self._go_on()
-
-    def _go_on(self) -> None:
-        self.last_epoch += 1
         self._step_count += 1
-        self._use(self.get_lr())
+        if epoch is not None:
+            _warn_of_epoch()
+        self._update_lr(epoch)
 
-    def _use(self, rates: list[float]) -> None:
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self._get_lr_called_within_step = True
+        if epoch is None or self._get_closed_form_lr is None:
+            rates = self.get_lr()
+        else:
+            rates = self._get_closed_form_lr()
+        self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = lr
         self._last_lr = self._rates()
@@ -90,6 +125,18 @@ class LRScheduler:
         vars(self).update(state_dict)
 
 
+def _warn_of_epoch() -> None:
+    warnings.warn(
+        "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+        "possible. Please use `scheduler.step()` to step the scheduler. During the deprecation, if "
+        "epoch is different from None, the closed form is used instead of the new chainable form, "
+        "where available. Please open an issue if you are unable to replicate your use case: "
+        "https://github.com/pytorch/pytorch/issues/new/choose.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
 class StepLR(LRScheduler):
     """Multiply the learning rates by gamma every ``step_size`` epochs."""
 
@@ -99,11 +146,14 @@ class StepLR(LRScheduler):
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         if self.last_epoch == 0 or self.last_epoch % self.step_size:
             return self._rates()
         return [lr * self.gamma for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        factor = self.gamma ** (self.last_epoch // self.step_size)
+        return [base * factor for base in self.base_lrs]
 
 
 class MultiStepLR(LRScheduler):
@@ -119,11 +169,14 @@ class MultiStepLR(LRScheduler):
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         if self.last_epoch not in self.milestones:
             return self._rates()
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        return [base * self.gamma**passed for base in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
@@ -133,9 +186,11 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         return [lr if self._is_initial else lr * self.gamma for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -153,13 +208,16 @@ class ConstantLR(LRScheduler):
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         if self.last_epoch == 0:
             return [lr * self.factor for lr in self._rates()]
         if self.last_epoch != self.total_iters:
             return self._rates()
         return [lr * (1.0 / self.factor) for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        factor = self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
+        return [base * factor for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -181,8 +239,7 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         if self.last_epoch == 0:
             return [lr * self.start_factor for lr in self._rates()]
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -190,6 +247,36 @@ class LinearLR(LRScheduler):
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
         return [lr * (1.0 + rise / before) for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        rise = self.end_factor - self.start_factor
+        part = rise * min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (self.start_factor + part) for base in self.base_lrs]
+
+
+class PolynomialLR(LRScheduler):
+    """Let the learning rates fall to 0 in ``total_iters`` epochs, along a power of what is left."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        total_iters: int = 5,
+        power: float = 1.0,
+        last_epoch: int = -1,
+    ) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def _next(self) -> list[float]:
+        epoch, total = self.last_epoch, self.total_iters
+        if self._is_initial or epoch > total:
+            return self._rates()
+        factor = ((1.0 - epoch / total) / (1.0 - (epoch - 1) / total)) ** self.power
+        return [lr * factor for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -204,8 +291,7 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         epoch, low, pi = self.last_epoch, self.eta_min, math.pi
         if self._is_initial:
             return self._rates()
@@ -220,30 +306,48 @@ class CosineAnnealingLR(LRScheduler):
         before = 1 + math.cos(pi * (epoch - 1) / self.T_max)
         return [now / before * (lr - low) + low for lr in self._rates()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        low, part = self.eta_min, 1 + math.cos(math.pi * self.last_epoch / self.T_max)
+        return [low + (base - low) * part / 2 for base in self.base_lrs]
+
 
 class LambdaLR(LRScheduler):
     """Multiply the first learning rates by a function of the epoch, or one for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
-        count = len(optimizer.param_groups)
-        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, list | tuple) else []
-        self.lr_lambdas = self.lr_lambdas or [lr_lambda] * count
+        self.optimizer, count = optimizer, len(optimizer.param_groups)
+        several = isinstance(lr_lambda, list | tuple)
+        self.lr_lambdas = list(lr_lambda) if several else [lr_lambda] * count
         if len(self.lr_lambdas) != count:
             raise error("optim.lambdas", count=count, given=len(self.lr_lambdas))
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Return the rates for ``last_epoch``, one for each group."""
+    def _next(self) -> list[float]:
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * function(self.last_epoch) for base, function in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer and the functions as plain data."""
-        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+        """Return everything but the optimizer and plain functions as plain data."""
+        state = super().state_dict()
+        functions = state.pop("lr_lambdas")
+        kept = [None if isinstance(f, FunctionType) else dict(vars(f)) for f in functions]
+        return {**state, "lr_lambdas": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` has returned; the functions stay."""
+        """Take over what ``state_dict`` has returned; plain functions stay."""
         super().load_state_dict({**state_dict, "lr_lambdas": self.lr_lambdas})
+        for function, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            vars(function).update(kept or {})
+
+
+class MultiplicativeLR(LambdaLR):
+    """Multiply the learning rates by a function of the epoch, at each epoch after the first."""
+
+    def _next(self) -> list[float]:
+        if self._is_initial:
+            return self._rates()
+        pairs = zip(self._rates(), self.lr_lambdas, strict=True)
+        return [lr * function(self.last_epoch) for lr, function in pairs]
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -294,10 +398,12 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = self.num_bad_epochs = 0
 
-    def step(self, metrics: Any) -> None:  # type: ignore[override]
-        """Go on by one epoch, at the end of which the number is ``metrics``."""
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Go on by one epoch, or to that one, at the end of which the number is ``metrics``."""
         current = float(metrics)
-        self.last_epoch += 1
+        if epoch is not None:
+            _warn_of_epoch()
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current):
             self.best, self.num_bad_epochs = current, 0
         else:
@@ -323,5 +429,11 @@ class ReduceLROnPlateau(LRScheduler):
         return current > self.best + self.threshold
 
 
+class _LRScheduler(LRScheduler):
+    """The name that the base class had."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"autodiff_kit.optim.{_LATER[name]}"), name)
     raise absent(__name__, name)

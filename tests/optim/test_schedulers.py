@@ -14,7 +14,7 @@ pytestmark = pytest.mark.parity
 GIVEN = """
 S = torch.optim.lr_scheduler
 a, b = torch.ones(2, requires_grad=True), torch.ones(1, requires_grad=True)
-opt = torch.optim.SGD([{"params": [a]}, {"params": [b], "lr": 0.3}], lr=0.1)
+opt = torch.optim.SGD([{"params": [a]}, {"params": [b], "lr": 0.3}], lr=0.1, momentum=0.7)
 """
 
 SCHEDULERS = """
@@ -28,6 +28,20 @@ S.CosineAnnealingLR(opt, 5)
 S.CosineAnnealingLR(opt, T_max=4, eta_min=0.01)
 S.LambdaLR(opt, lambda epoch: 0.95 ** epoch)
 S.LambdaLR(opt, [lambda epoch: 1 / (epoch + 1), lambda epoch: 2.0])
+S.MultiplicativeLR(opt, lambda epoch: 0.9 + 0.01 * epoch)
+S.PolynomialLR(opt, 7, 2.0)
+S.CosineAnnealingWarmRestarts(opt, 3)
+S.CosineAnnealingWarmRestarts(opt, 2, 2, eta_min=0.01)
+S.CyclicLR(opt, 0.01, 0.2, step_size_up=3)
+S.CyclicLR(opt, [0.01, 0.02], 0.2, 3, 5, mode="triangular2", cycle_momentum=False)
+S.CyclicLR(opt, 0.01, 0.2, 4, mode="exp_range", gamma=0.9)
+S.CyclicLR(opt, 0.01, 0.2, 4, scale_fn=lambda x: 1 / (5 + x), scale_mode="iterations")
+S.OneCycleLR(opt, 0.5, total_steps=18)
+S.OneCycleLR(opt, [0.5, 1.0], epochs=3, steps_per_epoch=6, anneal_strategy="linear")
+S.OneCycleLR(opt, 0.5, 18, three_phase=True, pct_start=0.4, cycle_momentum=False)
+S.SequentialLR(opt, [S.LinearLR(opt, 0.1, total_iters=4), S.ExponentialLR(opt, 0.9)], [4])
+S.SequentialLR(opt, [S.ConstantLR(opt, 0.1, 3), S.StepLR(opt, 2), S.StepLR(opt, 4)], [3, 8])
+S.ChainedScheduler([S.ConstantLR(opt, 0.1, 5), S.ExponentialLR(opt, 0.9)])
 """.strip().split("\n")
 
 
@@ -37,15 +51,55 @@ def test_a_scheduler_gives_the_rates_of_pytorch(made: str) -> None:
 scheduler = {made}
 for epoch in range(17):
     print(epoch, scheduler.get_last_lr(), [group["lr"] for group in opt.param_groups])
+    print([group["momentum"] for group in opt.param_groups])
     opt.step()
     scheduler.step()
 state = scheduler.state_dict()
-print(scheduler.last_epoch, scheduler.base_lrs, state["last_epoch"], state["_last_lr"])
-opt2 = torch.optim.SGD([{{"params": [a]}}, {{"params": [b], "lr": 0.3}}], lr=0.1)
+print(getattr(scheduler, "base_lrs", None), state.get("last_epoch"))
+print(state["_last_lr"])
+opt2 = torch.optim.SGD([{{"params": [a]}}, {{"params": [b], "lr": 0.3}}], lr=0.1, momentum=0.7)
 opt, before = opt2, scheduler
 again = {made}
 again.load_state_dict(before.state_dict())
-print(again.last_epoch, again.get_last_lr())
+print(getattr(again, "last_epoch", None), again.get_last_lr())
+"""
+    assert run_both(torch, program).raised is None
+
+
+WITH_EPOCHS = [s for s in SCHEDULERS if "Chained" not in s and "Sequential" not in s]
+
+
+@pytest.mark.parametrize("made", WITH_EPOCHS)
+def test_a_scheduler_goes_to_an_epoch_as_in_pytorch(made: str) -> None:
+    program = f"""{GIVEN}
+scheduler = {made}
+for epoch in (3, 4, 9, 0, 2):
+    opt.step()
+    scheduler.step(epoch)
+    print(scheduler.last_epoch, scheduler.get_last_lr())
+scheduler.step()
+print(scheduler.last_epoch, scheduler.get_last_lr(), scheduler.get_lr())
+"""
+    assert run_both(torch, program).warned
+
+
+def test_the_state_of_a_scheduler_prints_as_in_pytorch() -> None:
+    run_both(torch, f"{GIVEN}\nprint(S.StepLR(opt, 3).state_dict())")
+    run_both(torch, f"{GIVEN}\nprint(S.CosineAnnealingLR(opt, 3).state_dict())")
+
+
+def test_adams_first_beta_is_the_momentum_of_a_cycle_as_in_pytorch() -> None:
+    program = """
+w = torch.ones(2, requires_grad=True)
+opt = torch.optim.Adam([w], lr=0.1)
+scheduler = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=0.1, epochs=2, steps_per_epoch=3)
+for step in range(5):
+    (w**2).sum().backward()
+    opt.step()
+    scheduler.step()
+    opt.zero_grad()
+    print(scheduler.get_last_lr(), opt.param_groups[0]["betas"])
+print(w)
 """
     assert run_both(torch, program).raised is None
 
@@ -83,6 +137,24 @@ def test_a_scheduler_before_the_optimizer_warns_as_in_pytorch() -> None:
         "S.ReduceLROnPlateau(opt, threshold_mode='x')",
         "S.ReduceLROnPlateau(3)",
         "S.ExponentialLR(3, 0.9)",
+        "S.OneCycleLR(opt, 0.1)",
+        "S.OneCycleLR(opt, 0.1, 0)",
+        "S.OneCycleLR(opt, 0.1, epochs=2.0, steps_per_epoch=3)",
+        "S.OneCycleLR(opt, 0.1, 10, pct_start=2.0)",
+        "S.OneCycleLR(opt, 0.1, 10, anneal_strategy='x')",
+        "S.OneCycleLR(opt, [0.1], 10)",
+        "S.OneCycleLR(torch.optim.Adagrad([torch.ones(1)]), 0.1, 10)",
+        "s = S.OneCycleLR(opt, 0.1, 2)\nfor _ in range(4): s.step()",
+        "S.CyclicLR(opt, 0.1, 0.2, mode='x')",
+        "S.CosineAnnealingWarmRestarts(opt, 0)",
+        "S.CosineAnnealingWarmRestarts(opt, 1, 0)",
+        "S.CosineAnnealingWarmRestarts(opt, 1, eta_min='a')",
+        "S.CosineAnnealingWarmRestarts(opt, 1).step(-1)",
+        "S.SequentialLR(opt, [], [])",
+        "S.SequentialLR(opt, [S.ReduceLROnPlateau(opt)], [])",
+        "S.SequentialLR(opt, [S.StepLR(opt, 1)], [3])",
+        "S.SequentialLR(opt, [3], [])",
+        "S.ChainedScheduler([])",
     ],
 )
 def test_the_kit_refuses_in_pytorchs_words_and_says_what_to_do(line: str) -> None:
