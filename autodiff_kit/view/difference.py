@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from autodiff_kit.view.formula import TIMES, Names
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.panels import Line, Marked
+from autodiff_kit.view.values import TIMES
 
 __all__ = ["Branch", "Difference", "branches", "difference", "mark_lines"]
 

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autodiff_kit.view.formula import TIMES, Names, word
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.values import TIMES
 from autodiff_kit.view.written import Written
 
 __all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]

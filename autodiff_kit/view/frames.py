@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autodiff_kit.view.fold import Box, Outline
-from autodiff_kit.view.formula import Names, show
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.steps import Event, Frame, Subject
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.story_told import cause, first_sentences
+from autodiff_kit.view.values import show
 from autodiff_kit.view.words import a_value, box_value, capital, equation, memory, sentence
 
 __all__ = ["Subject", "frames", "tell"]

@@ -14,18 +14,12 @@ from typing import Any
 from autodiff_kit.view import svg, text
 from autodiff_kit.view.conditions import find_steps
 from autodiff_kit.view.fold import Box, Outline, outline
-from autodiff_kit.view.formula import (
-    Names,
-    decided,
-    label,
-    parameter,
-    role,
-    shape_text,
-    short,
-    word,
-)
 from autodiff_kit.view.frames import tell
+from autodiff_kit.view.labels import label, role, word
 from autodiff_kit.view.layout import Layout, layout
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.rules import decided
+from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_value
 
 __all__ = ["Picture", "build"]

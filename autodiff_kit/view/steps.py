@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.view.fold import Outline
-from autodiff_kit.view.formula import Names
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.words import sentence
 
 __all__ = ["Event", "Frame", "Steps", "Subject", "Value"]

@@ -10,20 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autodiff_kit.view.formula import (
-    decided,
-    grid,
-    parameter,
-    rule_forms,
-    shape_text,
-    short,
-    show,
-    symbol,
-    word,
-    worked_out,
-)
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.rules import decided, rule_forms, worked_out
 from autodiff_kit.view.steps import Event, Steps, Value
 from autodiff_kit.view.text import saved_name
+from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
     IN_A_BOX,
     a_value,

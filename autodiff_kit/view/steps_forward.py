@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.view.fold import Outline
-from autodiff_kit.view.formula import Names, parameter, short, word
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.steps import Event, Steps
 from autodiff_kit.view.text import no_saved, saved_name, where_made
+from autodiff_kit.view.values import parameter, short
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
 
 __all__ = ["ForwardSteps"]

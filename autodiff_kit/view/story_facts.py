@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from autodiff_kit.view.formula import Names, word
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.words import listed
 
 __all__ = ["Chapter", "Facts", "Left", "Told", "Where", "base_of"]
@@ -190,7 +192,7 @@ class Facts:
         if record["kind"] != "leaf" or record["requires_grad"] or record.get("part"):
             return None
         written = self._written(node)
-        if written is not None and (made := _parsed(written[1])) is not None:
+        if written is not None and (made := parsed(written[1])) is not None:
             if taken := self._taken(made):
                 return written[0], *taken
             waiting = [n.id for n in ast.walk(made) if isinstance(n, ast.Name)]
@@ -208,7 +210,7 @@ class Facts:
             return None
         for user in self.nodes:
             uses = any(i.get("node") == node for i in user["inputs"])
-            used = _parsed(user["text"]) if uses else None
+            used = parsed(user["text"]) if uses else None
             if used is not None and (taken := self._taken(used)):
                 return user["where"], *taken
         return None
@@ -220,7 +222,7 @@ class Facts:
             return record["where"], record["text"]
         for user in self.nodes:
             uses = user["where"] and any(i.get("node") == node for i in user["inputs"])
-            copied = _parsed(user["text"]) if uses else None
+            copied = parsed(user["text"]) if uses else None
             if copied is not None and _is_copy(copied):
                 return user["where"], user["text"]
         base = base_of(record["name"] or "")
@@ -244,14 +246,14 @@ class Facts:
 
     def inside(self, left: Left) -> int | None:
         """Return the node of what was taken out of the graph."""
-        tree = _parsed(left[2])
+        tree = parsed(left[2])
         return None if tree is None else self.find(tree)
 
     def stay(self, node: int, left: Left) -> str:
         """Say how a leaf that was taken out of the graph is computed inside of it."""
         where, how, inner = left
         written = self._written(node) or (None, "")
-        copied = _parsed(written[1])
+        copied = parsed(written[1])
         if copied is None or not _is_copy(copied):
             if how[0] != ".":
                 return f"stay in tensors: compute with `{inner}` itself"
@@ -462,7 +464,7 @@ class Facts:
         what = f"`{record['text'] or record['op']}`"
         if record["op"] == "detach":
             words = f"{what} gives the numbers without the graph. The backward path ends here."
-            made = _parsed(record["text"])
+            made = parsed(record["text"])
             taken = self._taken(made) if made is not None else None
             how = taken[0].removeprefix(".") if taken else "detach()"
             cure = f"leave out `{how}` where a gradient has to flow"
@@ -521,13 +523,6 @@ def _terms(expression: ast.expr) -> Iterator[ast.expr]:
         for part in ast.iter_child_nodes(expression):
             if isinstance(part, ast.expr):
                 yield from _terms(part)
-
-
-def _parsed(text: str) -> ast.expr | None:
-    try:
-        return ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return None
 
 
 def span_of(source: int, node: Any) -> Where:

@@ -10,9 +10,9 @@ import ast
 import re
 from math import prod
 
-from autodiff_kit.view.formula import shape_text, show
 from autodiff_kit.view.story_facts import Chapter, Facts, Told, base_of
 from autodiff_kit.view.story_paths import lost
+from autodiff_kit.view.values import shape_text, show
 
 __all__ = [
     "function",

@@ -21,9 +21,9 @@ from typing import Any
 from unicodedata import combining, east_asian_width
 
 from autodiff_kit.view.drawn import Drawn
-from autodiff_kit.view.formula import number
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.page import static
+from autodiff_kit.view.values import number
 
 __all__ = ["BoxText", "base_svg", "box_size", "heat", "still_svg", "text_width"]
 

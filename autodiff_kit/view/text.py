@@ -14,19 +14,10 @@ from unicodedata import combining, east_asian_width
 
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.fold import Box, Outline
-from autodiff_kit.view.formula import (
-    Names,
-    decided,
-    fill,
-    gradient_of,
-    grid,
-    is_readable,
-    parameter,
-    shape_text,
-    short,
-    show,
-    word,
-)
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable
+from autodiff_kit.view.values import grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
 
 __all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text", "where_made"]

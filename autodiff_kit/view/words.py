@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from autodiff_kit.view.formula import SHORT, shape_text, short, show
+from autodiff_kit.view.values import SHORT, shape_text, short, show
 
 __all__ = [
     "IN_A_BOX",

@@ -34,7 +34,7 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.formula import number
+from autodiff_kit.view.values import number
 from autodiff_kit.view.words import box_value, spoken
 from autodiff_kit.widgets.distrust import contents
 from autodiff_kit.widgets.running import (

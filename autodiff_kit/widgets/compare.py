@@ -17,8 +17,8 @@ from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, branches, difference, mark_lines
-from autodiff_kit.view.formula import number
 from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, words
+from autodiff_kit.view.values import number
 from autodiff_kit.view.words import listed, sentence
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.arguments import Arguments, text_around

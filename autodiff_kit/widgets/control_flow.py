@@ -21,8 +21,8 @@ from autodiff_kit.record.values import summary
 from autodiff_kit.static import StaticGraph
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, Difference, branches, difference, mark_lines
-from autodiff_kit.view.formula import show
 from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
+from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, text_around
 from autodiff_kit.widgets.distrust import Examined

@@ -29,7 +29,7 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.formula import number, show
+from autodiff_kit.view.values import number, show
 from autodiff_kit.view.words import listed, spoken
 from autodiff_kit.widgets.running import Refused, name_of
 

@@ -18,8 +18,8 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.formula import show
 from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
+from autodiff_kit.view.values import show
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, no_tensors

@@ -13,7 +13,8 @@ import pytest
 
 import autodiff_kit as ak
 from autodiff_kit.record import Recording
-from autodiff_kit.view.formula import Names, word
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.text import facts
 from tests.invariants.conftest import LIBRARIES
 from tests.invariants.running import PROGRAMS, Run, run

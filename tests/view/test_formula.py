@@ -6,21 +6,10 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import record
-from autodiff_kit.view.formula import (
-    Names,
-    decided,
-    fill,
-    gradient_of,
-    grid,
-    label,
-    number,
-    rule_forms,
-    short,
-    show,
-    symbol,
-    word,
-    worked_out,
-)
+from autodiff_kit.view.labels import label, word
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.rules import decided, fill, gradient_of, rule_forms, worked_out
+from autodiff_kit.view.values import grid, number, short, show, symbol
 from tests.view import recordings
 
 

@@ -1,0 +1,235 @@
+"""What the tensors of a recording are called, in the learner's names.
+
+After reading you can say how a node without a name of its own is called by its expression, and why
+``h * w`` is ``h1 * w`` in one round of a loop and ``h2 * w`` in the next. Read next: ``frames.py``,
+which tells the steps with these words.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.rules import decided, fill, gradient_of, parsed
+from autodiff_kit.view.values import parameter, short, show
+from autodiff_kit.view.written import Written
+
+__all__ = ["Names"]
+
+NAME = 24  # characters an expression may have to be used as a name
+
+_IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
+_GRAD = re.compile(r"\.grad\d*$")
+_MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
+_ITEMS = ("put", "index_put", "copy_slices")
+_DEPTH = 20  # an expression short enough to be shown is not nested deeper
+
+
+def in_short(text: str, limit: int) -> str:
+    """Return a text without its middle, if it is too long.
+
+    Examples
+    --------
+    >>> in_short("self.v * t - 4.9 * t ** 2", 20)
+    'self.v * t…9 * t ** 2'
+    """
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}"
+
+
+class Names:
+    """What each node of a recording is called; worked out when asked for.
+
+    A node that the learner gave a name has that name (``h2`` where ``h`` was bound several times).
+    Others are called by their expression, with numbered names filled in - in a loop, ``h * w`` is
+    ``h1 * w`` in one round and ``h2 * w`` in the next - and without its middle if it is long.
+    Tensors that nothing in the source made are called by their value.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes`` and ``ops``.
+    """
+
+    def __init__(self, recording: Mapping[str, Any]) -> None:
+        self._nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
+        self._ops: Mapping[str, Mapping[str, Any]] = recording["ops"]
+        # Nodes whose text is the whole of their consumer's: parts of one call, such as sum(list).
+        self._parts = {
+            i["node"]
+            for node in self._nodes
+            for i in node.get("inputs", ())
+            if "node" in i
+            and node["where"] is not None
+            and self._nodes[i["node"]]["where"] == node["where"]
+            and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
+        }
+        self._names: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
+        self.written = Written(recording)
+
+    def name(self, node: int) -> str:
+        """Return ``h1``, ``2 * x`` or ``first * last + …``."""
+        found = self._names.get(node)
+        if found is None:
+            record = self._nodes[node]
+            found = record["name"]
+            if not found:
+                older = record["kind"] == "leaf" and record["grad_fn"]
+                found = "" if older else in_short(_MODULE.sub("", self.text(node)), NAME)
+                if older:
+                    found = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
+                elif not found:
+                    found = short(record["value"], 12) or f"a {show(record['value'], 12)}"
+            self._names[node] = found
+        return found
+
+    def text(self, node: int) -> str:
+        """Return the node's expression on one line, ``h1 * w``."""
+        found = self._texts.get(node)
+        if found is None:
+            found = self._texts[node] = self._expression(node)
+        return found
+
+    def title(self, node: int) -> str:
+        """Return ``h1 = h * w``; for a leaf, its name."""
+        record = self._nodes[node]
+        name = self.name(node)
+        if record["kind"] == "leaf":
+            return name
+        text = self.text(node)
+        if record["op"] in _ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
+            if not text.endswith("]"):
+                return f"{name}, changed by {text}"
+            value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
+            change = text if value is None else f"{text} = {self.operand(value)}"
+            return f"{name}: {change}" if record["name"] else change
+        if in_short(_MODULE.sub("", text), NAME) == name:
+            return text
+        if text and _GRAD.search(name):  # no line of the learner's has assigned it
+            return f"{name}, changed by {text}"
+        return f"{name} = {text}" if text else name
+
+    def titles(self, nodes: Sequence[int]) -> str:
+        """Return the title of a node by its outputs: ``a, b = x.split(2)``."""
+        if len(nodes) == 1:
+            return self.title(nodes[0])
+        record = self._nodes[nodes[0]]
+        text = _MODULE.sub("", " ".join(str(record["text"]).split()))
+        if not text:
+            text = f"{word(record['op'])}({', '.join(self.operand(i) for i in record['inputs'])})"
+        return f"{', '.join(map(self.name, nodes))} = {text}"
+
+    def operand(self, source: Mapping[str, Any]) -> str:
+        """Return the name of one input of an op, or its number if it is a constant."""
+        return self.name(source["node"]) if "node" in source else parameter(source["value"])
+
+    def operands(self, node: int) -> dict[str, str]:
+        """Return what stands in the op's text: names for inputs, values for parameters."""
+        record = self._nodes[node]
+        found = {i["arg"]: self.operand(i) for i in record["inputs"]}
+        several = [i for i in record["inputs"] if "[" in i["arg"]]
+        if several:  # a Function of the learner's has one rule for all of its inputs
+            names = dict.fromkeys(map(self.operand, several))
+            found[several[0]["arg"].split("[")[0]] = " and ".join(names)
+        return found | {k: parameter(v) for k, v in record["params"].items()}
+
+    def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:
+        """Return what stands for the names that a rule reads, in the learner's names."""
+        record = self._nodes[node]
+        names = {"g": gradient_of(self.name(node))}
+        sources = {source["arg"]: source for source in record["inputs"]}
+        for read in reads:
+            source = sources.get(read.removesuffix("_shape"))
+            if read == "out":
+                names[read] = self.name(node)
+            elif source is not None and "node" in source and read.endswith("_shape"):
+                name = self.name(source["node"])
+                names[read] = f"{name}.shape" if name.isidentifier() else f"({name}).shape"
+            elif source is not None:
+                names[read] = self.operand(source)
+            elif read in record["params"]:
+                names[read] = parameter(record["params"][read])
+        return names
+
+    def _expression(self, node: int) -> str:
+        record = self._nodes[node]
+        text = self._own_text(record)
+        if record["op"] in _ITEMS and record["text"]:
+            text = " ".join(str(record["text"]).split())
+        if record["kind"] == "leaf" or len(text) > 4 * NAME:
+            return text
+        numbered = self._numbered(node, text, 0)
+        for name in _bound_in(text):  # `w` of sum(w * w for w in ws) is all of them in turn
+            numbered.pop(name, None)
+        if text and None not in numbered.values():
+            return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text)
+        # No expression of its own, or one name for two tensors: write it from the op table.
+        inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
+        parameters = {k: parameter(v) for k, v in record["params"].items()}
+        text = decided(self._ops[record["op"]]["text"], tuple(sorted(parameters.items())))
+        named = inputs | parameters
+        if parsed(text) is None:  # `x with x[positions] = y`
+            return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
+        whole = fill(text, named)
+        if record["id"] in self._parts and whole == " ".join(str(record["text"]).split()):
+            return f"{word(record['op'])}({', '.join(inputs.values())})"  # of 1 / x: reciprocal(x)
+        return whole
+
+    def _own_text(self, record: Mapping[str, Any]) -> str:
+        """Return the source on one line; nothing for a part of a call and for ``h *= w``."""
+        text = " ".join(str(record["text"]).split())
+        return "" if record["id"] in self._parts or parsed(text) is None else text
+
+    def _plain(self, source: Mapping[str, Any]) -> str:
+        """Return an operand's name; those it is made of come first, so that nothing recurses."""
+        waiting = [source["node"]] if "node" in source else []
+        while waiting:
+            record = self._nodes[waiting[-1]]
+            inner = [i["node"] for i in record["inputs"] if "node" in i]
+            if record["name"] or self._own_text(record) or all(n in self._names for n in inner):
+                self.name(waiting.pop())
+            else:
+                waiting += [n for n in inner if n not in self._names]
+        return self.operand(source)
+
+    def _numbered(self, node: int, text: str, depth: int) -> dict[str, str | None]:
+        """Return which names in ``text`` stand for a numbered name; None if for more than one.
+
+        Looks at the operands, and through those whose expression is a part of this one.
+        """
+        found: dict[str, str | None] = {}
+        words = set(_IDENTIFIER.findall(text))
+        for source in {i["node"]: None for i in self._nodes[node].get("inputs", ()) if "node" in i}:
+            record = self._nodes[source]
+            name, inner = record["name"], str(record["text"])
+            new: dict[str, str | None] = {}
+            if name in words:
+                new = {name: name}
+            elif name:
+                new = {w: name for w in words if name.startswith(w) and name[len(w) :].isdigit()}
+            elif depth < _DEPTH and 0 < len(inner) < len(text):
+                new = self._numbered(source, " ".join(inner.split()), depth + 1)
+            for base, to in new.items():
+                found[base] = to if found.get(base, to) == to else None
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _bound_in(text: str) -> frozenset[str]:
+    """Return the names that an expression binds itself: of comprehensions and lambdas."""
+    tree = parsed(text)
+    found = set()
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.comprehension | ast.NamedExpr):
+            names = ast.walk(node.target)
+            found |= {part.id for part in names if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.Lambda):
+            found |= {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    return frozenset(found)

@@ -1,0 +1,274 @@
+"""Backward rules with names and numbers filled in.
+
+After reading you can say how ``g * y`` from the op table becomes ``h.grad += y.grad * w`` (with the
+learner's names) and ``h.grad += 3. * 2. = 6.`` (with the numbers of this run). Read next:
+``names.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["decided", "fill", "gradient_of", "is_readable", "parsed", "rule_forms", "worked_out"]
+
+LONG = 140  # a longer formula is left out; what it gives is still shown
+_MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
+_OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
+_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?|\([^()]*\)\.grad")
+_DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")
+_ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
+_NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
+
+
+class _AsOperators(ast.NodeTransformer):
+    """Write ``mm(a, b)`` as ``a @ b``: the rule is shown as mathematics, not as a call."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _MATRIX_PRODUCTS:
+            return ast.BinOp(node.args[0], ast.MatMult(), node.args[1])
+        if name == "masked" and len(node.args) == 2:  # where the condition is false: 0
+            return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+        if name == "spread" and len(node.args) == 2:
+            return ast.Call(ast.Name("expand"), node.args, [])
+        return node
+
+
+@lru_cache(maxsize=1024)
+def parsed(text: str) -> ast.expr | None:
+    """Return the syntax tree of an expression; None for what is no Python."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+
+
+# A piece is literal text, or a name with how tightly it is bound: 0 it stands alone, 1 it begins
+# a product or sum (so `-2. * y` needs no parentheses), 2 it is bound by an operator.
+Piece = tuple[str, int | None]
+
+
+@lru_cache(maxsize=1024)
+def _pieces(text: str) -> tuple[Piece, ...]:
+    tree = parsed(text)
+    if tree is None:
+        return ((text, None),)
+    text = ast.unparse(_AsOperators().visit(ast.parse(text, mode="eval")))
+    tree = ast.parse(text, mode="eval").body
+    found: list[tuple[int, int, str, int]] = []
+
+    def look(node: ast.AST, parent: ast.AST | None, bound: int) -> None:
+        if isinstance(node, ast.Name):
+            if not (isinstance(parent, ast.Call) and parent.func is node):
+                found.append((node.col_offset, node.end_col_offset or 0, node.id, bound))
+            return
+        for child in ast.iter_child_nodes(node):
+            inner = 0
+            if isinstance(node, _OPERATORS):
+                free = isinstance(node, ast.Compare) or (
+                    isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow)
+                )
+                begins = free and child is next(ast.iter_child_nodes(node))
+                inner = 1 if begins and bound < 2 else 2
+            look(child, node, inner)
+
+    look(tree, None, 0)
+    raw = text.encode()  # offsets of ast are in bytes
+    pieces: list[Piece] = []
+    end = 0
+    for start, stop, name, bound in sorted(found):
+        pieces += [(raw[end:start].decode(), None), (name, bound)]
+        end = stop
+    return (*pieces, (raw[end:].decode(), None))
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    """Replace the names in an expression, with parentheses where they are needed.
+
+    Only whole names are replaced, never attributes or the name of a function that is called.
+
+    Parameters
+    ----------
+    text : str
+        A Python expression, for example the text of a rule.
+    names : dict from str to str
+        What stands for each name; others stay.
+
+    Examples
+    --------
+    >>> fill("g * y", {"g": "y.grad", "y": "2 * x"})
+    'y.grad * (2 * x)'
+    >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
+    '-(-3.) * cos(-1.)'
+    """
+    done = []
+    pieces = _pieces(text)
+    for place, (piece, bound) in enumerate(pieces):
+        new = names.get(piece) if bound is not None else None
+        if new is not None and new.endswith(".") and pieces[place + 1][0].startswith("."):
+            done.append(f"({new})")  # (1.).expand()
+        elif new is None:
+            done.append(piece)
+        elif not bound or _is_atom(new) or (bound == 1 and _NEGATIVE.fullmatch(new)):
+            done.append(new)
+        else:
+            done.append(f"({new})")
+    return "".join(done)
+
+
+def _is_atom(text: str) -> bool:
+    """Tell whether an operator next to it cannot tear a text apart: ``h``, ``2.``, ``f(x + 1)``."""
+    return bool(_ATOM.fullmatch(text)) or isinstance(parsed(text), _ATOMS)
+
+
+def _knows(text: str, names: Mapping[str, str]) -> bool:
+    """Tell whether every name in the expression has something to stand for it."""
+    return all(bound is None or piece in names for piece, bound in _pieces(text))
+
+
+@lru_cache(maxsize=1024)
+def decided(rule: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    """Return a rule without what its parameters decide: conditions, and factors of 1.
+
+    Parameters
+    ----------
+    rule : str
+    parameters : tuple of (name, text)
+        Sorted, so that equal ones are looked up and not worked out again.
+
+    Examples
+    --------
+    >>> decided("g * 0 if exponent == 0 else g * exponent", (("exponent", "2"),))
+    'g * exponent'
+    >>> decided("beta * x + alpha * y @ z", (("alpha", "2"), ("beta", "1")))
+    'x + alpha * y @ z'
+    """
+    ones = any(text in ("1", "1.") for _, text in parameters)
+    if not (ones or " if " in rule) or parsed(rule) is None:
+        return rule
+    tree = _Decided(dict(parameters)).visit(ast.parse(rule, mode="eval"))
+    return ast.unparse(tree)
+
+
+_TESTS = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
+
+
+class _Decided(ast.NodeTransformer):
+    def __init__(self, parameters: Mapping[str, str]) -> None:
+        self.parameters = parameters
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        try:
+            test = self.value(node.test)
+        except (ValueError, TypeError, SyntaxError):
+            return node  # depends on a tensor
+        return node.body if test else node.orelse
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return node.right if isinstance(node.op, ast.Mult) and self.is_one(node.left) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        scales = isinstance(node.func, ast.Name) and node.func.id == "_times"
+        return node.args[0] if scales and self.is_one(node.args[1]) else node
+
+    def is_one(self, factor: ast.expr) -> bool:
+        name = factor.id if isinstance(factor, ast.Name) else ""
+        return self.parameters.get(name) in ("1", "1.")
+
+    def value(self, test: ast.expr) -> Any:
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _TESTS:
+            left, right = self.value(test.left), self.value(test.comparators[0])
+            return _TESTS[type(test.ops[0])](left, right)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return not self.value(test.operand)
+        if isinstance(test, ast.Name) and test.id in self.parameters:
+            return ast.literal_eval(self.parameters[test.id])
+        return ast.literal_eval(test)
+
+
+_CALLS = {
+    *("abs", "cos", "cosh", "erf", "exp", "expand", "expm1", "log", "log10", "log1p", "log2"),
+    *("reshape", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "t", "tan", "tanh"),
+    *("transpose",),
+}
+
+
+@lru_cache(maxsize=1024)
+def is_readable(rule: str) -> bool:
+    """Tell whether a rule is mathematics that a reader knows, and no function of the kit's own."""
+    tree = parsed("".join(piece for piece, _ in _pieces(rule)))
+    if tree is None:
+        return False
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = [f.id if isinstance(f, ast.Name) else getattr(f, "attr", "") for f in calls]
+    return all(name in _CALLS for name in names)
+
+
+def gradient_of(name: str) -> str:
+    """Return the name of a gradient: ``x.grad``, or ``(2 * x).grad`` for an expression."""
+    return f"{name}.grad" if _DOTTED.fullmatch(name) else f"({name}).grad"
+
+
+def rule_forms(
+    rule: str,
+    *,
+    names: Mapping[str, str],
+    numbers: Mapping[str, str],
+    target: str,
+    result: str,
+) -> list[str]:
+    """Write a rule with the learner's names, and with the numbers of this run.
+
+    Parameters
+    ----------
+    rule : str
+        What the rule returns, ``g * y``.
+    names, numbers : dict from str to str
+        What stands for ``g``, ``out``, inputs, parameters and shapes.
+    target, result : str
+        The learner's name of the input that it is for, and what the rule gave.
+
+    Returns
+    -------
+    list of str - a line in names, if they say something, and one in numbers.
+
+    Examples
+    --------
+    >>> rule_forms("g * y", names={"g": "z.grad", "y": "w"}, numbers={"g": "3.", "y": "2."},
+    ...            target="h", result="6.")
+    ['h.grad += z.grad * w', 'h.grad += 3. * 2. = 6.']
+    """
+    left = gradient_of(target)
+    lines = [f"{left} += {worked_out(rule, numbers, result)}"]
+    if is_readable(rule) and _knows(rule, names):
+        lines.insert(0, f"{left} += {fill(rule, names)}")
+    return lines
+
+
+def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
+    """Return ``3. * 2. = 6.``, or only ``6.``.
+
+    That is when the rule just passes on, would be long, or is not known mathematics.
+    """
+    if not is_readable(rule) or not _knows(rule, numbers) or "None" in numbers.values():
+        return result
+    text = fill(rule, numbers)
+    return result if text == result or len(text) > LONG else f"{text} = {result}"
