@@ -61,6 +61,25 @@ def test_an_answer_that_is_off_in_a_later_digit_is_shown_with_more_of_them(tmp_p
     assert "your code gives [3.00001, 5.00001] of shape (2,)\nright is [3., 5.]" in text
 
 
+def test_gradients_that_are_all_twice_too_large_fail_where_their_size_is_asked_for() -> None:
+    solution = COURSE.exercise("04.accumulate").solution
+    twice = solution.replace(
+        "node.grad = g if", "g = 2 * g if node is not root else g\n            node.grad = g if"
+    )
+
+    assert rows("04.accumulate", twice)["backward"].failed == ("FanOut", "Arrays")
+
+
+def test_a_leaf_that_is_the_root_keeps_the_gradient_it_had() -> None:
+    solution = COURSE.exercise("04.accumulate").solution
+    begun = "    cotangents = {id(root): 1.0}\n"
+    overwritten = f"    if not root.inputs:\n        root.grad = 1.0\n        return\n{begun}"
+
+    found = rows("04.accumulate", solution.replace(begun, overwritten))["backward"]
+
+    assert found.failed == ("Again",)
+
+
 def test_a_known_mistake_that_divides_by_zero_warns_nobody(recwarn: object) -> None:
     rows("15.versions", "def exp(x):\n    return Array(x.data / 0.0), lambda g: g / 0.0\n")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autodiff_kit.grading.checks import check, show
+from autodiff_kit.grading.checks import check, same, show
 from autodiff_kit.grading.pictures import beside, graph
 
 
@@ -17,7 +17,7 @@ def build(step, data):
         def rule(g, slopes=slopes):
             return tuple(g if slope is None else g * slope for slope in slopes)
 
-        nodes.append(step.Node(0.0, tuple(nodes[i] for i in inputs), rule))
+        nodes.append(step.Node(2.0, tuple(nodes[i] for i in inputs), rule))
     return nodes
 
 
@@ -47,6 +47,20 @@ def gradients(labels):
         return beside(yours, right, words)
 
     return draw
+
+
+def in_proportion(values, wanted):
+    """Tell whether gradients are right but for one factor: the check `Start` asks for that one."""
+    if [value is None for value in values] != [best is None for best in wanted]:
+        return False
+    pairs = [(v, w) for v, w in zip(values, wanted, strict=True) if w is not None]
+    factor = float(np.ravel(pairs[0][0])[0] / np.ravel(pairs[0][1])[0])
+    return 0.1 < abs(factor) < 10 and all(same(v, w * factor) for v, w in pairs)
+
+
+def summed(passes):
+    """Return the sum of what several passes have left in the .grad of each leaf."""
+    return [sum(grad for grad in grads if grad is not None) for grads in zip(*passes, strict=True)]
 
 
 def slope(rng):
@@ -109,39 +123,65 @@ class FanOut:
 
 @check(step="backward", points=2, concept="a second pass adds to .grad", using=[build])
 class Again:
-    shown = "backward(x * w) and then backward(x + w), at x = 2 and w = 5"
+    shown = (
+        "backward(x * w) and backward(x + w), at x = 2 and w = 5: .grad of x and w after each of "
+        "them alone, and after one and then the other"
+    )
     example = {
         "leaves": [2.0, 5.0],
         "needs": [True, True],
         "operations": [[[0, 1], [5.0, 2.0]], [[0, 1], [1.0, 1.0]]],
+        "roots": [2, 3],
     }
 
-    picture = gradients(["x", "w", "x * w", "x + w"])
+    def picture(data, value, wanted):
+        draw = gradients(["x", "w", "x * w", "x + w"])
+        return draw(data, value["together"], wanted["together"])
 
     def generate(rng):
-        # Arrays, with which `if node.grad:` stops: the example has single numbers.
+        # Arrays, with which `if node.grad:` stops: the example has single numbers. And x is a root,
+        # too: also a leaf that had its 1 in an earlier pass keeps what is there.
         def slopes():
             return [np.array([slope(rng), slope(rng)]) for _ in range(2)]
 
         operations = [[[0, 1], slopes()] for _ in range(int(rng.integers(2, 5)))]
-        return {"leaves": [1.0, 2.0], "needs": [True, True], "operations": operations}
+        roots = [0, *range(2, 2 + len(operations))]
+        return {
+            "leaves": [np.ones(2), np.ones(2)],
+            "needs": [True, True],
+            "operations": operations,
+            "roots": [int(root) for root in rng.permutation(roots)],
+        }
 
     def drive(step, data):
-        nodes = build(step, data)
-        for root in nodes[2:]:
-            step.backward(root)
-        return [nodes[0].grad, nodes[1].grad]
+        def gradients(roots):
+            nodes = build(step, data)
+            for root in roots:
+                step.backward(nodes[root])
+            return [nodes[0].grad, nodes[1].grad]
+
+        alone = [gradients([root]) for root in data["roots"]]
+        return {"alone": alone, "together": gradients(data["roots"])}
 
     def expected(data):
-        roots = range(2, 2 + len(data["operations"]))
-        return [sum(slopes_of(data, leaf, root) for root in roots) for leaf in (0, 1)]
+        alone = [
+            [1.0, None] if root == 0 else [slopes_of(data, leaf, root) for leaf in (0, 1)]
+            for root in data["roots"]
+        ]
+        return {"alone": alone, "together": summed(alone)}
+
+    def compare(data, value, wanted):
+        # What a leaf as root gets is asked above: here, whether it is added to what is there.
+        passes = [i for i, root in enumerate(data["roots"]) if root]
+        alone, best = ([grad for i in passes for grad in v["alone"][i]] for v in (value, wanted))
+        return in_proportion(alone, best) and same(value["together"], summed(value["alone"]))
 
 
 @check(step="backward", points=1, concept="nothing stays in the inner nodes", using=[build])
 class Inner:
     shown = (
         "backward twice through z = (x * w) * 3 at x = 2 and w = 5, with .grad of x and w set back "
-        "to None in between (.grad of x, w and the two products)"
+        "to None in between (.grad of x and w; the second time, also of the two products)"
     )
     example = {
         "leaves": [2.0, 5.0],
@@ -149,7 +189,9 @@ class Inner:
         "operations": [[[0, 1], [5.0, 2.0]], [[2], [3.0]]],
     }
 
-    picture = gradients(["x", "w", "x * w", "(x * w) * 3"])
+    def picture(data, value, wanted):
+        draw = gradients(["x", "w", "x * w", "(x * w) * 3"])
+        return draw(data, value["second"], wanted["second"])
 
     def generate(rng):
         operations = [[[0, 1], [slope(rng), slope(rng)]]]
@@ -159,38 +201,53 @@ class Inner:
     def drive(step, data):
         nodes = build(step, data)
         step.backward(nodes[-1])
+        first = [nodes[0].grad, nodes[1].grad]
         nodes[0].grad = nodes[1].grad = None
         step.backward(nodes[-1])
-        return [node.grad for node in nodes]
+        return {"first": first, "second": [node.grad for node in nodes]}
 
     def expected(data):
         root = 1 + len(data["operations"])
         inner = [None] * len(data["operations"])
-        return [slopes_of(data, 0, root), slopes_of(data, 1, root), *inner]
+        first = [slopes_of(data, leaf, root) for leaf in (0, 1)]
+        return {"first": first, "second": [*first, *inner]}
+
+    def compare(data, value, wanted):
+        answers = ([*answer["first"], *answer["second"]] for answer in (value, wanted))
+        return in_proportion(*answers)
 
 
 @check(step="backward", points=1, concept="constants get no gradient", using=[build])
 class Constants:
-    shown = "y = 2 * x at x = 3, where 2 requires no gradient"
-    example = {"leaves": [2.0, 3.0], "needs": [False, True], "operations": [[[0, 1], [3.0, 2.0]]]}
+    shown = "y = 2 * x * w at x = 3 and w = 5, where 2 requires no gradient"
+    example = {
+        "leaves": [2.0, 3.0, 5.0],
+        "needs": [False, True, True],
+        "operations": [[[0, 1], [3.0, 2.0]], [[3, 2], [5.0, 6.0]]],
+    }
 
-    picture = gradients(["2", "x", "2 * x"])
+    picture = gradients(["2", "x", "w", "2 * x", "2 * x * w"])
 
     def generate(rng):
-        needs = [bool(need) for need in rng.permutation([True, False])]
         return {
-            "leaves": [1.0, 2.0],
-            "needs": needs,
-            "operations": [[[0, 1], [slope(rng), slope(rng)]]],
+            "leaves": [1.0, 2.0, 3.0],
+            "needs": [bool(need) for need in rng.permutation([True, True, False])],
+            "operations": [
+                [[0, 1], [slope(rng), slope(rng)]],
+                [[3, 2], [slope(rng), slope(rng)]],
+            ],
         }
 
     def drive(step, data):
         nodes = build(step, data)
         step.backward(nodes[-1])
-        return [nodes[0].grad, nodes[1].grad]
+        return [node.grad for node in nodes[:3]]
 
     def expected(data):
-        return [slopes_of(data, leaf, 2) if data["needs"][leaf] else None for leaf in (0, 1)]
+        return [slopes_of(data, leaf, 4) if data["needs"][leaf] else None for leaf in range(3)]
+
+    def compare(data, value, wanted):
+        return in_proportion(value, wanted)
 
 
 @check(step="backward", points=2, concept="shared arrays are not changed", using=[build])
