@@ -125,7 +125,7 @@ def _shape_of(data: Any) -> tuple[int, ...]:
 def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
     """Yield the numbers in nested lists; refuse rows of different lengths and other things."""
     if isinstance(data, TensorBase) and dim == len(shape):
-        if data.requires_grad:
+        if data.requires_grad and local.mode.grad_enabled:
             warn_of_scalar(stacklevel=_OUTSIDE + dim)
         array = np.asarray(data._array)
         yield array.flat[0] if array.size == 1 else array  # which the caller refuses

@@ -163,6 +163,10 @@ def _scalable(name: str) -> Any:
     @_called(name)
     def method(self: Any, other: Any, *, alpha: float = 1) -> Any:
         check_operand(name, "other", 1, other, numbers=True)
+        if isinstance(alpha, Methods):
+            if alpha.ndim or alpha.requires_grad:
+                raise TypeError(name)  # the words come from ``signatures.py``
+            alpha = alpha.item()
         if isinstance(alpha, bool):
             check = getattr(ops, f"{name}_scaled").op.whole
             check(*(getattr(v, "_array", v) for v in (self, other)), alpha=alpha)
@@ -836,6 +840,7 @@ def _sizes(name: str, argument: str, given: tuple[Any, ...], named: Any = None) 
         raise TypeError(name)  # what is missing is said by ``signatures.py``
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
+    given = tuple(n.__index__() if isinstance(n, Methods) else n for n in given)
     for i, n in enumerate(given):
         if not isinstance(n, int | np.integer):
             kind = type(n).__name__

@@ -278,7 +278,7 @@ class Storage:
         return taken
 
     def __float__(self: Any) -> float:
-        if self.requires_grad:
+        if self.requires_grad and local.mode.grad_enabled:
             warn_of_scalar(stacklevel=3)
         return float(self._scalar())
 

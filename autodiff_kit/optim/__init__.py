@@ -6,6 +6,7 @@ Read first: ``algorithms.py``.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from autodiff_kit.optim import lr_scheduler as lr_scheduler
@@ -23,9 +24,11 @@ from autodiff_kit.optim.algorithms import (
 from autodiff_kit.optim.optimizer import Optimizer
 from autodiff_kit.outside import absent
 
-__all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
+__all__ = ["LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
 __all__ += ["RAdam", "RMSprop", "lr_scheduler"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "LBFGS":  # loaded when first used
+        return import_module("autodiff_kit.optim.lbfgs").LBFGS
     raise absent(__name__, name)
