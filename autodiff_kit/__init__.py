@@ -109,7 +109,7 @@ __all__ = [
     "uint8",
 ]
 
-# Loaded when first used: whoever only computes pays for nothing else.
+# Loaded when first used: a program that only computes pays for nothing else.
 _LAZY_MODULES = (
     *(
         "accelerator",

@@ -164,7 +164,7 @@ def _write(
 ) -> None:
     """Carry out an assignment to elements, and let the base of the tensor go on with them.
 
-    ``places`` says which elements of the base they are; nobody asks where nobody looks.
+    ``places`` says which elements of the base they are; computed only when something observes.
     """
     base = tensor if tensor._base is None else tensor._base
     moved = None

@@ -51,7 +51,7 @@ def cli() -> None:
     \b
     Start here:
       autodiff-kit lab        copy the lessons and open them in JupyterLab
-      autodiff-kit doctor     see what works on this machine, and mend the rest
+      autodiff-kit doctor     see what works on this machine, and fix the rest
 
     \b
     More about a command:
@@ -183,20 +183,20 @@ class Finding(NamedTuple):
         ``"ok"``, ``"optional"`` (not there, and a learner does not need it) or ``"problem"``.
     found : str
         What is there.
-    mend : str
+    fix : str
         What to do; empty when there is nothing to do.
     """
 
     what: str
     state: str
     found: str
-    mend: str = ""
+    fix: str = ""
 
 
 @cli.command()
 @_FOLDER
 def doctor(folder: Path) -> None:
-    """Say what works on this machine, and how to mend what does not.
+    """Say what works on this machine, and how to fix what does not.
 
     Exit code 0: all that a learner needs is there. Lines marked 'optional' are for those who
     develop the kit or grade exercises.
@@ -208,17 +208,17 @@ def doctor(folder: Path) -> None:
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     findings = list(_examine(folder))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in ("what", "state", "found  (-> how to mend it)"):
+    for heading in ("what", "state", "found  (-> how to fix it)"):
         table.add_column(heading, overflow="fold")
     styles = {"ok": "green", "optional": "dim", "problem": "bold red"}
     for finding in findings:
-        text = finding.found + (f"\n-> {finding.mend}" if finding.mend else "")
+        text = finding.found + (f"\n-> {finding.fix}" if finding.fix else "")
         # The state is a word; its colour only repeats it.
         table.add_row(finding.what, f"[{styles[finding.state]}]{finding.state}[/]", _plain(text))
     Console(highlight=False, emoji=False).print(table)
     problems = [finding.what for finding in findings if finding.state == "problem"]
     if problems:
-        click.echo(f"\nTo mend before the lessons can run: {', '.join(problems)}.")
+        click.echo(f"\nTo fix before the lessons can run: {', '.join(problems)}.")
         sys.exit(1)
     click.echo("\nAll that a learner needs is here. Next: autodiff-kit lab")
 
@@ -299,12 +299,12 @@ def _lessons() -> Finding:
     try:
         folder = library.find()
     except library.LibraryError as error:
-        found, mend = str(error).split("\n-> ")
-        return Finding("lessons", "problem", found, mend)
+        found, fix = str(error).split("\n-> ")
+        return Finding("lessons", "problem", found, fix)
     count = len(list(folder.glob("*.ipynb")))
     if not count:
-        mend = "pip install --force-reinstall autodiff_kit"
-        return Finding("lessons", "problem", f"none in {folder}", mend)
+        fix = "pip install --force-reinstall autodiff_kit"
+        return Finding("lessons", "problem", f"none in {folder}", fix)
     return Finding("lessons", "ok", f"{count} in {folder}")
 
 
@@ -322,37 +322,37 @@ def _progress(folder: Path) -> Finding:
         )
 
 
-def _program(what: str, names: tuple[str, ...], question: str, mend: str) -> Finding:
+def _program(what: str, names: tuple[str, ...], question: str, fix: str) -> Finding:
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
-        return Finding(what, "optional", "not found", mend)
+        return Finding(what, "optional", "not found", fix)
     works, answer = _run(path, question)
     if not works:
-        return Finding(what, "optional", f"{path} does not run: {answer}", mend)
+        return Finding(what, "optional", f"{path} does not run: {answer}", fix)
     return Finding(what, "ok", answer.split(" built on ")[0])
 
 
-def _optional_package(name: str, mend: str) -> Finding:
+def _optional_package(name: str, fix: str) -> Finding:
     version = _version(name)
     if version is None:
-        return Finding(name, "optional", "not installed", mend)
+        return Finding(name, "optional", "not installed", fix)
     return Finding(name, "ok", version)
 
 
 def _torch() -> Finding:
     version = _version("torch")
-    mend = f'pip install "autodiff_kit[parity]" (to compare with PyTorch {TORCH})'
+    fix = f'pip install "autodiff_kit[parity]" (to compare with PyTorch {TORCH})'
     if version is None:
-        return Finding("torch", "optional", "not installed", mend)
+        return Finding("torch", "optional", "not installed", fix)
     if version.split("+")[0] != TORCH:  # "+cpu" and the like name the build
-        return Finding("torch", "optional", version, mend)
+        return Finding("torch", "optional", version, fix)
     return Finding("torch", "ok", f"{version}, the version the kit is compared with")
 
 
 def _grading() -> Finding:
-    """Shut a piece of code in, in the ways that `grade` knows, and see where it stays in."""
-    state, found, mend = isolation()
-    return Finding("grading", state, found, mend)
+    """Isolate a snippet, in the ways that `grade` knows, and see where it stays in."""
+    state, found, fix = isolation()
+    return Finding("grading", state, found, fix)
 
 
 def _run(*command: str) -> tuple[bool, str]:

@@ -165,7 +165,7 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     wanted = numpy_type("linspace", dtype)
     if wanted.kind == "b" and steps > 1:
         raise error("dtypes.bool_kernel", kernel="linspace_cpu")
-    # From both ends to the middle, as PyTorch does. Whole numbers lose what is behind the point.
+    # From both ends to the middle, as PyTorch does. Integers lose what is behind the point.
     low, high = wanted.type(start), wanted.type(end)
     kind = wanted if wanted.kind == "f" else np.dtype("float64")
     step = (kind.type(high) - kind.type(low)) / kind.type(max(steps - 1, 1))
@@ -204,7 +204,7 @@ rand_like = like(rand, "rand_like")
 def randint(
     low: int = 0, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any
 ) -> Any:
-    """Draw whole numbers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
+    """Draw integers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
     if size is None:
         low, high, size = 0, low, high
     if not isinstance(size, list | tuple):

@@ -2,7 +2,7 @@
 
 After reading this file you know what a version counter counts. An in-place operation is the
 ordinary operation, whose result is then written into the tensor's memory: the tensor moves on to
-the new node, and its version goes up by one, so that whoever had saved the old value can tell.
+the new node, and its version goes up by one, so that a node that had saved the old value can tell.
 A change of a view is a change of its base, some of whose elements are overwritten; then all views
 of that base find their history anew (``views.py``). Read next: ``assignment.py``, for
 ``x[0] = 2``, or ``core/node.py`` (``check_saved``).
@@ -44,7 +44,7 @@ __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
 _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
-# What may be recorded of whole numbers.
+# What may be recorded of integers.
 _FILLING = ("masked_fill_", "index_fill_")
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")

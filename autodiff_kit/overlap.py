@@ -58,7 +58,7 @@ def refuse_overlap(
         The steps of ``read``, if PyTorch has others than ``steps`` can tell.
     """
     if type(written) is not np.ndarray or type(read) is not np.ndarray:
-        return  # numbers: each has a memory of its own
+        return  # numbers: each has a storage of its own
     if written is not read:
         if _storage(written) is not _storage(read):
             return  # by far the commonest

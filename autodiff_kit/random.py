@@ -109,7 +109,7 @@ class Generator:
         return waits
 
     def integers(self, low: int, high: int, count: int, *, is_long: bool | None = None) -> Array:
-        """Draw whole numbers from ``low`` to ``high - 1``; a long draw takes 64 bits for each."""
+        """Draw integers from ``low`` to ``high - 1``; a long draw takes 64 bits for each."""
         span = high - low
         # Where there are many numbers, 32 bits would favour small ones.
         if not (span >= 2**28 if is_long is None else is_long):

@@ -259,7 +259,7 @@ def _is_same_memory(x: Any, y: Any) -> bool:
 
 
 def _own(array: Any, seen: set[int]) -> Any:
-    """Return an array that nobody else has: ``x + y`` gives both the same gradient."""
+    """Return an array without another reference: ``x + y`` gives both the same gradient."""
     if id(array) in seen or getattr(array, "base", None) is not None:
         array = array.copy()
     seen.add(id(array))
@@ -407,7 +407,7 @@ class _Compiler:
 
 
 def _freeing(lines: list[str], keep: set[str]) -> list[str]:
-    """Let go of every value after the line that uses it last, as a dynamic run would."""
+    """Free every value after the line that uses it last, as a dynamic run would."""
     seen, freeing = set(keep), []
     for line in reversed(lines):
         names = dict.fromkeys(re.findall(r"\b[vg]\d+\b", line))

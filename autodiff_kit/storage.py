@@ -167,7 +167,7 @@ class Storage:
 
     @property
     def data(self: Own) -> Own:
-        """The same memory without history, counting changes for itself: nobody notices them."""
+        """The same memory without history, counting changes for itself, unnoticed."""
         out = self._apart(on_own_counter(writable(self)))
         if local.mode.observer is not None:
             local.mode.observer.detached(self, out)

@@ -334,7 +334,7 @@ def test_doctor_exits_with_1_and_names_the_extra_when_jupyterlab_is_missing(
     assert result.exit_code == 1
     assert "problem" in result.output
     assert 'pip install "autodiff_kit[lab]"' in result.output
-    assert "To mend before the lessons can run: JupyterLab." in result.output
+    assert "To fix before the lessons can run: JupyterLab." in result.output
 
 
 def test_doctor_finds_a_package_that_is_installed_but_does_not_import(
@@ -357,7 +357,7 @@ def test_doctor_finds_a_missing_front_end(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert finding.state == "problem"
     assert "@jupyter-widgets/jupyterlab-manager" in finding.found
-    assert "jupyterlab_widgets" in finding.mend
+    assert "jupyterlab_widgets" in finding.fix
 
 
 def test_doctor_finds_that_there_are_no_lessons(lessons: Path) -> None:
@@ -385,7 +385,7 @@ def test_doctor_finds_that_progress_cannot_be_kept(
 
     assert finding.state == "problem"
     assert f"cannot be kept in {tmp_path} (Permission denied)" in finding.found
-    assert "autodiff-kit lab FOLDER" in finding.mend
+    assert "autodiff-kit lab FOLDER" in finding.fix
 
 
 @pytest.mark.parametrize("what", ["Node", "Chromium"])
@@ -395,7 +395,7 @@ def test_a_missing_program_is_optional(what: str, monkeypatch: pytest.MonkeyPatc
     finding = findings()[what]
 
     assert finding.state == "optional"
-    assert finding.mend
+    assert finding.fix
 
 
 @pytest.mark.parametrize("what", ["playwright", "torch"])
@@ -408,7 +408,7 @@ def test_a_missing_package_of_the_developers_is_optional(
     finding = findings()[what]
 
     assert finding.state == "optional"
-    assert "pip install" in finding.mend
+    assert "pip install" in finding.fix
 
 
 @pytest.mark.parametrize(

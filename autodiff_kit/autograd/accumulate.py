@@ -114,7 +114,7 @@ NOTHING = _Nothing()
 
 
 def own(contribution: Value, g: Value) -> Value:
-    """Return a contribution that arrives at a leaf as an array that nobody else has."""
+    """Return a contribution that arrives at a leaf as an array of its own."""
     # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it
     # must not be memory that a neighbour holds too: `x + y` sends the same array both ways.
     if contribution is g or contribution.base is not None or not contribution.flags.writeable:
@@ -160,7 +160,7 @@ def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
 
 
 def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
-    """Add a cotangent to ``tensor.grad``: in place, so that whoever holds the old one sees it.
+    """Add a cotangent to ``tensor.grad``: in place, so that other references to it see the sum.
 
     Parameters
     ----------

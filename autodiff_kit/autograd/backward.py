@@ -173,7 +173,7 @@ def _run(roots: list[Any], seeds: list[TensorBase | None], **options: Any) -> di
 def _as_gradient(array: Any, given: list[TensorBase | None]) -> Any:
     """Return an array as a tensor; one that looks into another's memory is a view, as in PyTorch.
 
-    So nobody changes in place, for example, what the rule of a sum has repeated without copying.
+    So no in-place change reaches, for example, what the rule of a sum has repeated without copying.
     The other may be one that was ``given`` to flow in.
     """
     gradient = gradient_of(array)

@@ -36,7 +36,7 @@ class AsDecorator:
         return in_mode  # type: ignore[return-value]
 
     def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        # The mode holds only while the generator's own code runs: whoever consumes it is between
+        # The mode holds only while the generator's own code runs: its consumer is between
         # two yields and must find the mode as it was.
         @functools.wraps(function)
         def in_mode(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:

@@ -176,7 +176,7 @@ def run(
 def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
     """Sum a cotangent back to the shape its input had before broadcasting.
 
-    Broadcasting copies an input; each copy sends back its own cotangent, and the contributions
+    Broadcasting copies an input; each copy contributes its own cotangent, and the contributions
     of copies add up (multivariate chain rule).
 
     Parameters

@@ -190,7 +190,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Once(Function):
-    """Stands between a gradient that has no derivative and whoever asks for it."""
+    """Stands between a gradient that has no derivative and the code that asks for it."""
 
     @staticmethod
     def forward(ctx: FunctionCtx, x: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """What the learner may do with a graph from outside: pack what it saves, name its edges, watch it.
 
-After reading this file you know how saved tensors can be kept on disk, or not at all. Whoever
-packs gets each tensor at the moment when it would be saved, and whoever unpacks must give it back
+After reading this file you know how saved tensors can be kept on disk, or not at all. The pack
+hook gets each tensor at the moment when it would be saved, and the unpack hook must return it
 when backward comes by. Read next: ``utils/checkpoint.py``, which is built on that.
 """
 

@@ -31,7 +31,7 @@ class TensorBase:
     Attributes
     ----------
     _array : numpy.ndarray or NumPy scalar
-        The values. A 0-d tensor holds a NumPy scalar until somebody asks to share its memory:
+        The values. A 0-d tensor holds a NumPy scalar until its memory is to be shared:
         arithmetic on scalars is seven times faster than on 0-d arrays.
     _node : Node or None
         The node that made it; for a leaf that requires grad, the node that accumulates into it.
@@ -120,7 +120,7 @@ def share(tensor: TensorBase) -> np.ndarray[Any, Any]:
     array = tensor._array
     if not isinstance(array, np.ndarray):
         tensor._array = np.array(array)
-        # Somebody else has it, too: perhaps a node that has saved it. (True and False are one
+        # There is another reference to it: perhaps a node has saved it. (True and False are one
         # object each, which all have: nothing can be told from that.)
         if array.dtype.kind != "b" and getrefcount(array) > 2:
             note_moved(array, tensor._array)
@@ -136,5 +136,5 @@ def writable(tensor: TensorBase) -> np.ndarray[Any, Any]:
 
 
 def refuse_to_save() -> NoReturn:
-    """Refuse to save an inference tensor for a rule: nobody could notice if it were changed."""
+    """Refuse to save an inference tensor for a rule: a change of it could not be noticed."""
     raise error("autograd.inference_saved")

@@ -31,13 +31,13 @@ class Hooks:
         "retain",
     )
 
-    count = 0  # of all that there are: without any, nobody sees in which order leaves are reached
+    count = 0  # of all that there are: without any, the order of reaching leaves is not seen
 
     def __init__(self) -> None:
         Hooks.count += 1
         # AccumulateGrad.register_hook: after the sum is there.
         self.after_rules: dict[int, Callable[..., Any]] = {}
-        self.metadata: dict[Any, Any] = {}  # whatever somebody wants to note at the node
+        self.metadata: dict[Any, Any] = {}  # free for notes of the user at the node
         # Node.register_prehook: returns the cotangent to go on with.
         self.before_rules: dict[int, Callable[[Any], Any]] = {}
         # Tensor.register_hook, by number of the output: may replace the gradient, in order.
@@ -103,7 +103,7 @@ class Gradients(dict[int, Any]):
     shape = None  # as the node's: of several outputs, each has its own
 
     def __add__(self, others: dict[int, Any]) -> Gradients:
-        """Put in what else arrives: nobody but the engine has these."""
+        """Add what else arrives: only the engine has these."""
         for index, g in others.items():
             self[index] = self[index] + g if index in self else g
         return self

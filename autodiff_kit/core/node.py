@@ -136,7 +136,7 @@ class AccumulateGrad(Node):
 
     @property
     def variable(self) -> Any:
-        """The leaf; when nobody holds it any more, another tensor with the same memory and grad."""
+        """The leaf; without other references, another tensor with the same memory and grad."""
         leaf = self._leaf()
         if leaf is None:
             leaf = wrap(self._array, self)

@@ -68,7 +68,7 @@ class NodeHooks:
 
     @property
     def shown(self) -> Any:
-        """The node that stands for this one when somebody looks."""
+        """The node that stands for this one in ``grad_fn`` and ``next_functions``."""
         return self.whole
 
     @property

@@ -1,7 +1,7 @@
 """The one place where the core can be watched.
 
 After reading this file you know what the recorder gets to see. The core asks ``is not None`` at
-these places and does nothing else for whoever watches: there is no second engine and nothing is
+these places and does nothing else for an observer: there is no second engine and nothing is
 patched. Read next: ``record/recorder.py``.
 """
 

@@ -30,7 +30,7 @@ class SharedNode(Node):
 class OutputNode(Node):
     """What an output of a node with several has as its node: an end for edges, and nothing else.
 
-    Whoever looks at it sees the node of all outputs (``edge0``); hooks are kept there, too.
+    What is visible is the node of all outputs (``edge0``); hooks are kept there, too.
     """
 
     __slots__ = ()

@@ -113,7 +113,7 @@ def _same_leaf(value: Any) -> Any:
 
 
 def named(node: Any) -> Any:
-    """Give a node that somebody looks at a class of its own, called as PyTorch's is.
+    """Give a node that is looked at a class of its own, called as PyTorch's is.
 
     Only now: if all nodes had the classes of their ops from the start, each access to an
     attribute would have to find out which, and a graph would cost a sixth more.

@@ -87,7 +87,7 @@ class _Folding(ast.NodeTransformer):
         tree.body = [s for s in tree.body if not isinstance(s, ast.FunctionDef)]
         tree.returns, tree.decorator_list = None, []
         for argument in _all(tree.args, ast.arg):
-            argument.annotation = None  # worked out where this is compiled, for nobody
+            argument.annotation = None  # evaluated where this is compiled, and not used
         arguments = {argument.arg for argument in _all(tree.args, ast.arg)}
         stored = _stored(tree)
         self.taken = arguments.union(stored)

@@ -189,7 +189,7 @@ def on_own_storage(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _begin(memory: np.ndarray[Any, Any]) -> Changes:
-    """Begin to count the changes of a memory."""
+    """Begin to count the changes of a storage."""
     changes = Changes()
     _enter(changes, memory)
     return changes

@@ -68,7 +68,7 @@ class Converted(Node):
 class CopySlices(Node):
     """What a base becomes when it is changed through a view: its elements, some overwritten.
 
-    The change itself is a node that nobody sees (``edge1``): what it shows of its inputs, but for
+    The change itself is a node that is not seen (``edge1``): what it shows of its inputs, but for
     the first, the view, is shown here.
     """
 
@@ -84,7 +84,7 @@ class CopySlices(Node):
 
 def note_view(view: Any, of: Any, kind: str = DEFAULT) -> None:
     """Note that ``view`` looks into the memory of ``of``: they share base and version."""
-    if of._changes is INFERENCE:  # nobody counts its changes, and it has no history
+    if of._changes is INFERENCE:  # its changes are not counted, and it has no history
         view._changes = of._changes
         return
     mode = local.mode

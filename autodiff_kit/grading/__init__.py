@@ -1,7 +1,7 @@
 """Graded exercises: feedback for learners, and a grader that cannot be talked into a mark.
 
 The parent holds the questions' answers and judges; a child process runs the learner's code and
-only sends back numbers. Nothing is imported here before it is used. Read next: ``worker.py``.
+only returns numbers. Nothing is imported here before it is used. Read next: ``worker.py``.
 """
 
 from typing import TYPE_CHECKING, Any

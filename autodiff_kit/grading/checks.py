@@ -137,7 +137,7 @@ def check(
 def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> bool:
     """Tell whether an answer is the wanted one: kind, shape and numbers.
 
-    A Python number, a NumPy scalar and an array of shape () count as the same kind; whole numbers
+    A Python number, a NumPy scalar and an array of shape () count as the same kind; integers
     do where the wanted one is whole, too. A list may stand for a tuple, and lists of numbers for an
     array, or the other way round: NumPy's own comparisons see no difference. NaN and inf are wrong.
 

@@ -346,7 +346,7 @@ def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int)
     """Do what ``request`` asks, and write the answers to the file ``reply_to``.
 
     The calls that are no examples come after the examples were answered: ``read`` gets them. They
-    are of use for nobody without the secret, which was gone before the learner's code began.
+    are of no use without the secret, which was gone before the learner's code began.
     """
     limits = request["limits"]
     secret = request["secret"].tobytes()

@@ -64,7 +64,7 @@ _POLICY = click.option(
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn the errors that a teacher can mend into their words, without a traceback."""
+    """Turn the errors that a teacher can fix into their words, without a traceback."""
     try:
         yield
     except (ExerciseError, StoreError, submissions.Unreadable, engine_dask.ClusterError) as error:
@@ -171,7 +171,7 @@ def grade(
             )
     if summary.changed:
         console.print(
-            f"{summary.changed} rows were changed by somebody else during the run, and set right.",
+            f"{summary.changed} rows were changed from outside during the run, and set right.",
             style="bold red",
         )
     if summary.faults:
@@ -202,7 +202,7 @@ def _walls(console: Console, least: int) -> Walls | None:
         raise click.ClickException(
             f"Submissions can be shut in at level {level} only on this machine "
             f"({LEVELS[level].split(': ')[1]}).{reasons}\n"
-            f"-> Mend it (see `autodiff-kit doctor`), grade in a container or virtual machine of "
+            f"-> Fix it (see `autodiff-kit doctor`), grade in a container or virtual machine of "
             f"its own, or accept it: --allow-level {level}"
         )
     console.print(f"Isolation: level {LEVELS[level]}.", markup=False, soft_wrap=True)
@@ -434,7 +434,7 @@ def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
         verdicts = verify(course_in(folder), seeds, keys)
     click.echo(table(verdicts))
     if not all(verdict.ok for verdict in verdicts):
-        raise click.ClickException("Some checks are to be mended.")
+        raise click.ClickException("Some checks have to be fixed.")
 
 
 @click.command()
@@ -513,7 +513,7 @@ def new_exercise(key: str, title: str, folder: Path) -> None:
 
 
 def isolation() -> tuple[str, str, str]:
-    """Return state, finding and mending hint for ``autodiff-kit doctor``.
+    """Return state, finding and how to fix it for ``autodiff-kit doctor``.
 
     Only trying tells: what is installed may be forbidden.
     """

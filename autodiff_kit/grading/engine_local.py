@@ -39,7 +39,7 @@ class Summary:
     graded: int = 0
     known: int = 0  # had their row from an earlier run
     faults: int = 0
-    changed: int = 0  # rows that somebody else had touched, set right again
+    changed: int = 0  # rows that another program had changed, set right again
     seconds: float = 0.0
 
 
@@ -162,7 +162,7 @@ def _job(submission: Submission, course: Course, checks: dict[str, str], secret:
 
 
 def seed_of(secret: int, *attempt: str) -> int:
-    """Return the seed of the inputs of one attempt: nobody can tell it who has not the secret.
+    """Return the seed of the inputs of one attempt: without the secret it cannot be computed.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def seed_of(secret: int, *attempt: str) -> int:
         Of the results: `Store.fact` keeps it.
     attempt : str
         Student, exercise and hash of what was handed in. So each learner has inputs of their own,
-        and whoever hands in something else gets other inputs; no count of attempts is needed, on
+        and another submission gets other inputs; no count of attempts is needed, on
         which two shards would have to agree.
     """
     text = json.dumps(attempt).encode()

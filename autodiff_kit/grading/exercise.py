@@ -102,7 +102,7 @@ class Exercise:
     Attributes
     ----------
     id, title, lesson, version, minutes
-        ``"04.accumulate"``, its heading, the file name of its lesson, whole numbers.
+        ``"04.accumulate"``, its heading, the file name of its lesson, integers.
     name : str
         Its folder's name, ``"e04_accumulate"``.
     steps, checks, hints, mutants, alternatives
@@ -339,7 +339,7 @@ def run_trusted(code: str, calls: Iterable[Call]) -> list[Answer]:
     list of Answer - as a process of its own would give them.
     """
     space = Namespace("trusted")
-    with np.errstate(all="ignore"):  # a mutant may well divide by 0: nobody is to be warned of it
+    with np.errstate(all="ignore"):  # a mutant may well divide by 0: no reason to warn
         exec(_compiled(code), space.__dict__)
         return ask(space, calls)
 
@@ -417,7 +417,7 @@ def _row(
     )
     message = message or first.name
     evidence = _evidence(first, inputs[first.name], asked[first.name], right[first.name])
-    # Of what gave no answer, nobody knows whether it is right: then why there is none comes first.
+    # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
     if trouble.status in ("timeout", "memory", "died", "missing") and message == first.name:
         return row(status, message, evidence)
     if trouble.status == "raised" and message == first.name:

@@ -90,7 +90,7 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
             return _all_steps(attempt, "unreadable", clean(str(problem)))
         except MemoryError:
             return too_much(attempt)
-        except Exception as error:  # a check that stumbles over an answer nobody thought of
+        except Exception as error:  # a check that fails on an unforeseen answer
             text = clean(f"The checks failed: {type(error).__name__}: {error}")
             return dataclasses.replace(_all_steps(attempt, "fault", text), tries=tries)
         states = {row.status for row in result.rows}

@@ -335,7 +335,7 @@ def _summary(feedback: Feedback) -> Iterator[str]:
 
 
 def _ask(exercise: Exercise, is_untouched: bool) -> None:
-    """Ask before work is packed in which steps are missing; where nobody can answer, refuse."""
+    """Ask before work with missing steps is packed; without a terminal to answer, refuse."""
     what = "Nothing is done yet" if is_untouched else "Some steps are not attempted"
     if not _is_somebody_there():
         raise click.ClickException(

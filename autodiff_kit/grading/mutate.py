@@ -1,4 +1,4 @@
-"""Change a right solution in small ways, to find wrong answers that nobody thought of.
+"""Change a right solution in small ways, to find unforeseen wrong answers.
 
 After reading this file you can list the changes that are tried: an operator swapped for its
 partner, a comparison turned, ``+=`` made ``=``, a method call such as ``.sum(...)`` dropped, a

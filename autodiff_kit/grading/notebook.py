@@ -3,7 +3,7 @@
 After reading this file you can say which cells of a notebook count: those that the learner may
 write in. What the teacher's notebook had locked (given code, tests) is left out, because the
 grader has its own; stored outputs and settings are ignored; cells may be moved, copied, retyped or
-gone. A file may be made to harm whoever reads it, so it is read in the process of the learner's
+gone. A file may be made to harm its reader, so it is read in the process of the learner's
 code, under that process's limits; this file therefore needs the standard library only. Read next:
 ``child.py``, which runs the cells.
 """
@@ -119,7 +119,7 @@ def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
 
 
 def defined(code: str) -> set[str]:
-    """Return the names that a piece of code defines at its top; none if it does not compile."""
+    """Return the names that a snippet defines at its top; none if it does not compile."""
     return _top(_parsed(code))
 
 

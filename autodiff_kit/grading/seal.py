@@ -40,7 +40,7 @@ _HIDDEN: dict[type, dict[str, property]] = {
 def without_changes(*own: dict[str, Any]) -> dict[str, types.ModuleType]:
     """Return copies of all modules as they are now, and put them into the namespaces ``own``.
 
-    Whoever puts another function into a module afterwards changes it for the learner's code alone.
+    Replacing a function in a module afterwards changes it for the learner's code alone.
     """
     now = {name: module for name, module in sys.modules.items() if name and module is not None}
     copies = {name: types.ModuleType(name) for name in now}

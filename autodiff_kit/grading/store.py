@@ -237,7 +237,7 @@ class Store:
         Parameters
         ----------
         seed : int, optional
-            The one to use; else a new one that nobody can guess.
+            The one to use; else a new one that cannot be guessed.
 
         Raises
         ------
@@ -331,7 +331,7 @@ class Store:
             return first, second, third
 
     def set_right(self, written: dict[str, Attempt], before: tuple[int, int, int]) -> int:
-        """Undo what somebody else did to the file while a run was writing to it.
+        """Undo what another program did to the file while a run was writing to it.
 
         Code that runs without walls can reach whatever its user can, this file included.
 

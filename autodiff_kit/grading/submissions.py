@@ -36,7 +36,7 @@ from autodiff_kit.grading.worker import Call, Level0, Limits, Runner, clean
 __all__ = ["MAX_FILE", "MAX_FILES", "Submission", "Unreadable", "count", "find"]
 
 # Bytes of one notebook, and of all in a zip, unpacked. Most of a large notebook are stored outputs,
-# which nobody needs; the code in it has a limit of its own (`notebook.MAX_CODE`).
+# which are not needed; the code in it has a limit of its own (`notebook.MAX_CODE`).
 MAX_FILE = 48 * 2**20
 MAX_INSIDE = 500  # files in one learner's own zip
 MAX_FILES = 100  # files of one learner that are looked at
@@ -195,7 +195,7 @@ def _chosen(
     """Yield those of a learner's files that count.
 
     What can be read counts before what cannot: a picture beside a notebook is no submission, and a
-    picture alone is all that somebody sent. Then the file in which most was done counts: browsers
+    picture alone is all that was submitted. Then the file in which most was done counts: browsers
     and JupyterLab write finished work to ``name (1).ipynb`` or ``name-Copy1.ipynb``, beside the
     untouched notebook. Where that is equal, a notebook counts before a script, and one with the
     exercise's own name before others.
@@ -259,7 +259,7 @@ def _most_done(
 
 
 def _look(step: Any, data: Any) -> Any:
-    """Return how much was worked on in a file: read where a file made to harm harms nobody."""
+    """Return how much was worked on in a file: read where a harmful file does no harm."""
     import sys
     import types
 
@@ -501,7 +501,7 @@ def _inside(data: bytes, runner: Runner) -> list[tuple[str, bytes]]:
 
 
 def _unpack(step: Any, data: Any) -> Any:
-    """Return [path, bytes] of each file, or what is wrong: run where a bomb harms nobody."""
+    """Return [path, bytes] of each file, or what is wrong: run where a zip bomb does no harm."""
     import io
     import pathlib
     import zipfile

@@ -119,7 +119,7 @@ class Untouched:
         return [step.mean_rule(data["g"], data["x"]), data["x"]]
 
     def expected(data):
-        # With the answer itself: whoever does nothing leaves x as it is, too.
+        # With the answer itself: an answer that does nothing also leaves x as it is.
         return [np.full(data["x"].shape, data["g"] / data["x"].size), data["x"]]
 '''
 
@@ -166,8 +166,9 @@ _ALTERNATIVES = {
 _CELLS = [
     (
         "text",
-        "# Exercise {number}: {heading}\n\nThe mean of n numbers is one number. On the way back, "
-        "the gradient of that number has to be shared out again.\n\n*4 points, about 10 minutes.*",
+        "# Exercise {number}: {heading}\n\nThe mean of n numbers is one number. "
+        "In the backward pass, the gradient of that number has to be shared out again.\n\n"
+        "*4 points, about 10 minutes.*",
     ),
     ("text", "## What you have"),
     ("given", "import numpy as np"),

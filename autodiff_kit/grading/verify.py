@@ -4,7 +4,7 @@ After reading this file you can say what a good set of checks is, in numbers: ev
 points and gets its own message, every alternative has full points under 200 seeds, the untouched
 notebook reads "not attempted", every check catches something that no other catches, wrong answers
 to other exercises change nothing, and no small change of the solution stays unnoticed unless
-somebody wrote down why it is right. Read next: ``feedback.py``.
+a reason is written down why it is right. Read next: ``feedback.py``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["Verdict", "table", "verify", "verify_exercise"]
 SEEDS = 200
 NO_WORK = 5  # times as many seeds under which no work must have no points
 LITTLE = 20_000  # lines that a function which computes nothing may make others run
-BUDGET = 200_000  # lines that a changed solution may run before it counts as endless
+BUDGET = 200_000  # lines that a changed solution may run before it counts as infinite
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Verdict:
     mutants, alternatives, checks, seeds, changed : int
         How many of each; `changed` counts the automatic changes of the solution.
     survivors : list of str
-        Automatic changes that no check notices and that nobody has reviewed.
+        Automatic changes that no check notices and that have not been reviewed.
     reviewed : int
         Automatic changes that no check notices, for a reason that is written down.
     problems : list of str
@@ -180,7 +180,7 @@ def verify_exercise(
 
 
 def table(verdicts: Iterable[Verdict]) -> str:
-    """Return the verdicts as text: one line per exercise, then what is to be mended."""
+    """Return the verdicts as text: one line per exercise, then what has to be fixed."""
     lines = [
         "exercise              points  checks  mutants  alternatives  seeds  changes  reviewed  "
         "survivors  ",
@@ -190,7 +190,7 @@ def table(verdicts: Iterable[Verdict]) -> str:
         lines.append(
             f"{v.exercise:<22}{v.points:>6g}{v.checks:>8}{v.mutants:>9}{v.alternatives:>14}"
             f"{v.seeds:>7}{v.changed:>9}{v.reviewed:>10}{len(v.survivors):>11}  "
-            f"{'ok' if v.ok else 'MEND'}"
+            f"{'ok' if v.ok else 'FIX'}"
         )
         notes += [f"{v.exercise}: {problem}" for problem in v.problems]
         notes += [f"{v.exercise}: no check notices: {change}" for change in v.survivors]
@@ -414,7 +414,7 @@ def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict)
 
 
 def _changes(exercise: Exercise, verdict: Verdict) -> None:
-    """Small changes of the solution are noticed, or somebody knows why not."""
+    """Small changes of the solution are noticed, or a reason is written down why not."""
     unused = set(exercise.reviewed)
     # Most changes are noticed by a quick check; the slow ones are asked about the others only.
     quick = dataclasses.replace(
@@ -444,7 +444,7 @@ def _names(exercise: Exercise, step: str) -> tuple[str, ...]:
 
 
 def _bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
-    """Run code that may be endless: each call may run so many lines and no more."""
+    """Run code that may not end: each call may run so many lines and no more."""
     left = budget
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:

@@ -64,7 +64,7 @@ FORBIDDEN = """
     setresgid setgroups setfsuid setfsgid capset landlock_create_ruleset
 """.split()  # noqa: SIM905 - one word per call is easier to read
 # Calls younger than many a libseccomp, which cannot name them. Some change files by their path
-# (fchmodat2, setxattrat, file_setattr); the numbers are the same on all processors, and whoever
+# (fchmodat2, setxattrat, file_setattr); the numbers are the same on all processors. A program that
 # asks for one is told, as by an older kernel, that there is no such call.
 YOUNG = range(450, 650)
 # Signals to other processes by way of an open file, leases; flags of a file that is open to read.
@@ -98,7 +98,7 @@ def other_user(user: int) -> None:
 
 
 def new_namespaces() -> None:
-    """Leave the network, the other processes and the shared memory behind, with no way back.
+    """Leave the network, the other processes and the shared memory behind, for good.
 
     The process namespace holds from the next fork on.
     """

@@ -73,7 +73,7 @@ def _write(value: Any, parts: list[bytes], depth: int) -> None:
         parts.append(b"T" if value else b"F")
     elif kind is int:
         if not -(2**63) <= value < 2**63:
-            raise WireError("A whole number beyond 64 bits cannot be sent.")
+            raise WireError("An integer beyond 64 bits cannot be sent.")
         parts.append(b"i" + _INT.pack(value))
     elif kind is float:
         parts.append(b"d" + _FLOAT.pack(value))

@@ -316,7 +316,7 @@ def supervise(
     """Put the calls to a child made by ``start``; where one ends it, go on in a new child.
 
     A driver that ended a child is not run again: its other calls get the same reply, so that an
-    endless loop costs its time once. So with a statement of the cells: it is left out, and is the
+    infinite loop costs its time once. So with a statement of the cells: it is left out, and is the
     reason for the names that are then missing. A child that ends while it reads the file has run
     none of the learner's code: the file is read once more, and is unreadable if that ends the next
     child, too.

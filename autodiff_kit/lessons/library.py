@@ -34,7 +34,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class LibraryError(Exception):
-    """Something a learner can mend: lessons not found, or a folder that cannot be written."""
+    """Something a learner can fix: lessons not found, or a folder that cannot be written."""
 
 
 @dataclass
@@ -158,7 +158,7 @@ def copy_lessons(
     except OSError as error:
         raise LibraryError(
             f"The copy of the lessons stopped half way: {error.filename} ({error.strerror}).\n"
-            "-> Every file there is whole. Make room or mend the folder, then run it again."
+            "-> Every file there is whole. Make room or repair the folder, then run it again."
         ) from error
     return report
 

@@ -69,7 +69,7 @@ def read(path: Path) -> Any:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise NotebookError(
             f"{path} is not a valid notebook: {reason[:200]}\n"
-            "-> The file was left as it is. Mend it in an editor, or take it from history."
+            "-> The file was left as it is. Fix it in an editor, or take it from history."
         ) from error
     return notebook
 

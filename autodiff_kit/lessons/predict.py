@@ -47,10 +47,10 @@ def predict(
     number : float, optional
         The right number; an answer may be off by `within`.
     code : str or sequence of str, optional
-        The right short piece of code, or several. Answers are compared as literal values or syntax
+        The right short expression, or several. Answers are compared as literal values or syntax
         trees (blanks and the order in ``a + b`` do not matter); they are never run.
     why : dict, optional
-        Wrong answer -> what to say to whoever gave it.
+        Wrong answer -> what to say about it.
     right : str
         What to say to the right answer.
     otherwise : str

@@ -50,7 +50,7 @@ class Question:
     kind : str
         ``"choice"``, ``"number"`` or ``"code"``.
     answer : str or float
-        The right answer: one of the choices, a number, or a short piece of code.
+        The right answer: one of the choices, a number, or a short expression.
     key : str, optional
         Name under which the learner's answer is kept, such as ``"03.order"``; ``""``: it is not.
     choices : tuple of str

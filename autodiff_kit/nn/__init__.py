@@ -1,4 +1,4 @@
-"""Neural networks: modules, and the functions, losses and first values that they are made with.
+"""Neural networks: modules, and the functions, losses and initialization that they are made with.
 
 After reading this package you know that a layer is a function together with its parameters. Read
 first: ``module.py``.

@@ -232,7 +232,7 @@ def batch_norm(
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """Look up rows of ``weight``, shape (count, n), by whole numbers: shape (*input.shape, n).
+    """Look up rows of ``weight``, shape (count, n), by integers: shape (*input.shape, n).
 
     The row ``padding_idx`` gets no gradient. IndexError if there is no such row.
     """

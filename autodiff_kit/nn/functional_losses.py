@@ -1,4 +1,4 @@
-"""The losses of ``nn.functional``: how wrong a prediction is, as one number to be made small.
+"""The losses of ``nn.functional``: how wrong a prediction is, as one number, the loss.
 
 After reading this file you know what a loss may be asked for, and what PyTorch says to a target of
 the wrong shape or type. Read next: ``../ops/losses.py``, where they are computed.
@@ -59,7 +59,7 @@ def cross_entropy(
     input : Tensor, shape (c,), (n, c) or (n, c, *size)
         One number per class; softmax makes probabilities of them.
     target : Tensor
-        Classes as whole numbers, of shape (), (n,) or (n, *size); or probabilities of classes, of
+        Classes as integers, of shape (), (n,) or (n, *size); or probabilities of classes, of
         the shape of input.
     weight : Tensor, shape (c,), optional
         How much each class counts.

@@ -278,7 +278,7 @@ def interpolate(
         For "bilinear": whether the middles of the corner elements stay where they are, else their
         outer corners do.
     recompute_scale_factor : bool, optional
-        Whether the places are those for the new size, a whole number, rather than for
+        Whether the places are those for the new size, an integer, rather than for
         ``scale_factor``.
 
     ValueError or NotImplementedError if arguments do not fit together, or are not part of the kit.

@@ -1,4 +1,4 @@
-"""First values of parameters: for one seed, the numbers that PyTorch would draw.
+"""Initialization of parameters: for one seed, the numbers that PyTorch would draw.
 
 After reading this file you know how wide the first weights of a layer should scatter: so that
 numbers neither grow nor shrink from layer to layer. Read next: ``layers.py``.
@@ -132,7 +132,7 @@ def kaiming_uniform_(
 ) -> Tensor:
     """Draw evenly, with a variance of ``gain**2 / inputs``.
 
-    ``mode`` says whether the scatter is kept on the way forward (``"fan_in"``) or back
+    ``mode`` says whether the variance is kept in the forward pass (``"fan_in"``) or backward
     (``"fan_out"``), ``nonlinearity`` what follows, and ``a`` the slope of that below 0.
 
     Source: He et al., Delving deep into rectifiers (2015).

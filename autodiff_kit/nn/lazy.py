@@ -45,7 +45,7 @@ class LazyModuleMixin(Weighted):
         return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Give parameters and buffers their shapes, and the parameters first values."""
+        """Give parameters and buffers their shapes, and initialize the parameters."""
         if not self.has_uninitialized_params():
             return
         self._read_size(input)

@@ -1,4 +1,4 @@
-"""What layers with parameters have in common: making them, and their first values.
+"""What layers with parameters have in common: making them, and their initialization.
 
 After reading this file you know how a layer says which parameters it has: as shapes, from which
 they are made at once, or, by lazy layers, when the first input is there. Read next: ``linear.py``.
@@ -31,7 +31,7 @@ class Weighted(Module):
         raise NotImplementedError
 
     def _make_parameters(self, device: Any, dtype: Any, **is_wanted: bool) -> None:
-        """Make the parameters and draw their first values; None stands for those not wanted."""
+        """Make and initialize the parameters; None stands for those not wanted."""
         with installed(None):  # a recording shows the finished layer only
             for name, shape in self._shapes().items():
                 made = None
@@ -41,7 +41,7 @@ class Weighted(Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw first values that keep the variance of what passes through."""
+        """Draw initial values that keep the variance of what passes through."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         inputs = init.fans(self.weight)[0]
         bound = 1 / math.sqrt(inputs) if inputs else 0  # numbers are drawn all the same

@@ -1,6 +1,6 @@
 """Activations, and softmax with its two relatives: the curves between the layers of a network.
 
-After reading this file you know how ``softmax`` never overflows: taking away the largest element
+After reading this file you know how ``softmax`` never overflows: subtracting the largest element
 first changes nothing but the size of the numbers. Formulas are school calculus unless a source is
 named. Read next: ``losses.py``.
 """
@@ -43,7 +43,7 @@ _erf: Any = np.frompyfunc(math.erf, 1, 1)  # NumPy has none
 
 
 def floats_only(kernel: str) -> Check:
-    """Make a check that refuses whole numbers and truth values in PyTorch's words."""
+    """Make a check that refuses integers and truth values in PyTorch's words."""
 
     def check(*arrays: Value, **params: Any) -> None:
         last = params.get("dim") == max(np.ndim(arrays[0]), 1) - 1
@@ -101,7 +101,7 @@ def leaky_relu_in_place(x: Value, *, negative_slope: float) -> Value:
 
 @op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")
 def erf(x: Value) -> Value:
-    """Return the error function: the share of a normal distribution within x, rescaled."""
+    """Return the error function: 2 F(x sqrt 2) - 1, F being the standard normal CDF."""
     return np.asarray(_erf(x)).astype(x.dtype)[()]
 
 
@@ -112,7 +112,7 @@ def _(g: Value, x: Value) -> Value:
 
 @op("gelu(x, approximate)", tex=r"x\,\Phi(x)", whole=floats_only("GeluKernelImpl"))
 def gelu(x: Value, *, approximate: str) -> Value:
-    """Return x times the share of a normal distribution below x.
+    """Return x times the standard normal CDF of x.
 
     Source: Hendrycks and Gimpel, Gaussian error linear units (2016).
     """

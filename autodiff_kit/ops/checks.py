@@ -1,4 +1,4 @@
-"""What PyTorch refuses to compute with whole numbers and truth values.
+"""What PyTorch refuses to compute with integers and truth values.
 
 After reading this file you know why ``mask - 1`` and ``5 % 0`` are errors while their floating
 twins are not. An op names a check by ``whole=``; it runs only when not all inputs are floats.
@@ -70,7 +70,7 @@ def refuse_bool_difference(*arrays: Value, y: Any = None, **params: Any) -> None
 
 
 def refuse_zero_divisor(name: str) -> Check:
-    """Make a check that refuses to divide whole numbers by 0: no inf can be the answer."""
+    """Make a check that refuses to divide integers by 0: no inf can be the answer."""
     refuse = refuse_bool("dtypes.bool_kernel", kernel=f"{name}_cpu")
 
     def check(x: Value, y: Value, **params: Any) -> None:
@@ -103,14 +103,14 @@ def _refuse_outside(x: Value, **numbers: Any) -> None:
 
 
 def refuse_negative_power(x: Value, *, exponent: Any) -> None:
-    """Refuse ``x ** -1`` for whole numbers, whose result is none."""
+    """Refuse ``x ** -1`` for integers, whose result is none."""
     if isinstance(exponent, int) and exponent < 0 and np.asarray(x).dtype.kind != "f":
         raise error("dtypes.negative_power")
     _refuse_outside(x, exponent=exponent)
 
 
 def refuse_alpha(*arrays: Value, alpha: Any) -> None:
-    """Refuse to add half of a whole number, or ``True`` times a number."""
+    """Refuse to add half of an integer, or ``True`` times a number."""
     if isinstance(alpha, bool | float):
         kind = result_dtype(*arrays).kind
         if isinstance(alpha, bool) and kind != "b":

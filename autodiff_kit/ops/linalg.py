@@ -187,7 +187,7 @@ def _batched(x: TensorBase, y: TensorBase) -> Any:
 
 
 def _squeezed(product: TensorBase, dim: int) -> Any:
-    """Take away the dimension that a vector was given; PyTorch does so in place."""
+    """Drop the dimension that was added to a vector; PyTorch does so in place."""
     out = drop_dim(product, dim=dim)
     note_change(share(out))
     return out

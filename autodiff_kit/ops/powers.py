@@ -34,7 +34,7 @@ _POWERS: dict[float, Callable[[Value], Value]] = {
 
 
 def _power(x: Value, y: Value) -> Value:
-    """Return ``x ** y``; a whole number to a negative power is 0, or 1 or -1 for those two."""
+    """Return ``x ** y``; an integer to a negative power is 0, or 1 or -1 for those two."""
     if np.asarray(x).dtype.kind == "f" or np.asarray(y).dtype.kind == "f":
         return x**y
     exponent = np.where(y < 0, y & 1, y)  # of 1 and -1 only whether it is odd counts

@@ -257,7 +257,7 @@ for _extreme in (max_dim, min_dim):
     @_extreme.vjp("x", tex=r"\bar z\,[i = \arg z]")
     def _(g: Value, indices: Value, x_shape: Ints, dim: int, keepdim: bool) -> Value:
         if not x_shape:
-            return masked(g, np.True_)  # not g itself, which somebody may have given
+            return masked(g, np.True_)  # not g itself, which may be the argument of ``backward``
         if not keepdim:
             g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
         return masked(g, mark(indices, dim=dim, size=x_shape[dim]))

@@ -1,4 +1,4 @@
-"""Rounding, and division with a rest.
+"""Rounding, and remainders.
 
 After reading this file you know what flat pieces with jumps in between do to a gradient: where
 PyTorch gives 0, and where it refuses. Read next: ``reduction.py``.
@@ -41,7 +41,7 @@ def ceil(x: Value) -> Value:
 @op("round(x)", tex=r"\operatorname{round}(x)", whole=_no_bool_rounding("round"))
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def round(x: Value) -> Value:
-    """Round to the nearest whole number, halves to even; its gradient is 0."""
+    """Round to the nearest integer, halves to even; its gradient is 0."""
     return np.round(x)
 
 

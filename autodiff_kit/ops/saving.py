@@ -1,7 +1,7 @@
 """What an op may save for its rules: not everything that it computes with.
 
 After reading this file you know how an op treats tensors that were made in inference mode, and
-tensors that were converted for it, and that whole numbers have no history. Read next:
+tensors that were converted for it, and that integers have no history. Read next:
 ``arithmetic.py``.
 """
 
@@ -19,7 +19,7 @@ from autodiff_kit.errors import error
 
 __all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_whole"]
 
-# What a change in place computes: that of a tensor of whole numbers, or a view, may be recorded.
+# What a change in place computes: that of a tensor of integers, or a view, may be recorded.
 _WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
 
 
@@ -37,14 +37,14 @@ def is_recorded(x: Any) -> bool:
 
 
 class _InPlace(threading.local):
-    whole = False  # whether a change in place is computed that may be one of whole numbers
+    whole = False  # whether a change in place is computed that may be one of integers
 
 
 _in_place = _InPlace()
 
 
 def of_whole(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that may record what it computes of whole numbers."""
+    """Return a function that may record what it computes of integers."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         _in_place.whole = True
@@ -57,7 +57,7 @@ def of_whole(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_whole(row: Op, result: Value) -> None:
-    """Refuse to record that whole numbers were computed."""
+    """Refuse to record that integers were computed."""
     if result.dtype.kind != "f" and row.name not in _WRITING and not _in_place.whole:
         raise error("autograd.whole_history", kind=tensor_type(result.dtype))
 
@@ -82,7 +82,7 @@ def check_saved(
     Raises
     ------
     RuntimeError
-        If one was made in inference mode: nobody could notice if it were changed.
+        If one was made in inference mode: a change of it could not be noticed.
     """
     originals: list[Any] = []
     for name, value in zip(row.inputs, inputs, strict=False):

@@ -1,7 +1,7 @@
 """Applying an op that gives several outputs at once, such as ``split``.
 
 After reading this file you know how tensors come to share one node. All outputs are views of the
-one input; each is told to whoever watches as an op of its own, with its number as ``index``.
+one input; each is told to an observer as an op of its own, with its number as ``index``.
 Read next: ``core/outputs.py``.
 """
 

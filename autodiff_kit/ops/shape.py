@@ -54,7 +54,7 @@ def reshape_alias(x: Value, *, shape: Ints) -> Value:
 @op("x.reshape(shape)", tex=r"x")
 @vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
 def unsafe_view(x: Value, *, shape: Ints) -> Value:
-    """Reshape a copy that nobody else holds: what ``reshape`` does after copying."""
+    """Reshape a copy without another reference: what ``reshape`` does after copying."""
     return x.reshape(shape)
 
 

@@ -84,7 +84,7 @@ def linalg_vector_norm(x: Value, *, ord: float, dim: Ints, keepdim: bool = False
 @linalg_vector_norm.vjp("x", tex=r"\bar z \odot \operatorname{sign}(x) (|x| / z)^{p-1}")
 def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> Value:
     if ord == 0:
-        return None  # a count has no slope: as in PyTorch, nothing is sent back at all
+        return None  # a count has no slope: as in PyTorch, there is no gradient at all
     g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 1:
         return g * sign(x)

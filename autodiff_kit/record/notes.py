@@ -88,7 +88,7 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
 
 
 class Notes:
-    """The notes of one run. Whoever watches it says how tensors are told apart, and their values.
+    """The notes of one run. Its subclass says how tensors are told apart, and their values.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Notes:
         return bool(self._nodes[number]["kind"] == "leaf")
 
     def _is_older(self, tensor: Any) -> bool | None:
-        """Return whether a tensor was made before the recording began; None if nobody can tell."""
+        """Return whether a tensor was made before the recording began; None if that is unknown."""
         raise NotImplementedError
 
     def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:

@@ -1,6 +1,6 @@
 """A recording: what happened in a run, as plain data that can be saved and read again.
 
-After reading this file you know what a recording holds and that it can be handed on as a JSON
+After reading this file you know what a recording holds and that it can be passed on as a JSON
 file: no tensor, no graph and no code lives in it. Read next: ``recorder.py``.
 """
 

@@ -255,7 +255,7 @@ class _Tracer:
         if frame.f_trace is not None and self.turns(frame) is not None:
             return frame.f_trace  # a generator that goes on
         if code.co_code[frame.f_lasti + 1] != 0:
-            return None  # a generator that was running before: how far, nobody can tell
+            return None  # a generator that was running before: how far is unknown
         return self._local(frame)
 
     def _local(self, frame: FrameType) -> Any:

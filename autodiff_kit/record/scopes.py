@@ -109,7 +109,7 @@ class Scopes:
         return place, call.now()
 
     def _see_end(self, call: _Call) -> None:
-        """See that a backward pass is over, although nobody has told so: by an exception."""
+        """See that a backward pass is over, although no event says so: by an exception."""
         if call.backward is not None and call.backward[0] != call.frame.f_lasti:
             call.backward = None
             self._broken += 1
@@ -139,7 +139,7 @@ class Scopes:
             caller = call.frame.f_back
             while caller is not user.frame:
                 if caller is None or caller.f_code.co_name != "__call__":
-                    return None  # such as jacobian(f, x): what comes back is not what f returned
+                    return None  # such as jacobian(f, x): the result is not what f returned
                 caller = caller.f_back
             place = self._sources.place(user.frame)
             if place.name is not None and not place.calls_back:

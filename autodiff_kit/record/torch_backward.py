@@ -180,7 +180,7 @@ class TorchBackward(TorchNotes):
         sent: Sequence[Any],
         gradients: Sequence[Any],
     ) -> None:
-        """Note what a node has sent, and that it has let go of what it had saved."""
+        """Note what a node has passed on, and that it has freed what it had saved."""
         now = self._present()
         came = [i for i, g in enumerate(gradients) if g is not None and i in numbers]
         number = numbers[came[-1] if came else min(numbers)]

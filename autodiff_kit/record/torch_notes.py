@@ -116,7 +116,7 @@ class TorchNotes(Notes):
             return False
         with self._at_work():
             memory = _memory_of(tensor)
-        # A memory that was in use at the beginning is not given to anything new.
+        # Memory that was in use at the beginning is not given to anything new.
         return memory not in self._memory if memory else None
 
     def _saved(self, node: Any, entry: Mapping[str, Any], func: Any) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ LONG = 200  # characters that are enough for a condition
 
 
 class ConditionError(ValueError):
-    """A condition that cannot be understood; the message is for whoever typed it."""
+    """A condition that cannot be understood; the message is for the person who typed it."""
 
 
 def find_steps(condition: str, subjects: Sequence[Sequence[Subject]]) -> list[tuple[int, str]]:

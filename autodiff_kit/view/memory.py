@@ -46,7 +46,7 @@ class Band:
     sizes : list of int
         Bytes at every step.
     reasons : tuple of str
-        One sentence for each node that keeps it, and for how it was let go.
+        One sentence for each node that saves it, and for how it was freed.
     before : bool
         Whether it was there before the run: then keeping it needs no new memory.
     again : bool

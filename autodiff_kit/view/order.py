@@ -97,7 +97,7 @@ def _sweep(web: Web, rows: list[list[int]], position: list[int], down: bool, bol
     """Sort each row by the mean position of its neighbours in the row before.
 
     A leaf has no neighbours above. In a sweep down it goes with its siblings, the other
-    arguments of its consumers, or else with whoever is left of it; kept where it was, it would
+    arguments of its consumers, or else with the node left of it; kept where it was, it would
     be in everybody's way.
     """
     near, far = (web.above, web.below) if down else (web.below, web.above)

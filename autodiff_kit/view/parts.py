@@ -1,6 +1,6 @@
 """Parts of the graph that no arrow connects: found, and set side by side.
 
-After reading you can say why a value that nobody uses stands beside the graph and not in it.
+After reading you can say why a value that is not used stands beside the graph and not in it.
 Read next: ``rank.py``, where the drawing of one part begins.
 """
 

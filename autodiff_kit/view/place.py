@@ -138,7 +138,7 @@ def _buses(web: Web, rows: list[list[int]]) -> list[list[int]]:
 
 
 def _straighten(buses: list[list[int]], lines: Iterable[Line], x: list[float]) -> None:
-    """Give each bus one x, and move whoever is then too near.
+    """Give each bus one x, and move the nodes that are then too near.
 
     Pushing everybody to the right makes room, and so does pushing everybody to the left; half
     way between the two there is room, too, and least was moved.
@@ -270,7 +270,7 @@ def _median(wishes: Weighted) -> tuple[float, float]:
 def settle(wishes: Weighted, gaps: list[float]) -> list[float]:
     """Return places near those wished for, in the same order and at least ``gaps`` apart.
 
-    Pool adjacent violators (Ayer and others, 1955): whoever comes too near joins the group to
+    Pool adjacent violators (Ayer and others, 1955): a node that comes too near joins the group to
     the left, and a group stands at the centre of its members' wishes. With medians instead of
     means, most lines become exactly vertical. A crowd goes on as if it were one member: hundreds
     of neighbours would take long to sort anew for each that joins.

@@ -199,7 +199,7 @@ class Picture:
         Raises
         ------
         ConditionError
-            If it cannot be understood; the message is for whoever typed it.
+            If it cannot be understood; the message is for the person who typed it.
         """
         nodes = self._recording["nodes"]
         found: list[list[dict[str, Any]]] = []

@@ -1,4 +1,4 @@
-"""An error of autograd, told as a story: where it began, what happened then, what would mend it.
+"""An error of autograd, told as a story: where it began, what happened then, what would fix it.
 
 After reading you can say how the plain facts of a recording - who saved what, what was changed or
 freed, where nothing was recorded - become a few numbered places in the code and in the graph. The
@@ -59,6 +59,6 @@ def story(recording: Any, leaf: str | None = None) -> Story | None:
         said = first_sentences(error)
     if found is None or not found[1]:
         return None
-    title, chapters, mend = found
-    plain = Story(title.replace("`", ""), said, tuple(chapters), mend)
+    title, chapters, fix = found
+    plain = Story(title.replace("`", ""), said, tuple(chapters), fix)
     return replace(plain, svg=draw(recording, plain))

@@ -1,7 +1,7 @@
 """What can be looked up in a recording when something went wrong: places, values, ways.
 
 After reading you know how an error's line leads to a node, how a place in the source is read, and
-how the way back from a result is followed to where it ends. Read next: ``story_saved.py``.
+how the path back from a result is followed to where it ends. Read next: ``story_saved.py``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Story:
         Class and first line of the message; "" if nothing was raised.
     chapters : tuple of Chapter
         In order of time; the last one is where it came to light.
-    mend : str
+    fix : str
         What to do.
     svg : str
         The code, the graph and the words, with the places numbered alike.
@@ -70,17 +70,17 @@ class Story:
     title: str
     error: str
     chapters: tuple[Chapter, ...]
-    mend: str
+    fix: str
     svg: str = ""
 
     def __str__(self) -> str:
         """Return all of it in words."""
         lines = [self.title]
         lines += [f"{i}. {chapter.words}" for i, chapter in enumerate(self.chapters, 1)]
-        return "\n".join([*lines, f"How to fix it: {self.mend}"])
+        return "\n".join([*lines, f"How to fix it: {self.fix}"])
 
 
-Told = tuple[str, list[Chapter], str]  # title, chapters, what mends it
+Told = tuple[str, list[Chapter], str]  # title, chapters, what fixes it
 
 
 class Facts:
@@ -332,7 +332,7 @@ class Facts:
         kept = self.nodes[node]["saved"]
         things = dict.fromkeys(
             "its own result" if s["name"] == "out" else f"`{operands.get(s['name'], s['name'])}`"
-            for s in [s for s in kept if s["bytes"]] or kept  # a number takes no memory of its own
+            for s in [s for s in kept if s["bytes"]] or kept  # a Python number has no storage
         )
         return " and ".join(things) or "nothing"
 
@@ -416,16 +416,16 @@ class Facts:
         call = self.text(run["where"])
         words = f"`{call}` computes `{name}` and records nothing of that: `{name}` has no graph."
         comma = "" if call.endswith("()") else ", "
-        mend = f"record that backward pass: `{call[:-1]}{comma}create_graph=True)`"
+        fix = f"record that backward pass: `{call[:-1]}{comma}create_graph=True)`"
         start = next(i for i, e in enumerate(self.events) if e is run)
         for event in self.events[start:]:
             if event["kind"] == "finish":
                 break
             if event["kind"] == "visit" and self._reads_recorded(event["node"]):
-                return Chapter(words, None, run["where"]), mend
+                return Chapter(words, None, run["where"]), fix
         words += " Nor is it needed: no rule here reads a value that depends on a leaf."
-        mend = f"`{name}` is constant, and its gradient is 0: there is nothing to differentiate"
-        return Chapter(words, None, run["where"]), mend
+        fix = f"`{name}` is constant, and its gradient is 0: there is nothing to differentiate"
+        return Chapter(words, None, run["where"]), fix
 
     def _reads_recorded(self, node: int) -> bool:
         """Return whether a node has saved what has a graph, so that its gradient has one."""
@@ -436,7 +436,7 @@ class Facts:
         return any(s["name"] == "out" or s["name"] in recorded for s in record["saved"])
 
     def cut(self, node: int) -> tuple[list[Chapter], str]:
-        """Tell why nothing was recorded at a node, and what mends that."""
+        """Tell why nothing was recorded at a node, and what fixes that."""
         record = self.nodes[node]
         name = self.name(node)
         if record["kind"] == "leaf":
@@ -477,9 +477,9 @@ class Facts:
         if switch is not None:
             text = self.text(switch)
             chapters.append(Chapter(f"`{text}` switches recording off.", None, switch))
-            mend = f"compute `{name}` outside of the part that `{text}` covers"
+            fix = f"compute `{name}` outside of the part that `{text}` covers"
         else:
-            mend = f"compute `{name}` while recording is on"
+            fix = f"compute `{name}` while recording is on"
         chapters.append(
             Chapter(
                 f"{what} was computed, but no node was made: the backward path ends here.",
@@ -487,7 +487,7 @@ class Facts:
                 record["where"],
             )
         )
-        return chapters, mend
+        return chapters, fix
 
 
 class _Stay(ast.NodeTransformer):

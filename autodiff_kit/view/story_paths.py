@@ -1,4 +1,4 @@
-"""Stories of a way back that is not there: no graph, a leaf that was not used, a gradient lost.
+"""Stories of a path back that is not there: no graph, a leaf that was not used, a gradient lost.
 
 After reading you know how the places are found at which the path from a result to a leaf is cut.
 Read next: ``story_refused.py``.
@@ -24,23 +24,23 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
     if node is None and facts.failed is not None:  # of no operation yet
         name = ast.unparse(facts.failed)
         if (run := facts.returned(name)) is not None:
-            chapter, mend = facts.no_second(name, run)
+            chapter, fix = facts.no_second(name, run)
             text = facts.text(facts.error["where"])
             words = f"`{text}` needs the node that made `{name}`, and there is none."
             end = Chapter(words, None, facts.error["where"])
-            return f"No graph leads back from `{name}`", [chapter, end], mend
+            return f"No graph leads back from `{name}`", [chapter, end], fix
     if node is None or facts.nodes[node]["recorded"]:
         return None
     chapters: list[Chapter] = []
-    mends: dict[str, None] = {}
+    fixes: dict[str, None] = {}
     cuts = facts.cuts(node)
     for cut in cuts[:PLACES]:
-        told, mend = facts.cut(cut)
+        told, fix = facts.cut(cut)
         chapters += [c for c in told if c not in chapters]
-        mends[mend] = None
+        fixes[fix] = None
     if all(facts.nodes[n]["kind"] == "leaf" and not facts.is_taken(n) for n in cuts):
         asked = [facts.find(one) for one in _asked(_call(facts))]
-        mends = {facts.cure([n for n in cuts if n in asked] or cuts): None}
+        fixes = {facts.cure([n for n in cuts if n in asked] or cuts): None}
         if more := len(cuts) - PLACES + 1 if len(cuts) > PLACES else 0:
             words = f"`{facts.name(cuts[PLACES - 1])}` and {more - 1} more leaves do not either."
             chapters[-1] = replace(chapters[-1], words=words)
@@ -53,7 +53,7 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
     name = facts.name(node)
     last = f"`{text}` {why or 'needs the node that made `' + name + '`, and there is none'}."
     chapters.append(Chapter(last, node, facts.error["where"]))
-    return f"No graph leads back from `{name}`", chapters, "; ".join(mends)
+    return f"No graph leads back from `{name}`", chapters, "; ".join(fixes)
 
 
 def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -62,11 +62,11 @@ def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
     node = next((n for n in found if n is not None and not facts.nodes[n]["recorded"]), None)
     if node is None:
         return None
-    chapters, mend = facts.cut(node)
+    chapters, fix = facts.cut(node)
     name = facts.name(node)
     words = f"The gradient with respect to `{name}` is asked for: no edge was ever made for it."
     chapters.append(Chapter(words, node, facts.error["where"]))
-    return f"`{name}` requires no gradient", chapters, mend
+    return f"`{name}` requires no gradient", chapters, fix
 
 
 def unused(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -131,20 +131,20 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
         Chapter(f"`{name}` is a leaf that requires a gradient.", node, facts.nodes[node]["where"])
     ]
     if ghosts or away:
-        told, mend = facts.cut((away or ghosts)[0])
+        told, fix = facts.cut((away or ghosts)[0])
         chapters += told
     elif len(reached) > 1:
         end = max(reached)
         words = f"`{facts.titled(end)}` is made of it, and backward never starts there."
         chapters.append(Chapter(words, end, facts.nodes[end]["where"]))
-        mend = f"let what you call `backward` on depend on `{facts.name(end)}`"
+        fix = f"let what you call `backward` on depend on `{facts.name(end)}`"
     else:
         chapters[0] = Chapter(
             f"`{name}` is a leaf that requires a gradient, and no operation uses it.",
             node,
             facts.nodes[node]["where"],
         )
-        mend = f"use `{name}` to compute the result; perhaps its name was given to another tensor"
+        fix = f"use `{name}` to compute the result; perhaps its name was given to another tensor"
     last = passes[-1]
     roots = " and ".join(f"`{facts.name(n)}`" for n in last["roots"])
     chapters.append(
@@ -155,7 +155,7 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
             last["where"],
         )
     )
-    return f"No gradient flows to `{name}`", chapters, mend
+    return f"No gradient flows to `{name}`", chapters, fix
 
 
 def _call(facts: Facts) -> ast.Call | None:

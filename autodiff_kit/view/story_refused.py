@@ -108,24 +108,24 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         detached = text.replace(".numpy", ".detach().numpy")
         if detached == text:  # NumPy has asked for it: np.sin(x)
             detached = f"{facts.name(node)}.detach().numpy()"
-        mend = f"say that you mean it: `{detached}`"
+        fix = f"say that you mean it: `{detached}`"
     elif "optimize" in message:
         title = f"An optimizer was given `{name}`, which is a result"
         last = f"An update of `{name}` would be lost: it is computed from its inputs each time."
-        mend = f"give it the leaves that `{name}` is made of; or make it a leaf: "
-        mend += f"`{name}.detach().requires_grad_()`"
+        fix = f"give it the leaves that `{name}` is made of; or make it a leaf: "
+        fix += f"`{name}.detach().requires_grad_()`"
     elif "deepcopy" in message:
         title = f"`{name}` cannot be copied with its graph"
         last = f"A copy of `{name}` would need a copy of the node that made it."
-        mend = f"copy the numbers alone: `{name}.detach().clone()`"
+        fix = f"copy the numbers alone: `{name}.detach().clone()`"
     elif "hook" in message:
         title = f"`{name}` accumulates nothing"
         last = "This hook runs after `.grad` was accumulated, and only leaves accumulate."
-        mend = f"use `{name}.register_hook(...)`, which is called with the gradient as it passes"
+        fix = f"use `{name}.register_hook(...)`, which is called with the gradient as it passes"
     else:
         title = f"`{name}` requires a gradient because its inputs do"
         last = f"`{text}` would cut the graph without a trace."
-        mend = f"take the numbers out of the graph: `{name} = {name}.detach()`"
+        fix = f"take the numbers out of the graph: `{name} = {name}.detach()`"
     made = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
     if facts.nodes[node]["kind"] == "leaf":
         made = f"`{name}` is a leaf that requires a gradient."
@@ -133,7 +133,7 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         Chapter(made, node, facts.nodes[node]["where"]),
         Chapter(last, node, facts.error["where"]),
     ]
-    return title, chapters, mend
+    return title, chapters, fix
 
 
 def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -149,10 +149,10 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
             return lost(facts, record["name"])
         made = f"`{facts.titled(node)}` is a result: `{record['grad_fn']}` made it."
         line = facts.line(record["where"])
-        mend = f"call `{name}.retain_grad()` before backward, or ask for the gradient of a leaf"
+        fix = f"call `{name}.retain_grad()` before backward, or ask for the gradient of a leaf"
         update = re.fullmatch(rf"{name}\s*=\s*{name}\s*([-+])\s*(.+)", line)
         if update:
-            mend = (
+            fix = (
                 f"update the leaf in place: `{name} {update[1]}= {update[2]}` under "
                 f"`with torch.no_grad():`, and `{name}.grad = None` after it"
             )
@@ -168,7 +168,7 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
                     where,
                 ),
             ],
-            mend,
+            fix,
         )
     return None
 
@@ -184,8 +184,8 @@ def no_float(facts: Facts, match: re.Match[str]) -> Told | None:
         chapters.append(Chapter(words, node, record["where"]))
     words = f"`{text}` asks for a gradient: how much changes if this changes a little? "
     chapters.append(Chapter(words + "Integers cannot change a little.", node, facts.error["where"]))
-    mend = "write the numbers with a point, `1.` instead of `1`, or use `.float()`"
-    return "Integers have no gradient", chapters, mend
+    fix = "write the numbers with a point, `1.` instead of `1`, or use `.float()`"
+    return "Integers have no gradient", chapters, fix
 
 
 def wrong_shape(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -256,22 +256,22 @@ def function(facts: Facts, match: re.Match[str]) -> Told | None:
         last = (
             f"The backward of {op} returned {got}: each of the {expected} arguments needs its own."
         )
-        mend = f"return {expected} values from `backward`, None for those without a gradient"
+        fix = f"return {expected} values from `backward`, None for those without a gradient"
     elif "invalid gradient" in message:
         got, wanted = re.findall(r"\[.*?\]", message)
         title = f"The backward of {op} returns a gradient of another shape than its input"
         last = f"What it returned has shape {got}, and that input has shape {wanted}."
-        mend = "give each input a gradient of its own shape; sum over what was broadcast"
+        fix = "give each input a gradient of its own shape; sum over what was broadcast"
     else:
         title = f"{op} cannot be differentiated"
         last = f"Backward reaches {op}: {message}"
-        mend = f"write a `backward` for {op} that is made of differentiable operations"
+        fix = f"write a `backward` for {op} that is made of differentiable operations"
     words = f"`{facts.titled(node)}` is applied to {count} tensor{'s' * (count != 1)} of the graph."
     chapters = [
         Chapter(words, node, record["where"]),
         Chapter(last, node, facts.error["where"]),
     ]
-    return title, chapters, mend
+    return title, chapters, fix
 
 
 def nan(facts: Facts, match: re.Match[str]) -> Told | None:

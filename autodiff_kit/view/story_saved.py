@@ -89,10 +89,10 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
     )
     event = mine[-1]
     if event["how"].endswith(".step"):
-        mend = "call backward before the optimizer's step, and run the forward code again after it"
+        fix = "call backward before the optimizer's step, and run the forward code again after it"
     else:
-        mend = f"make a new tensor instead of writing into the old one: {_instead(facts, mine)}"
-    return title, chapters, mend
+        fix = f"make a new tensor instead of writing into the old one: {_instead(facts, mine)}"
+    return title, chapters, fix
 
 
 def _instead(facts: Facts, changes: Sequence[Mapping[str, Any]]) -> str:

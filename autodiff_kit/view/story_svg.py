@@ -234,7 +234,7 @@ def _graph(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> Part:
 
 
 def _prose(told: Story, width: float) -> tuple[str, float]:
-    """Return the sentences, numbered, and what mends it; and their height."""
+    """Return the sentences, numbered, and what fixes it; and their height."""
     parts: list[str] = []
     y = 0.0
     indent = 2 * RADIUS + 14
@@ -245,8 +245,8 @@ def _prose(told: Story, width: float) -> tuple[str, float]:
         parts.append(_disk(n, 4 + RADIUS, y + 9, len(told.chapters)))
         y = _sentences(parts, chapter.words, indent, y, room) + 7
         parts.append("</g>")
-    parts.append(f'<text class="adk-story-mend" x="4" y="{y + 15:g}">How to fix it</text>')
-    y = _sentences(parts, told.mend[0].upper() + told.mend[1:] + ".", indent, y + PROSE, room)
+    parts.append(f'<text class="adk-story-fix" x="4" y="{y + 15:g}">How to fix it</text>')
+    y = _sentences(parts, told.fix[0].upper() + told.fix[1:] + ".", indent, y + PROSE, room)
     return "".join(parts), y
 
 
@@ -279,9 +279,9 @@ _RULES = """
 % .adk-node { cursor: default }
 % .adk-story-title { font: 600 15px var(--adk-sans, sans-serif); fill: var(--adk-ink, #1d2530) }
 % .adk-story-error { fill: var(--adk-backward, #a04208) }
-% .adk-story-mend { font-weight: 600; fill: var(--adk-leaf-line, #588349) }
+% .adk-story-fix { font-weight: 600; fill: var(--adk-leaf-line, #588349) }
 % .adk-story-words, % .adk-story-code, % .adk-story-gap { fill: var(--adk-ink, #1d2530) }
-% .adk-story-words, % .adk-story-error, % .adk-story-mend {
+% .adk-story-words, % .adk-story-error, % .adk-story-fix {
   font-size: 13px; font-family: var(--adk-sans, sans-serif) }
 % .adk-story-in { font: 12px var(--adk-mono, monospace) }
 % .adk-story-code, % .adk-story-gap { font: 12px var(--adk-mono, monospace) }

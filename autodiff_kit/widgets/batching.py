@@ -31,7 +31,7 @@ from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["Batching"]
 
-SEQUENCES, STEPS = 12, 40  # more are refused: nobody could see them
+SEQUENCES, STEPS = 12, 40  # more are refused: they could not be seen
 
 RIGHT = "right"
 MASKS: dict[

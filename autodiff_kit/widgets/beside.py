@@ -252,5 +252,5 @@ class BesideMagics(Magics):
             display(BesidePyTorch(cell))  # type: ignore[no-untyped-call]
 
 
-if shell := get_ipython():  # as with %%step: whoever imports the widgets has the magic
+if shell := get_ipython():  # as with %%step: importing the widgets brings the magic
     shell.register_magics(BesideMagics)

@@ -191,7 +191,7 @@ class _State:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._named = {name: contents(value) for name, value in _reached(function)}
-        numpy_random = sys.modules.get("numpy.random")  # else nobody has drawn from it
+        numpy_random = sys.modules.get("numpy.random")  # else nothing has been drawn from it
         self._random = (
             hash(random.getstate()),
             contents(numpy_random.get_state()) if numpy_random else None,

@@ -33,7 +33,7 @@ from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
 
 __all__ = ["Lab", "mixed_libraries"]
 
-SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are let go
+SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are released
 
 
 _PAGE = """<!DOCTYPE html>

@@ -27,7 +27,7 @@ from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the
 
 __all__ = ["MemoryTimeline"]
 
-# The recorder lets go of a call's frame, and of the variables in it, when something happens in
+# The recorder drops a call's frame, and of the variables in it, when something happens in
 # the frame around it that is not the kit's own. This is one, where there is no other.
 _TEXT = "backward(forward())"
 linecache.cache["the run"] = len(_TEXT), None, [_TEXT], "the run"

@@ -1,6 +1,6 @@
 """A learner's function with other lines: one under ``no_grad``, another one detached.
 
-After reading you know how a switch gets into somebody else's code: the function's own source is
+After reading you know how a switch gets into the learner's code: the function's own source is
 parsed, a statement of the syntax tree is wrapped, and the tree is compiled under the old file name
 and with the old places, so that everything can still be shown where it was written. The learner's
 function, its module and its variables stay as they are. Read next: ``grad_mode.py``.

@@ -60,7 +60,7 @@ def run(
 ) -> tuple[Any, Recording]:
     """Call a function under a recorder of its own, within bounds.
 
-    Whoever watches outside of this call is not told of it, and a grad mode that the function has
+    An observer outside of this call is not told of it, and a grad mode that the function has
     changed is put back.
 
     Parameters

@@ -111,7 +111,7 @@ class Stepper(KitWidget):
     def show(self, source: Recording | Picture) -> None:
         """Show another recording in place, at the same step, or at its last one if it has fewer.
 
-        Whoever stands at the end stays at the end.
+        At the last step it stays at the last step.
         """
         picture = build(source) if isinstance(source, Recording) else source
         self._drawn_still = picture

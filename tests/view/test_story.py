@@ -162,7 +162,7 @@ def test_where_nothing_requires_a_gradient_all_leaves_that_could_are_named(
 ) -> None:
     found = told(made + computed)
 
-    named = re.findall(r"`([\w.\[\]]+?)(?: = .*)?`", found.mend.rpartition("first: ")[2])
+    named = re.findall(r"`([\w.\[\]]+?)(?: = .*)?`", found.fix.rpartition("first: ")[2])
     assert " ".join(sorted(named)) == leaves
     for leaf in named:
         assert recorded(f"{made}{leaf}.requires_grad_()\n{computed}").error is None
@@ -172,7 +172,7 @@ def test_detach_is_not_said_to_have_no_derivative() -> None:
     found = told(X + "h = (x * 2).detach()\ny = h + 1\ny.backward()")
 
     assert "derivative" not in str(found)
-    assert found.mend == "leave out `detach()` where a gradient has to flow"
+    assert found.fix == "leave out `detach()` where a gradient has to flow"
 
 
 @pytest.mark.parametrize("source", [s[0] for s in STORIES.values()], ids=STORIES)
@@ -196,7 +196,7 @@ def test_a_story_says_versions_as_the_message_does() -> None:
     assert "version 0" in found.chapters[0].words
     assert "version 1" in found.chapters[1].words
     assert "`y += 1`" in found.chapters[1].words
-    assert found.mend.endswith("`y = y + 1`")
+    assert found.fix.endswith("`y = y + 1`")
     assert found.error.endswith("is at version 1; expected version 0 instead.")
 
 
@@ -213,7 +213,7 @@ def test_two_results_that_share_a_part_are_told_to_go_back_once() -> None:
     found = told(STORIES["shared"][0])
 
     assert "`a` and `b` share `h`" in found.chapters[0].words
-    assert "`(a + b).backward()`" in found.mend
+    assert "`(a + b).backward()`" in found.fix
 
 
 def test_a_leaf_without_a_gradient_has_a_story_without_an_error() -> None:
@@ -400,7 +400,7 @@ def test_what_a_story_advises_brings_the_gradient(
 ) -> None:
     found = told(source.replace("from torch import", "from autodiff_kit import"), leaf)
 
-    assert code in found.mend
+    assert code in found.fix
     assert code in mended
     space = run(mended, torch)
     assert next(space[name] for name in "vxw" if name in space).grad is not None
@@ -422,22 +422,22 @@ def test_what_a_story_advises_brings_the_gradient_in_pytorch(name: str) -> None:
 
     variable = next(name for name in "vxw" if name in theirs)
     assert theirs[variable].grad.tolist() == pytest.approx(ours[variable].grad.tolist(), rel=1e-6)
-    assert found is not None and code in found.mend
+    assert found is not None and code in found.fix
 
 
 def test_a_gradient_of_a_gradient_that_is_constant_is_not_advised_to_be_recorded() -> None:
     found = told(V + "y = v * 2\ng, = torch.autograd.grad(y.sum(), v)\ng.sum().backward()")
 
     # With create_graph=True it is the same error: d(2 v)/dv is the number 2.
-    assert "create_graph" not in found.mend
-    assert "gradient is 0" in found.mend
+    assert "create_graph" not in found.fix
+    assert "gradient is 0" in found.fix
 
 
 def test_a_loop_is_blamed_only_for_what_it_has_made() -> None:
     before, carried = told(ADVICE["c before the loop"][0]), told(STORIES["carried"][0])
 
     assert "iteration before" not in str(before)
-    assert "detach" not in before.mend
+    assert "detach" not in before.fix
     assert "iteration before" in carried.title
 
 
@@ -458,7 +458,7 @@ def test_only_code_that_ran_is_told() -> None:
     found = told(source)
 
     assert "detach" not in str(found)
-    assert "requires_grad=True" in found.mend
+    assert "requires_grad=True" in found.fix
     assert [c.where[1] for c in found.chapters if c.where] == [8, 9]
 
 

@@ -1,4 +1,4 @@
-"""Helpers for training: gradients that are too long, and all parameters as one vector.
+"""Helpers for training: clipping gradients, and all parameters as one vector.
 
 After reading this file you know how to keep a step from going too far. Read next:
 ``../../optim/__init__.py``.

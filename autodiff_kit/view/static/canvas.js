@@ -1,4 +1,4 @@
-// canvas.js - shows one picture that Python draws, and hands back what is picked and dragged in it.
+// canvas.js - shows one picture that Python draws, and returns what is picked and dragged in it.
 //
 // After reading part 1 you can say how a pixel becomes a number on an axis; after part 2, why the keyboard reaches
 // all that the mouse does. Python draws and says everything; it is asked by changing the traits `picked` and `point`.

@@ -154,7 +154,7 @@ function say(root, text) {
   root.replaceChildren(make("p", { class: "adk-message", role: "status" }, text));
 }
 
-/** Without a kernel there is nobody to send to: then no answer comes, and whoever waits for it says so. */
+/** Without a kernel there is nothing to send to: then no answer comes, and the caller says so. */
 function quietly(action) {
   try {
     action();

@@ -85,7 +85,7 @@ export function transport(payload, go) {
       counter.textContent = counterText(payload, k);
       fills.forEach((fill) => fill(k));
       const ends = { first: k === 0, back: k === 0, forward: k === last, last: k === last };
-      // not `disabled`: that would take the focus away from whoever steps with Enter
+      // not `disabled`: that would take the focus away from a person who steps with Enter
       for (const [name, end] of Object.entries(ends)) buttons[name].setAttribute("aria-disabled", end);
     },
   };
