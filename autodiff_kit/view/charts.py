@@ -292,13 +292,17 @@ class Plot:
         self._over.append(_text(self.x(x), self.y(y) - up, text, "note", anchor))
 
     def level(self, value: float, text: str, *, below: bool = False) -> None:
-        """Draw a dashed line at a height, if it is in sight, with words or without."""
+        """Draw a dashed line at a height, if it is in sight, with words or without.
+
+        The words stand above it, or below it if so asked for and if the plot goes on there.
+        """
         if self.y.holds(value):
             y = self.y(value)
             line = f'd="M{_px(self.x.start)} {_px(y)}H{_px(self.x.end)}"'
             self.marks.append(f'<path class="adk-level" {line}/>')
             if text:
-                at = y + 14 if below else y - 5
+                is_under = y + 18 <= self.y.start if below else y - 18 < self.y.end
+                at = y + 14 if is_under else y - 5
                 self._over.append(_text(self.x.start + 6, at, text, "note", "start"))
 
     def handle(self, x: float, y: float, name: str, *, along: str = "", step: float = 0.0) -> None:
@@ -360,6 +364,8 @@ def legend(entries: Iterable[tuple[str, str]], x: float, y: float) -> str:
         elif look == "arrow":
             tip = f"M{_px(x + 2)} {_px(y - 4)}h18m-5 -3l5 3l-5 3"
             sample = f'<path class="adk-arrow" d="{tip}"/>'
+        elif look == "mark":
+            sample = f'<path class="adk-cursor" d="M{_px(x + 11)} {_px(y)}l-5 -8h10z"/>'
         else:
             sample = f'<path class="adk-{look}" d="M{_px(x)} {_px(y - 4)}h22"/>'
         parts.append(sample + _text(x + 28, y, text, "note", "start"))

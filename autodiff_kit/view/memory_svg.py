@@ -8,15 +8,16 @@ run; dotted outlines are what a checkpoint has computed again. Read next: ``char
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from autodiff_kit.view.charts import Plot, Scale, drawing, legend, text_width
 from autodiff_kit.view.memory import Band, Timeline, bytes_in_words
 
 __all__ = ["memory_svg"]
 
-WIDTH, HEIGHT = 496.0, 380.0  # still legible where a notebook is narrow
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 12.0, 46.0, 96.0
+WIDTH = 496.0  # still legible where a notebook is narrow
+LEFT, RIGHT, TOP, FLOOR = 62.0, 12.0, 46.0, 284.0
+KEY, ROW = 62.0, 20.0  # px from the floor to the first row of the key, and from row to row
 COLUMNS = 600  # steps that are drawn one by one
 AGAIN = 'stroke-dasharray="2 3"'
 LABEL = 15.0  # px that a label in a band needs
@@ -44,7 +45,7 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
     most = max([*tops, *timeline.total, *timeline.kept, 1])
     unit, name = (1e6, "MB") if most >= 1e7 else (1e3, "kB") if most >= 1e4 else (1.0, "bytes")
     x = Scale(0.5, count + 0.5, LEFT, WIDTH - RIGHT)
-    y = Scale(0.0, 1.1 * most / unit, HEIGHT - BOTTOM, TOP)
+    y = Scale(0.0, 1.1 * most / unit, FLOOR, TOP)
     held = name if name == "bytes" else f"{name} (1 {name} = {unit:,.0f} bytes)"
     parts: list[Plot | str] = [Plot(x, y, x_label="step", y_label=held)]
     every = -(-count // COLUMNS)
@@ -58,25 +59,38 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
         labels.append(label)
         floor = [a + b for a, b in zip(floor, sizes, strict=True)]
     parts.append('<g pointer-events="none">')  # what lies over the bands is not in the way
-    parts += _phases(timeline, x)
-    samples = [("bar", "saved for backward")] if new else []
-    samples += [("bar again", "recomputed")] if any(band.again for band in new) else []
-    samples += [("level", "there before")] if old else []
+    parts += _phases(timeline, x, [y(top / unit) for top in tops])
     if timeline.total:
         parts.append(_line(_thinned(timeline.total, every), columns, y, unit))
     parts += labels
-    parts += _peak(timeline, x, y, unit)
+    peak = timeline.kept[timeline.peak]
+    if peak:
+        mark = f"M{_px(x(timeline.peak + 1))} {_px(y(peak / unit))}l-5 -8h10z"
+        parts.append(f'<path class="adk-cursor" d="{mark}"/>')
     if step not in (None, timeline.peak):  # that has a mark of its own
         at = _px(x(step + 1))
-        parts.append(f'<path class="adk-cursor" d="M{at} {_px(TOP)}V{_px(HEIGHT - BOTTOM)}"/>')
+        parts.append(f'<path class="adk-cursor" d="M{at} {_px(TOP)}V{_px(FLOOR)}"/>')
     parts.append("</g>")
-    text = legend(samples, LEFT, HEIGHT - 34)
-    parts.append(text.replace('class="adk-bar again"', f'class="adk-bar" {AGAIN}'))
-    if timeline.total:
-        row = HEIGHT - (14 if samples else 34)
-        parts.append(legend([("parabola", "all arrays of the run, gradients included")], LEFT, row))
+    rows = _key(timeline, has_new=bool(new), has_old=bool(old))
+    for number, row in enumerate(rows):
+        text = legend(row, LEFT, FLOOR + KEY + number * ROW)
+        parts.append(text.replace('class="adk-bar again"', f'class="adk-bar" {AGAIN}'))
+    height = FLOOR + KEY + (len(rows) - 1) * ROW + 14
     words = timeline.summary()
-    return drawing(parts, WIDTH, HEIGHT, title="Memory saved for backward", words=words)
+    return drawing(parts, WIDTH, height, title="Memory saved for backward", words=words)
+
+
+def _key(timeline: Timeline, *, has_new: bool, has_old: bool) -> list[list[tuple[str, str]]]:
+    """Return the rows of the key, with the peaks: beside them in the plot there are lines."""
+    most, total = timeline.kept[timeline.peak], max(timeline.total, default=0)
+    saved = [("bar", "saved for backward")] * has_new
+    saved += [("mark", f"peak: {bytes_in_words(most)}")] * bool(most)
+    more = [("bar again", "recomputed")] * any(
+        band.again and not band.before for band in timeline.bands
+    )
+    more += [("level", "there before")] * has_old
+    line = f"all arrays of the run, gradients included; peak: {bytes_in_words(total)}"
+    return [row for row in (saved, more, [("parabola", line)] * bool(timeline.total)) if row]
 
 
 def _thinned(sizes: list[int], every: int) -> list[int]:
@@ -133,16 +147,19 @@ def _connected(runs: list[tuple[int, int, int, int]]) -> list[list[tuple[int, in
     return pieces
 
 
-def _phases(timeline: Timeline, x: Scale) -> list[str]:
-    """Say where forward ends and backward begins; where there is no room, only by the line."""
+def _phases(timeline: Timeline, x: Scale, tops: list[float]) -> list[str]:
+    """Say where forward ends and backward begins; where there is no room, only by the line.
+
+    The line ends on top of the bands, whose labels it would cross.
+    """
     parts, start = [], 0
     for phase, steps in groupby(timeline.phases):
         end = start + len(list(steps))
         left, right = x(start + 0.5), x(end + 0.5)
         if start and phase != "end":
-            parts.append(
-                f'<path class="adk-level" d="M{_px(left)} {_px(TOP - 20)}V{_px(HEIGHT - BOTTOM)}"/>'
-            )
+            end_of_line = min(tops[start - 1 : start + 1], default=FLOOR)
+            line = f"M{_px(left)} {_px(TOP - 20)}V{_px(end_of_line)}"
+            parts.append(f'<path class="adk-level" d="{line}"/>')
         if phase != "end" and right - left > text_width(phase) + 8:
             at = f'x="{_px(left + 5)}" y="{_px(TOP - 24)}"'
             parts.append(f'<text class="adk-axis" {at}>{phase}</text>')
@@ -159,37 +176,6 @@ def _line(sizes: list[int], x: Scale, y: Scale, unit: float) -> str:
             before = size
         path += f"H{_px(x(step + 1.5))}"
     return f'<path class="adk-parabola" d="{path}"/>'
-
-
-def _peak(timeline: Timeline, x: Scale, y: Scale, unit: float) -> list[str]:
-    """Mark what is saved at most; and say how high the line of all arrays goes, above all lines."""
-    most, total = timeline.kept[timeline.peak], max(timeline.total, default=0)
-    parts = []
-    if most:
-        left, top = x(timeline.peak + 1), y(most / unit)
-        parts.append(f'<path class="adk-cursor" d="M{_px(left)} {_px(top)}l-5 -8h10z"/>')
-        row = top - 2 if total > most else TOP + 8
-        parts.append(_beside(timeline, x, left, row, f"saved, peak: {bytes_in_words(most)}"))
-    if total > most:
-        left = x(timeline.total.index(total) + 1)
-        parts.append(_beside(timeline, x, left, TOP + 8, f"all, peak: {bytes_in_words(total)}"))
-    return parts
-
-
-def _beside(timeline: Timeline, x: Scale, left: float, row: float, text: str) -> str:
-    """Write beside a mark, on the side where no line between two phases runs through the words."""
-    wide = text_width(text) + 4
-    pairs = enumerate(pairwise(timeline.phases), 1)
-    bounds = [x(step + 0.5) for step, (phase, following) in pairs if phase != following]
-    starts = [left + 8, left - 8 - wide, *(bound + 6 for bound in bounds)]
-    free = [
-        start
-        for start in starts
-        if x.start <= start and start + wide <= x.end
-        if not any(start - 4 < bound < start + wide for bound in bounds)
-    ]
-    at = f'x="{_px(free[0] if free else starts[0])}"'
-    return f'<text class="adk-note" {at} y="{_px(row)}">{text}</text>'
 
 
 def _px(value: float) -> str:

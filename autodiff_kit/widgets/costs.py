@@ -88,7 +88,7 @@ class Costs(Lab):
         self.kept = {name: [one.first.kept for one in found] for name, found in seen.items()}
         nodes = self._table("Nodes built", lambda name, i: f"{self.nodes[name][i]:,}")
         kept = self._table("Saved in nodes, at most", self._saved)
-        said = " ".join(self._said(name) for name, _ in self._ways)
+        said = " ".join(self._said(name, [one.first for one in seen[name]]) for name in seen)
         doubts = [one.doubt for found in seen.values() for one in found if one.doubt]
         said = " ".join([said, *dict.fromkeys(doubts)])
         self.canvas.svg = page([[nodes], [kept]], title="Nodes and bytes", said=said)
@@ -128,12 +128,16 @@ class Costs(Lab):
         rows = [[_size(x), *(cell(name, i) for name in names)] for i, x in enumerate(self._inputs)]
         return table(heading, [["", *names], *rows])
 
-    def _said(self, name: str) -> str:
+    def _said(self, name: str, counts: Sequence[_Counts]) -> str:
         nodes, kept = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
-        if nodes == [0]:
-            return f"{name}: no nodes."
         told = " or ".join(f"{n:,}" for n in nodes)
-        return f"{name}: {told} node{'s' * (nodes != [1])}, saving {', '.join(kept)}."
+        said = f"{name}: {told} node{'s' * (nodes != [1])}, saving {', '.join(kept)}"
+        said = f"{name}: no nodes" if nodes == [0] else said
+        if all(one.value is None for one in counts):
+            said += "; it returned None"
+            if not any(node["kind"] == "op" for one in counts for node in one.recording.nodes):
+                said += ", and no operation on tensors was seen"
+        return f"{said}."
 
 
 def _checked(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.charts import Plot, Scale, drawing, label, spread
+from autodiff_kit.view.charts import Plot, Scale, drawing, label, spread, text_width
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted, bounded
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
@@ -47,7 +47,8 @@ def gradient_sizes(
 
     The size is the root of the mean of the squares of its numbers, so that large and small layers
     can be compared. What counts is what stands in ``.grad``. A pass is over when a parameter gets
-    its next gradient; one that got none in a pass has the size None there.
+    its next gradient; one that got none in a pass has the size None there, and one that never gets
+    any has it everywhere.
 
     Parameters
     ----------
@@ -82,9 +83,12 @@ def gradient_sizes(
             if len(sizes[name]) == passes:
                 passes += 1
             sizes[name] += [None] * (passes - 1 - len(sizes[name]))
-            numbers = parameter.grad.numpy() if parameter.grad is not None else np.zeros(1)
-            with np.errstate(all="ignore"):
-                sizes[name].append(float(np.sqrt(np.mean(np.square(numbers, dtype="float64")))))
+            size = None  # where a hook of the learner's has taken the gradient away
+            if parameter.grad is not None:
+                with np.errstate(all="ignore"):
+                    squares = np.square(parameter.grad.numpy(), dtype="float64")
+                    size = float(np.sqrt(np.mean(squares)))
+            sizes[name].append(size)
 
         return hook
 
@@ -108,8 +112,7 @@ def gradient_sizes(
             f"{name_of(train)} ran, but no gradient reached any parameter of the model.\n"
             f"-> In {name_of(train)}, call .backward() on a loss that this very model has made."
         )
-    full = {name: vs + [None] * (passes - len(vs)) for name, vs in sizes.items()}
-    return {name: vs for name, vs in full.items() if any(v is not None for v in vs)}
+    return {name: vs + [None] * (passes - len(vs)) for name, vs in sizes.items()}
 
 
 class GradientFlow(Plotted):
@@ -170,6 +173,7 @@ class GradientFlow(Plotted):
         self._source, self._train = source, train
         self._limits = vanishing, exploding
         self.sizes: dict[str, list[float | None]] = {}
+        self._frozen: list[str] = []  # what does not require a gradient
         self._drawn: dict[str, tuple[list[str], list[float]]] = {}
         controls = {
             "kind": ipywidgets.Dropdown(
@@ -197,6 +201,8 @@ class GradientFlow(Plotted):
         if isinstance(self._source, ak.nn.Module):
             assert self._train is not None
             self.sizes = gradient_sizes(self._source, self._train)
+            named = self._source.named_parameters()
+            self._frozen = [name for name, parameter in named if not parameter.requires_grad]
         else:
             self.sizes = {
                 str(name): [None if v is None else _size_of(name, v) for v in _listed(name, values)]
@@ -212,9 +218,13 @@ class GradientFlow(Plotted):
         self.controls["step"].max = steps - 1
         self.controls["step"].value = steps - 1
 
+    @property
+    def _ending(self) -> str:
+        return {"weights": ".weight", "biases": ".bias"}.get(self.controls["kind"].value, "")
+
     def _shown(self) -> dict[str, list[float | None]]:
         """Return the chosen parameters, all of one length; a layer's name loses ``.weight``."""
-        ending = {"weights": ".weight", "biases": ".bias"}.get(self.controls["kind"].value, "")
+        ending = self._ending
         chosen = {
             _layer(name.removesuffix(ending)): values
             for name, values in self.sizes.items()
@@ -250,7 +260,8 @@ class GradientFlow(Plotted):
         large = [name for name, v in now.items() if v > exploding]
         undefined = [name for name, v in now.items() if v != v]
         if len(small) == len(now):
-            words += f" It is below {label(vanishing)} everywhere: hardly anything is learned."
+            where = "in all layers that have one" if missing else "everywhere"
+            words += f" It is below {label(vanishing)} {where}: hardly anything is learned."
         elif small:
             words += f" It vanishes in {_some(small, len(now))}, below {label(vanishing)}: "
             words += "these layers hardly learn."
@@ -262,8 +273,17 @@ class GradientFlow(Plotted):
             words += "inf - inf; a step makes these weights nan."
         if not small and not large and not undefined:
             words += " It neither vanishes nor explodes."
-        if missing:
-            words += f" No gradient at this step: {_some(missing, len(all_now))}."
+        never = [name for name in missing if _is_empty(shown[name])]
+        for when, which in (
+            ("this", [name for name in missing if name not in never]),
+            ("any", never),
+        ):
+            if which:
+                words += f" No gradient at {when} step: {_some(which, len(all_now))}."
+        asked_not = {_layer(name.removesuffix(self._ending)) for name in self._frozen}
+        frozen = [name for name in never if name in asked_not]
+        if frozen:
+            words += f" requires_grad is False in {_some(frozen, len(all_now))}."
         return words
 
     def _up(self, shown: Mapping[str, Sequence[float | None]], start: float, end: float) -> Scale:
@@ -280,10 +300,11 @@ class GradientFlow(Plotted):
         kind = self.controls["kind"].value
         if kind not in self._drawn:
             plot, ends = Plot(across, up), []
+            drawn = [i for i, values in enumerate(shown.values()) if not _is_empty(values)]
             for i, values in enumerate(shown.values()):
                 # What is 0, nan or inf cannot stand on a scale of powers of ten.
                 ys = [v if v is not None and v > 0 else math.nan for v in values]
-                look = "tangent" if i == 0 else "curve" if i == len(shown) - 1 else "middle"
+                look = "tangent" if i in drawn[:1] else "curve" if i in drawn[-1:] else "middle"
                 plot.curve([float(k) for k in range(len(ys))], ys, look)
                 padded = [math.nan, *ys, math.nan]
                 alone = [
@@ -300,7 +321,8 @@ class GradientFlow(Plotted):
     def _picture(self, shown: Mapping[str, Sequence[float | None]], step: int, words: str) -> str:
         names = list(shown)
         steps = max(map(len, shown.values()))
-        named = _evenly(len(names), NAMED)
+        drawn = [i for i, values in enumerate(shown.values()) if not _is_empty(values)]
+        named = [drawn[k] for k in _evenly(len(drawn), NAMED)] or [0]
         room = min(max(len(names[i]) for i in named), 18) * 7.2 + 12
         up = self._up(shown, 270.0, 18.0)
         across = Scale(0.0, float(max(steps - 1, 1)), LEFT, RIGHT - room)
@@ -319,7 +341,8 @@ class GradientFlow(Plotted):
         plot.curve([step, step], [up.low, up.high], "cursor")
         plot.handle(float(step), self._grip, "Step", along="x", step=1.0)
         top = 330.0
-        ticks = [(i + 1.0, str(i + 1)) for i in _evenly(len(names), 20)]
+        has_room = max(map(text_width, names)) < (RIGHT - LEFT) / (len(names) + 0.2)
+        ticks = [(i + 1.0, names[i] if has_room else str(i + 1)) for i in _evenly(len(names), 20)]
         below = Plot(
             Scale(0.4, len(names) + 0.6, LEFT, RIGHT),
             Scale(up.low, up.high, top + 100, top, True),
@@ -380,6 +403,11 @@ def _size_of(name: Any, value: Any) -> float:
             f"{name} has the size {value!r}, which is not a number.\n"
             "-> Give a number for each step, or None where there was no gradient."
         ) from None
+
+
+def _is_empty(values: Sequence[float | None]) -> bool:
+    """Return whether there was no gradient at any step."""
+    return all(value is None for value in values)
 
 
 def _times(ratio: float) -> str:

@@ -252,3 +252,14 @@ def test_levels_of_a_slope_are_evenly_spaced_and_those_of_a_narrow_valley_are_no
 @pytest.mark.parametrize("values", [[[1.0, 1.0], [1.0, 1.0]], [[math.nan] * 2] * 2])
 def test_a_flat_surface_has_no_levels(values: list[list[float]]) -> None:
     assert levels(np.array(values)) == []
+
+
+@pytest.mark.parametrize("below", [True, False])
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_the_words_of_a_level_stay_between_the_axes(value: float, below: bool) -> None:
+    plot = Plot(Scale(0.0, 1.0, 50.0, 250.0), Scale(0.0, 1.0, 220.0, 20.0))
+
+    plot.level(value, "the limit", below=below)
+
+    (row,) = re.findall(r'y="([\d.]+)" text-anchor="start">the limit<', plot.svg())
+    assert 20 + 9 < float(row) < 220  # letters are 9 px high

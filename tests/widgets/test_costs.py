@@ -135,3 +135,18 @@ def test_what_it_cannot_measure_is_said_with_an_example(given: Any, ways: Any, w
         Costs(given, **ways)
 
     assert str(error.value).startswith(words + "\n-> For example: Costs(")
+
+
+def test_a_function_that_returns_nothing_is_said_to() -> None:
+    def nothing(x: Any) -> None:
+        pass
+
+    def forgets(x: Any) -> None:
+        x.sin()
+
+    lab = Costs([torch.ones(3, requires_grad=True)], nothing=nothing, forgets=forgets)
+
+    assert lab.canvas.caption == (
+        "nothing: no nodes; it returned None, and no operation on tensors was seen. "
+        "forgets: 1 node, saving 12 bytes; it returned None."
+    )

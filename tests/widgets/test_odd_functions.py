@@ -238,6 +238,29 @@ def test_a_parameter_that_got_no_gradient_in_a_pass_has_none_at_that_step() -> N
     assert [len(sizes) for sizes in lab.sizes.values()] == [3, 3]
 
 
+def test_a_layer_that_never_gets_a_gradient_is_said_to_have_none_and_not_0() -> None:
+    model = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(4)))
+    model[1].weight.requires_grad_(False)
+
+    lab = GradientFlow(model, lambda m: m[3](m[2](m[1](torch.ones(1, 2)))).sum().backward())
+
+    assert lab.sizes["0.weight"] == lab.sizes["1.weight"] == [None]
+    assert "No gradient at any step: 2 of 4 layers, (0), (1)." in lab.canvas.caption
+    assert "requires_grad is False in 1 of 4 layers, (1)." in lab.canvas.caption
+    assert "in the first layer that has one, (2)" in lab.canvas.caption
+    assert "<title>(0): no gradient</title>" in lab.canvas.svg
+
+
+def test_a_gradient_that_a_hook_has_taken_away_is_none_and_not_0() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Linear(1, 1))
+    model[0].weight.register_post_accumulate_grad_hook(lambda p: setattr(p, "grad", None))
+
+    lab = GradientFlow(model, lambda m: m(torch.ones(1, 1)).sum().backward())
+
+    assert lab.sizes["0.weight"] == [None]
+    assert lab.sizes["1.weight"] != [None]
+
+
 def test_a_class_is_told_to_be_made_an_object() -> None:
     for make in (LABS["ControlFlow"], LABS["Slope"], LABS["Costs"], GradientFlow):
         with pytest.raises(TypeError, match=r"Net is a class\.\n-> Give an object of it: Net\(\)"):
