@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -24,32 +24,62 @@ from autodiff_kit.core.op import Op
 from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Memory", "arrays_in", "parameters_of", "watch_memory"]
+__all__ = [
+    "Hold",
+    "Memory",
+    "MemoryStep",
+    "WatchedArray",
+    "arrays_in",
+    "parameters_of",
+    "watch_memory",
+]
+
+
+ArrayKind = Literal["value", "leaf", "gradient"]
+Ending = Literal["release", "gone", "used", "packed"]
+StepKind = Literal["op", "visit", "release", "end"]
+
+
+class WatchedArray(TypedDict):
+    """Memory, however many arrays look into it."""
+
+    bytes: int
+    kind: ArrayKind
+    before: bool  # whether it was there before the watch began
+
+
+Hold = TypedDict(
+    "Hold",
+    {
+        "array": int,  # its place in Memory.arrays
+        "op": int,
+        "slot": str,  # "x", "out" ..., and "" for an argument that a checkpoint keeps
+        "for": list[str],  # the inputs whose rules read it
+        "since": int,  # a step
+        "until": int | None,  # None: still held
+        "how": Ending | None,  # it ended: gone with its node
+        "again": bool,  # whether it is what a checkpoint has computed once more
+    },
+)
+
+
+class MemoryStep(TypedDict):
+    """Something that ran, and the bytes of all arrays made since the beginning that were alive."""
+
+    kind: StepKind
+    op: int | None  # None: of a leaf
+    backward: bool  # whether it is inside of a backward pass
+    total: NotRequired[int]
+    gradients: NotRequired[int]
 
 
 class Memory:
-    """What was held, as plain data; operations are numbered in the order in which they ran.
-
-    Attributes
-    ----------
-    arrays : list of dict
-        Each memory once: ``bytes``; ``kind``: "value", "leaf" or "gradient"; ``before``: whether
-        it was there before the watch began.
-    holds : list of dict
-        Each value that a node keeps: ``array``, ``op`` (number), ``slot`` ("x", "out" ..., and ""
-        for an argument that a checkpoint keeps), ``for`` (the inputs whose rules read it),
-        ``since`` and ``until`` (steps; None: still held), ``how`` it ended: "release", "gone" (with
-        its node) or "used"; ``again``: whether it is what a checkpoint has computed once more.
-    steps : list of dict
-        ``kind``: "op", "visit", "release" or "end"; ``op``: number, None for a leaf; ``backward``:
-        whether that is inside of a backward pass; ``total`` and ``gradients``: bytes of all
-        arrays made since the beginning that are alive then.
-    """
+    """What was held, as plain data; operations are numbered in the order in which they ran."""
 
     def __init__(self) -> None:
-        self.arrays: list[dict[str, Any]] = []
-        self.holds: list[dict[str, Any]] = []
-        self.steps: list[dict[str, Any]] = []
+        self.arrays: list[WatchedArray] = []
+        self.holds: list[Hold] = []
+        self.steps: list[MemoryStep] = []
 
 
 class watch_memory:
@@ -92,7 +122,7 @@ class _Again(NamedTuple):
 
     run: Callable[[], Any]
     place: int
-    hold: dict[str, Any]  # what begins whenever it is there
+    hold: Hold  # what begins whenever it is there
 
 
 class _Watch(Observer):
@@ -104,12 +134,12 @@ class _Watch(Observer):
         self._alive = {"value": 0, "leaf": 0, "gradient": 0}
         self._ops: dict[int, int] = {}  # Node.number -> number of the operation
         self._count = 0
-        self._by_op: dict[int, dict[int, dict[str, Any]]] = {}  # open holds, by their id
-        self._by_array: dict[int, dict[int, dict[str, Any]]] = {}  # the same
+        self._by_op: dict[int, dict[int, Hold]] = {}  # open holds, by their id
+        self._by_array: dict[int, dict[int, Hold]] = {}  # the same
         self._again: dict[int, list[_Again]] = {}
-        self._there_again: dict[tuple[int, str], dict[str, Any]] = {}
+        self._there_again: dict[tuple[int, str], Hold] = {}
         self._runs: dict[int, Callable[[], Any]] = {}  # weak references to checkpoints' second runs
-        self._unseen: tuple[Node, list[dict[str, Any]]] | None = None
+        self._unseen: tuple[Node, list[Hold]] | None = None
         self._rules_left = self._passes = 0
         # Of 0-d tensors: how many there are of each value; gradients that wait at a node, of the
         # node at work, and in .grad.
@@ -121,7 +151,7 @@ class _Watch(Observer):
 
     # -- arrays ----------------------------------------------------------------------------------
 
-    def _number(self, array: Any, kind: str, before: bool = False) -> int:
+    def _number(self, array: Any, kind: ArrayKind, before: bool = False) -> int:
         """Return the number of the memory that an array looks into."""
         while isinstance(getattr(array, "base", None), np.ndarray):
             array = array.base
@@ -164,28 +194,32 @@ class _Watch(Observer):
                 for other in list(self._by_op[hold["op"]].values()):  # the node itself is gone
                     self._end(other, "gone")
 
-    def _begin(self, hold: dict[str, Any]) -> None:
+    def _begin(self, hold: Hold) -> None:
         self.memory.holds.append(hold)
         self._by_op.setdefault(hold["op"], {})[id(hold)] = hold
         self._by_array.setdefault(hold["array"], {})[id(hold)] = hold
 
-    def _end(self, hold: dict[str, Any], how: str) -> None:
+    def _end(self, hold: Hold, how: Ending) -> None:
         hold["until"], hold["how"] = len(self._steps), how
         del self._by_op[hold["op"]][id(hold)], self._by_array[hold["array"]][id(hold)]
         if hold["array"] in self._tensors:
             self._dropped(hold["array"], 0)
 
-    def _step(self, kind: str, op: int | None) -> None:
-        within = {"backward": self._passes > 0}
-        self._steps.append({"kind": kind, "op": op, **within, **self._sizes()})
+    def _step(self, kind: StepKind, op: int | None) -> None:
+        total, gradients = self._sizes()
+        is_inside = self._passes > 0
+        self._steps.append(
+            {"kind": kind, "op": op, "backward": is_inside, "total": total, "gradients": gradients}
+        )
 
-    def _sizes(self) -> dict[str, int]:
+    def _sizes(self) -> tuple[int, int]:
+        """Return the bytes of all arrays, and of gradients alone."""
         total = sum(self._alive.values())
         for number in {hold["array"] for hold in self._there_again.values()} - self._living:
             total += self._arrays[number]["bytes"]
         numbers = sum(self._grads.values()) + self._visited
         numbers += sum(sum(parts.values()) for parts in self._waiting.values())
-        return {"total": total + numbers, "gradients": self._alive["gradient"] + numbers}
+        return total + numbers, self._alive["gradient"] + numbers
 
     # -- forward ---------------------------------------------------------------------------------
 
@@ -208,7 +242,7 @@ class _Watch(Observer):
             is_first = self._ops.setdefault(node.number, number) == number  # of its outputs
             wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
             wanted = [name for name in dict.fromkeys(wanted) if name in op.rules]
-            holds = [
+            holds: list[Hold] = [
                 {
                     "array": self._number(array, "value"),
                     "op": number,
@@ -246,15 +280,15 @@ class _Watch(Observer):
             if isinstance(packed.packed, Tensor):
                 self._begin({**hold, "array": self._number(packed.packed._array, "value")})
             elif isinstance(run, SecondRun):  # of a checkpoint
-                again = _Again(self._reference(run, hold), packed.packed, dict(hold))
+                again = _Again(self._reference(run, hold), packed.packed, hold.copy())
                 self._again.setdefault(hold["op"], []).append(again)
 
-    def _reference(self, run: SecondRun, hold: dict[str, Any]) -> Callable[[], Any]:
+    def _reference(self, run: SecondRun, hold: Hold) -> Callable[[], Any]:
         """Return a weak reference to the second run of a checkpoint, which keeps its arguments."""
         known = self._runs.get(id(run), nothing)
         if known() is run:
             return known
-        arguments: list[dict[str, Any]] = []
+        arguments: list[Hold] = []
         for array in {self._number(tensor._array, "value") for tensor in run.arguments}:
             arguments.append({**hold, "array": array, "slot": "", "for": []})
             self._begin(arguments[-1])
@@ -299,9 +333,10 @@ class _Watch(Observer):
         run = self._again[number][0].run() if number in self._again else None
         if run is not None:
             self._see_again(run, number)
-        step, sizes = self._steps[-1], self._sizes()
-        if step["kind"] == "visit" and sizes["total"] > step["total"]:
-            step |= sizes  # of a visit, the moment counts when most is alive
+        step, (size, gradients) = self._steps[-1], self._sizes()
+        if step["kind"] == "visit" and size > step["total"]:
+            # Of a visit, the moment counts when most is alive.
+            step["total"], step["gradients"] = size, gradients
         if run is not None and not self._rules_left:
             self._see_again(run, -1)
 
@@ -318,7 +353,7 @@ class _Watch(Observer):
                 if is_there and key not in self._there_again:
                     # An argument, or a weight, was there all the time.
                     again = entry.hold["array"] not in self._living
-                    hold = {**entry.hold, "since": len(self._steps) - 1, "again": again}
+                    hold: Hold = {**entry.hold, "since": len(self._steps) - 1, "again": again}
                     self._there_again[key] = hold
                     self._begin(hold)
                 elif not is_there and key in self._there_again:

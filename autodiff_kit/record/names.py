@@ -18,6 +18,7 @@ from operator import and_
 from types import FrameType, MemberDescriptorType, ModuleType
 from typing import Any
 
+from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.scopes import Scopes, look, look_up
 from autodiff_kit.record.source import Place
@@ -40,7 +41,7 @@ class Names(dict[int, str]):
         The class of the tensors that are recorded: the kit's, or PyTorch's.
     """
 
-    def __init__(self, nodes: list[dict[str, Any]], scopes: Scopes, kind: type) -> None:
+    def __init__(self, nodes: list[NodeRecord], scopes: Scopes, kind: type) -> None:
         super().__init__()
         self._nodes, self._scopes, self._kind = nodes, scopes, kind
         self._owners = Owners()

@@ -12,11 +12,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from types import FrameType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from autodiff_kit.core.op import Op
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record import rounds
+from autodiff_kit.record.events import NodeRecord, OpRecord, Result, Value, Where
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import Scopes
@@ -24,14 +25,16 @@ from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import Values
 
-__all__ = ["DETACH", "GIVEN_NUMBERS", "OVERWRITING", "Notes", "SecondRun", "described", "entry_of"]
-__all__ += ["guarded", "learners_frame", "nothing"]
+__all__ = ["DETACH", "GIVEN_NUMBERS", "OVERWRITING", "UNSEEN", "Notes", "SecondRun", "described"]
+__all__ += ["entry_of", "guarded", "learners_frame", "nothing"]
 
 OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
 GIVEN_NUMBERS = (*OVERWRITING, "index_put")  # of which the kit makes tensors: `x[x > 3] = 0.`
 
 
-DETACH = {
+UNSEEN: Value = {"shape": [], "dtype": "", "data": []}
+
+DETACH: OpRecord = {
     "text": "x.detach()",
     "tex": "",
     "doc": "The same values without a history: no gradient flows back through it.",
@@ -136,7 +139,7 @@ class Notes:
         """Note a tensor that no recorded op has made."""
         raise NotImplementedError
 
-    def _value(self, tensor: Any) -> dict[str, Any]:
+    def _value(self, tensor: Any) -> Value:
         """Describe what a tensor, or an array, holds now."""
         raise NotImplementedError
 
@@ -199,7 +202,7 @@ class Notes:
     def _note_results(self, inputs: Sequence[Any], gradients: Sequence[Any], at: Any) -> None:
         """Note what autograd.grad returns: told with the end of its backward pass."""
         place, scope = at
-        results = []
+        results: list[Result] = []
         for i, (tensor, gradient) in enumerate(zip(inputs, gradients, strict=False)):
             if gradient is None:
                 continue
@@ -211,8 +214,8 @@ class Notes:
                 self._results[id(gradient)] = weakref.ref(gradient), name, part
             elif name and number not in self._names:
                 self._names[number] = name
-            result = {"of": self._number(tensor, scope), "name": name}
-            results.append({**result, "value": self._value(gradient), "node": number})
+            of, value = self._number(tensor, scope), self._value(gradient)
+            results.append({"of": of, "name": name, "value": value, "node": number})
         for event in reversed(self._events):
             if event["kind"] == "finish":
                 event["results"] = results
@@ -225,8 +228,8 @@ class Notes:
         if before in self._names:
             self._names[number] = self._names[before]
         if self._nodes[number]["op"] == "pick":
-            for key in ("text", "where"):
-                self._nodes[number][key] = self._nodes[before][key]
+            now, then = self._nodes[number], self._nodes[before]
+            now["text"], now["where"] = then["text"], then["where"]
 
     def _create(self, tensor: Any, scope: int, place: Place) -> None:
         """Note a tensor that a factory has made here; a class of the learner's may say so twice."""
@@ -245,12 +248,16 @@ class Notes:
         self._events.append({"kind": "leaf", "node": number})
         return number
 
-    def _tell(self, kind: str, **fields: Any) -> None:
-        self._events.append({"kind": kind, **fields})
-
     def _tell_change(self, number: int, how: str, tensor: Any, place: Place) -> None:
-        value = self._value(tensor)
-        self._tell("modified", node=number, how=how, value=value, where=place.where)
+        value, where = self._value(tensor), place.where
+        self._events.append(
+            {"kind": "modified", "node": number, "how": how, "value": value, "where": where}
+        )
+
+    def _tell_accumulation(self, number: int, g: Value, before: Value | None, grad: Value) -> None:
+        self._events.append(
+            {"kind": "accumulate", "node": number, "g": g, "before": before, "grad": grad}
+        )
 
     def _begin_backward(self) -> tuple[Place, FrameType | None]:
         """Open the scope of a backward pass; return where it is called."""
@@ -281,7 +288,7 @@ class Notes:
             return self._sources.nowhere, 0, None
         place, scope = self._scopes.enter(frame)
         for _ in range(self._scopes.broken()):
-            self._tell("broken")
+            self._events.append({"kind": "broken"})
         doubt = self._names.doubt
         if doubt is not None and (place is not doubt[0] or scope != doubt[1]):
             self._names.settle(self._known)
@@ -342,15 +349,17 @@ class Notes:
                     entry["older"] = True
         self._names.write()
         if recording.error is not None:
-            self._tell("error")
+            self._events.append({"kind": "error"})
         elif recording.note is None:
             for _ in range(self._scopes.broken(is_over=True)):
-                self._tell("broken")
+                self._events.append({"kind": "broken"})
         recording.scopes = self._scopes.plain
         recording.sources = self._sources.plain()
 
 
-def entry_of(kind: str, text: str, grad_fn: str | None, where: Any) -> dict[str, Any]:
+def entry_of(
+    kind: Literal["leaf", "op"], text: str, grad_fn: str | None, where: Where | None
+) -> NodeRecord:
     """Return the entry of a node, to be completed."""
     return {
         "id": -1,
@@ -362,7 +371,7 @@ def entry_of(kind: str, text: str, grad_fn: str | None, where: Any) -> dict[str,
         "text": text,
         "inputs": [],
         "params": {},
-        "value": None,
+        "value": UNSEEN,
         "requires_grad": False,
         "scope": 0,
         "where": where,
@@ -371,7 +380,7 @@ def entry_of(kind: str, text: str, grad_fn: str | None, where: Any) -> dict[str,
 
 
 @cache
-def described(op: Op) -> dict[str, Any]:
+def described(op: Op) -> OpRecord:
     """Return what pictures need to know of an op."""
     return {
         "text": op.text,

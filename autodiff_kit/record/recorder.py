@@ -23,11 +23,13 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.core.versions import next_number
+from autodiff_kit.record.events import Input, Packer, Saved, Value
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (
     DETACH,
     GIVEN_NUMBERS,
     OVERWRITING,
+    UNSEEN,
     Notes,
     SecondRun,
     described,
@@ -43,7 +45,7 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["record"]
 
-_NOTHING_SAVED: list[dict[str, Any]] = []
+_NOTHING_SAVED: list[Saved] = []
 
 
 class record:
@@ -120,7 +122,7 @@ class _Draft:
         # What the node saves: the name, the inputs whose rules read it, the slot of the node, or
         # the place of a parameter, such as the indices that a gradient is put back to.
         self._kept: list[tuple[str, list[str], str | int]] = []
-        self._saved: dict[tuple[int | None, ...], list[dict[str, Any]]] = {}
+        self._saved: dict[tuple[int | None, ...], list[Saved]] = {}
         if node is not None:
             slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
             node = node.whole
@@ -130,7 +132,7 @@ class _Draft:
                 readers = [w for w in wanted if name in op.rules[w].reads]
                 self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
 
-    def saved(self, node: Node) -> list[dict[str, Any]]:
+    def saved(self, node: Node) -> list[Saved]:
         """Return what a node saves; equal answers are one object, as loops give thousands."""
         if not self._kept:
             return _NOTHING_SAVED
@@ -215,8 +217,8 @@ class _Recorder(Notes, Observer):
         if draft is None or len(inputs) > 2 or op.is_variadic:  # nor does the key tell all of it
             draft = place.drafts[key] = _Draft(op, node, place, len(inputs))
             if op.name not in self.recording.ops:
-                self.recording.ops[op.name] = dict(described(op))
-        sources: list[dict[str, Any]] = []
+                self.recording.ops[op.name] = described(op)
+        sources: list[Input] = []
         nameless = False
         args = draft.args
         for i, value in enumerate(inputs):
@@ -290,12 +292,12 @@ class _Recorder(Notes, Observer):
             return
         (node, number), self._unseen = self._unseen, None
         values, entry = node.saved(), self._nodes[number]
-        saved: list[dict[str, Any]] = []
+        saved: list[Saved] = []
         for one in entry["saved"]:
             packed = values.get(one["name"])
             if isinstance(packed, Packed):
                 run = getattr(packed.unpack, "__self__", None)
-                by = "checkpoint" if isinstance(run, SecondRun) else "hook"
+                by: Packer = "checkpoint" if isinstance(run, SecondRun) else "hook"
                 kept = getattr(packed.packed, "_array", packed.packed)
                 size = 0 if by == "checkpoint" else int(getattr(kept, "nbytes", 0))
                 one = {**one, "bytes": size, "by": by}
@@ -315,7 +317,7 @@ class _Recorder(Notes, Observer):
             return
         place, scope, _ = self._where()
         source = self._number(tensor, scope)
-        self.recording.ops.setdefault("detach", dict(DETACH))
+        self.recording.ops.setdefault("detach", DETACH)
         number = len(self._nodes)
         entry = entry_of("op", place.text, None, place.where)
         entry |= {"id": number, "op": "detach", "inputs": [{"arg": "x", "node": source}]}
@@ -362,13 +364,14 @@ class _Recorder(Notes, Observer):
     @guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:
         place, scope, _ = self._where()
-        self._tell("branch", node=self._number(tensor, scope), taken=taken, where=place.where)
+        number, where = self._number(tensor, scope), place.where
+        self._events.append({"kind": "branch", "node": number, "taken": taken, "where": where})
 
     @guarded
     def returned(self, out: Tensor, array: Any) -> None:
         place, _, _ = self._where()
         name = place.parts[1] if len(place.parts) == 2 else ""
-        part = f"second result of {self._nodes[self._last_op]['op'].removesuffix('_dim')}"
+        part = f"second result of {str(self._nodes[self._last_op]['op']).removesuffix('_dim')}"
         reference = weakref.ref(array) if isinstance(array, np.ndarray) else lambda: array
         self._results[id(array)] = reference, name, part
 
@@ -393,7 +396,8 @@ class _Recorder(Notes, Observer):
         place, _ = self._begin_backward()
         numbers = [self._node(node) for node, _ in roots]
         seed = [self._value(g) for _, g in roots]
-        self._tell("backward", roots=numbers, seed=seed, where=place.where)
+        where = place.where
+        self._events.append({"kind": "backward", "roots": numbers, "seed": seed, "where": where})
 
     @guarded
     def visited(self, node: Node, g: Any) -> None:
@@ -410,26 +414,29 @@ class _Recorder(Notes, Observer):
         if isinstance(node, AccumulateGrad):
             grad = node.variable._grad
             self._grads[number] = None if grad is None else self._value(grad)
-        self._tell("visit", node=number, g=self._value(g))
+        value = self._value(g)
+        self._events.append({"kind": "visit", "node": number, "g": value})
         kept = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
         if kept is not None and kept._grad is not None:
             before, now = self._retained.get(number), self._value(kept._grad)
             self._retained[number] = now
-            self._tell("accumulate", node=number, g=self._value(g), before=before, grad=now)
+            self._tell_accumulation(number, value, before, now)
 
     @guarded
     def contributed(
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         op = node.op
-        self._tell(
-            "contribution",
-            node=self._node(node),
-            arg=f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
-            to=self._node(edge),
-            before=None if before.shape == after.shape else self._value(before),
-            after=self._value(after),
-            total=None if total is after else self._value(total),
+        self._events.append(
+            {
+                "kind": "contribution",
+                "node": self._node(node),
+                "arg": f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
+                "to": self._node(edge),
+                "before": None if before.shape == after.shape else self._value(before),
+                "after": self._value(after),
+                "total": None if total is after else self._value(total),
+            }
         )
 
     @guarded
@@ -437,13 +444,9 @@ class _Recorder(Notes, Observer):
         number = self._node(node)
         # backward(inputs=...) accumulates when the pass is over, which is nothing to tell.
         is_over = self._events[-1]["kind"] == "finish"
-        self._tell(
-            "accumulate",
-            node=number,
-            g=self._value(g),
-            before=self._grads.pop(number, None),
-            grad=self._value(g if grad is None else grad),
-        )
+        before = self._grads.pop(number, None)
+        g, grad = self._value(g), self._value(g if grad is None else grad)
+        self._tell_accumulation(number, g, before, grad)
         if is_over:
             self._events[-2:] = self._events[:-3:-1]
 
@@ -453,12 +456,13 @@ class _Recorder(Notes, Observer):
         number = min(outputs.values()) if outputs else self._node(node)
         saved = self._nodes[number]["saved"]
         if saved:
-            self._tell("release", node=number, bytes=sum(entry["bytes"] for entry in saved))
+            size = sum(entry["bytes"] for entry in saved)
+            self._events.append({"kind": "release", "node": number, "bytes": size})
 
     @guarded
     def backward_finished(self) -> None:
         self._scopes.end_backward()
-        self._tell("finish")
+        self._events.append({"kind": "finish"})
 
     def _complete(self) -> None:
         self._see_packed()
@@ -531,7 +535,7 @@ class _Recorder(Notes, Observer):
             return number
         if isinstance(node, AccumulateGrad):
             return self._number(node.variable, 0)
-        value = {"shape": list(node.shape), "dtype": "", "data": []}
+        value: Value = {**UNSEEN, "shape": list(node.shape)}
         number = self._put_node(node, node.name(), value, 0, None)
         self._adopted[number] = node.number < self._first
         return number
@@ -552,5 +556,5 @@ class _Recorder(Notes, Observer):
             self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
         return number
 
-    def _value(self, tensor: Any) -> dict[str, Any]:
+    def _value(self, tensor: Any) -> Value:
         return self._values.of(getattr(tensor, "_array", tensor))

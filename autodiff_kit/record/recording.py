@@ -14,6 +14,15 @@ from typing import Any
 from autodiff_kit.files import written_whole
 from autodiff_kit.late import late
 from autodiff_kit.record.damage import find_damage
+from autodiff_kit.record.events import (
+    ErrorRecord,
+    Event,
+    NodeRecord,
+    OpRecord,
+    RecordingData,
+    ScopeRecord,
+    SourceRecord,
+)
 
 __all__ = ["Recording", "RecordingError"]
 
@@ -28,33 +37,35 @@ class RecordingError(ValueError):
 class Recording:
     """One run: its source, its graph and its events in order of time.
 
+    All are plain dictionaries, whose keys ``events.py`` describes.
+
     Attributes
     ----------
-    sources : list of dict
-        The cells and files that took part: ``name``, ``text``, ``first_line``.
-    ops : dict from str to dict
+    sources : list of SourceRecord
+        The cells and files that took part.
+    ops : dict from str to OpRecord
         The ops that occur, with their formula, their rules and what these read.
-    scopes : list of dict
+    scopes : list of ScopeRecord
         The tree of calls and loop iterations.
-    nodes : list of dict
+    nodes : list of NodeRecord
         Leaves and ops in order of creation; a node's id is its place in the list.
-    events : list of dict
+    events : list of Event
         What happened: ``leaf``, ``op``, ``branch``, ``modified``; ``backward``, ``visit``,
         ``contribution``, ``accumulate``, ``release``, ``finish`` or, after an exception that was
         caught, ``broken``; ``error``.
-    error : dict or None
-        The exception that ended the run: ``type``, ``message``, ``where``.
+    error : ErrorRecord or None
+        The exception that ended the run.
     note : str or None
         Said when the recording is not complete.
     """
 
     def __init__(self) -> None:
-        self.sources: list[dict[str, Any]] = []
-        self.ops: dict[str, dict[str, Any]] = {}
-        self.scopes: list[dict[str, Any]] = []
-        self.nodes: list[dict[str, Any]] = []
-        self.events: list[dict[str, Any]] = []
-        self.error: dict[str, Any] | None = None
+        self.sources: list[SourceRecord] = []
+        self.ops: dict[str, OpRecord] = {}
+        self.scopes: list[ScopeRecord] = []
+        self.nodes: list[NodeRecord] = []
+        self.events: list[Event] = []
+        self.error: ErrorRecord | None = None
         self.note: str | None = None
 
     def __repr__(self) -> str:
@@ -66,12 +77,16 @@ class Recording:
         broken = f"; ended by {self.error['type']}" if self.error else ""
         return f"Recording({size}: {', '.join(words)}{more}{broken})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RecordingData:
         """Return everything as plain data."""
         return {
             "format": FORMAT,
             "version": VERSION,
-            **{part: getattr(self, part) for part in _PARTS},
+            "sources": self.sources,
+            "ops": self.ops,
+            "scopes": self.scopes,
+            "nodes": self.nodes,
+            "events": self.events,
             "error": self.error,
             "note": self.note,
         }
@@ -151,7 +166,7 @@ class Recording:
         return cls.from_dict(data, name=name)
 
 
-def _title(node: dict[str, Any]) -> str:
+def _title(node: NodeRecord) -> str:
     name, text = node["name"], node["text"]
     if node["kind"] == "op" and name and text:
         return f"{name} = {text}"

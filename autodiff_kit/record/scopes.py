@@ -12,6 +12,7 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
+from autodiff_kit.record.events import ScopeKind, ScopeRecord, Where
 from autodiff_kit.record.rounds import let_go, turns_of
 from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_tree import Loop
@@ -84,7 +85,7 @@ class Scopes:
     """
 
     def __init__(self, sources: Sources, base: FrameType | None) -> None:
-        self.plain: list[dict[str, Any]] = []
+        self.plain: list[ScopeRecord] = []
         self._sources = sources
         self._base = base
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
@@ -243,7 +244,9 @@ class Scopes:
                 now.scope = self._new("iteration", loop.name, now.outer, loop.where, count)
                 del running[depth + 1 :]
 
-    def _new(self, kind: str, name: str, parent: int | None, where: Any, index: int = 0) -> int:
+    def _new(
+        self, kind: ScopeKind, name: str, parent: int | None, where: Where | None, index: int = 0
+    ) -> int:
         number = len(self.plain)
         self.plain.append(
             {

@@ -12,8 +12,9 @@ from dis import opmap
 from types import CodeType, FrameType
 from typing import Any
 
+from autodiff_kit.record.events import SourceRecord, Where
 from autodiff_kit.record.source_files import LearnersFiles, cell_name, read_lines
-from autodiff_kit.record.source_tree import Loop, Source, Where, is_within, source_of
+from autodiff_kit.record.source_tree import Loop, Source, is_within, source_of
 
 __all__ = ["Place", "Sources"]
 
@@ -132,10 +133,10 @@ class Sources:
         )
         return place
 
-    def plain(self) -> list[dict[str, Any]]:
+    def plain(self) -> list[SourceRecord]:
         """Return the sources as plain data."""
         cells = 0
-        found = []
+        found: list[SourceRecord] = []
         for filename, source in self._sources.items():
             name = os.path.basename(filename)
             if filename.startswith("<") or "ipykernel" in filename:

@@ -11,19 +11,18 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from autodiff_kit.record.events import Where
 from autodiff_kit.record.source_files import is_foreign, read_lines
 
 __all__ = [
     "Loop",
     "Source",
     "Span",
-    "Where",
     "is_within",
     "read_source",
     "source_of",
 ]
 
-Where = list[int]  # source, line, column, end line, end column; columns count characters
 Span = tuple[int, int, int, int]  # line, column, end line, end column; columns count bytes
 
 _COMPREHENSIONS = {

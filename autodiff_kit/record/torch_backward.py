@@ -14,6 +14,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.record.notes import guarded, nothing
 from autodiff_kit.record.torch_notes import TorchNotes
 from autodiff_kit.record.torch_ops import flat
@@ -142,7 +143,8 @@ class TorchBackward(TorchNotes):
                 self._value(ones(t.detach()) if g is None else g)
                 for t, g in zip(roots, seeds, strict=False)
             ]
-        self._tell("backward", roots=numbers, seed=seed, where=place.where)
+        where = place.where
+        self._events.append({"kind": "backward", "roots": numbers, "seed": seed, "where": where})
 
     def _present(self) -> _Pass | None:
         """Return the running backward pass; the first to ask tells that it has begun."""
@@ -159,7 +161,8 @@ class TorchBackward(TorchNotes):
             if g is not None and index in numbers:
                 if now is not None:
                     now.waiting.pop(numbers[index], None)
-                self._tell("visit", node=numbers[index], g=self._value(g))
+                value = self._value(g)
+                self._events.append({"kind": "visit", "node": numbers[index], "g": value})
                 self._tell_retained(numbers[index], g)
 
     def _tell_retained(self, number: int, g: Any) -> None:
@@ -170,7 +173,7 @@ class TorchBackward(TorchNotes):
         if grad is not None:
             before, now = self._retained.get(number), self._value(grad)
             self._retained[number] = now
-            self._tell("accumulate", node=number, g=self._value(g), before=before, grad=now)
+            self._tell_accumulation(number, self._value(g), before, now)
 
     @guarded
     def _left(
@@ -197,10 +200,11 @@ class TorchBackward(TorchNotes):
             for saved in dict.fromkeys(numbers.values()):
                 kept = self._nodes[saved]["saved"]
                 if kept:
-                    self._tell("release", node=saved, bytes=sum(s["bytes"] for s in kept))
+                    size = sum(s["bytes"] for s in kept)
+                    self._events.append({"kind": "release", "node": saved, "bytes": size})
         self._sums.clear()
 
-    def _contribute(self, now: _Pass | None, entry: Any, arg: str, to: int, g: Any) -> None:
+    def _contribute(self, now: _Pass | None, entry: NodeRecord, arg: str, to: int, g: Any) -> None:
         before = None
         wide = entry["value"]["shape"]
         if list(g.shape) != wide and entry["op"] not in _NO_BROADCAST:
@@ -217,14 +221,16 @@ class TorchBackward(TorchNotes):
                 now.waiting[to] = g if waiting is None else waiting + g
             total = None if waiting is None else self._value(now.waiting[to])
         after = self._value(g)
-        self._tell(
-            "contribution",
-            node=entry["id"],
-            arg=arg,
-            to=to,
-            before=before,
-            after=after,
-            total=total,
+        self._events.append(
+            {
+                "kind": "contribution",
+                "node": entry["id"],
+                "arg": arg,
+                "to": to,
+                "before": before,
+                "after": after,
+                "total": total,
+            }
         )
 
     @guarded
@@ -235,15 +241,16 @@ class TorchBackward(TorchNotes):
             now.waiting.pop(number, None)
         leaf = self._leaves[number]()
         grad = None if leaf is None else leaf.grad
-        self._grads[number] = None if grad is None else self._value(grad), self._value(gradients[0])
-        self._tell("visit", node=number, g=self._grads[number][1])
+        g = self._value(gradients[0])
+        self._grads[number] = None if grad is None else self._value(grad), g
+        self._events.append({"kind": "visit", "node": number, "g": g})
 
     @guarded
     def _accumulated(self, number: int, leaf: Any) -> None:
         self._present()
         grad = self._value(leaf.grad)
         before, g = self._grads.pop(number, (None, grad))
-        self._tell("accumulate", node=number, g=g, before=before, grad=grad)
+        self._tell_accumulation(number, g, before, grad)
 
     @guarded
     def _finished(self, now: _Pass) -> None:
@@ -251,6 +258,7 @@ class TorchBackward(TorchNotes):
             return
         for number in now.inputs:  # torch.autograd.grad ends where a leaf would be visited
             if number in now.waiting:
-                self._tell("visit", node=number, g=self._value(now.waiting.pop(number)))
+                value = self._value(now.waiting.pop(number))
+                self._events.append({"kind": "visit", "node": number, "g": value})
         self._scopes.end_backward()
-        self._tell("finish")
+        self._events.append({"kind": "finish"})

@@ -17,6 +17,7 @@ from typing import Any
 
 from autodiff_kit.core.op import OPS
 from autodiff_kit.ops import load_all
+from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import DETACH, OVERWRITING, described, guarded
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_functions import TorchFunctions
@@ -93,7 +94,8 @@ class TorchRecorder(TorchFunctions):
         if name == "__bool__":
             place, scope, _ = self._where()
             number = self._number(args[0], scope)
-            self._tell("branch", node=number, taken=bool(out), where=place.where)
+            taken, where = bool(out), place.where
+            self._events.append({"kind": "branch", "node": number, "taken": taken, "where": where})
         elif isinstance(out, self._torch.Tensor) and out.grad_fn is None:
             if self._known(out) is not None:
                 return
@@ -240,9 +242,9 @@ class TorchRecorder(TorchFunctions):
         op = described(OPS[name]) if name in OPS else describe(func)
         if name == "detach":
             op = DETACH
-        self.recording.ops.setdefault(name, dict(op))
+        self.recording.ops.setdefault(name, op)
         inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
-        sources: list[dict[str, Any]] = []
+        sources: list[Input] = []
         tensors: list[Any] = []
         for arg, value in inputs:
             tensors.append(value)
@@ -318,7 +320,7 @@ class TorchRecorder(TorchFunctions):
         self._nodes[number]["op"] = "copy_slices"
         self._nodes[number]["value"] = self._value(base)
         old = self._tensors[id(base)][1] if id(base) in self._tensors else self._number(base, scope)
-        inputs = [{"arg": "x", "node": old}, *self._nodes[number]["inputs"][1:]]
+        inputs: list[Input] = [{"arg": "x", "node": old}, *self._nodes[number]["inputs"][1:]]
         self._nodes[number]["inputs"] = inputs
         self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
         self.recording.ops["copy_slices"] = unknown("copy_slices", ["x", "y"])
@@ -337,10 +339,10 @@ class TorchRecorder(TorchFunctions):
         """Note that the learner has set an item of a tensor."""
         tensor, positions, value = args
         place, scope, _ = self._where()
-        source: dict[str, Any] = {"arg": "y", "value": parameter(value)}
+        source: Input = {"arg": "y", "value": parameter(value)}
         if isinstance(value, self._torch.Tensor):
             source = {"arg": "y", "node": self._number(value, scope)}
-        inputs = [{"arg": "x", "node": before}, source]
+        inputs: list[Input] = [{"arg": "x", "node": before}, source]
         params = {"positions": self._parameter(positions)}
         number = self._put("put", inputs, params, tensor, (place, scope))
         if tensor.is_leaf and tensor.requires_grad:
@@ -366,5 +368,5 @@ class TorchRecorder(TorchFunctions):
         return again
 
     def _pick(self, base: int, view: Any, at: Any) -> int:
-        source = [{"arg": "x", "node": base}]
+        source: list[Input] = [{"arg": "x", "node": base}]
         return self._put("pick", source, {}, view, at)

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.core.op import OPS
+from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import described, entry_of, guarded
 from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place
@@ -32,11 +33,11 @@ class TorchFunctions(TorchBackward):
         self._apply = torch.autograd.Function.apply.__func__.__code__
         self._undo = torch.autograd.function.BackwardCFunction.apply.__code__
 
-    def _put(self, op: str, inputs: list[dict[str, Any]], params: Any, out: Any, at: Any) -> int:
+    def _put(self, op: str, inputs: list[Input], params: Any, out: Any, at: Any) -> int:
         """Add an op; its node shows up later."""
         place, scope = at
         if op not in self.recording.ops:
-            self.recording.ops[op] = dict(described(OPS[op]))
+            self.recording.ops[op] = described(OPS[op])
         number = self._last_op = len(self._nodes)
         text = self._text(op, place, scope, is_bool=out.dtype == self._torch.bool)
         entry = entry_of("op", text, None, place.where)
@@ -86,7 +87,7 @@ class TorchFunctions(TorchBackward):
         place, at = (self._sources.nowhere, scope)
         if noted:
             _, _, place, at = self._applied.pop(noted[0])
-        inputs: list[dict[str, Any]] = []
+        inputs: list[Input] = []
         for following, index in node.next_functions:
             if following is not None:
                 if hasattr(following, "variable"):

@@ -8,7 +8,7 @@ backward are read without leaving a trace. Read next: ``torch_backward.py``.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FrameType
@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.record.notes import Notes, nothing
+from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
+from autodiff_kit.record.notes import UNSEEN, Notes, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import flat
 from autodiff_kit.record.values import parameter
@@ -89,8 +90,7 @@ class TorchNotes(Notes):
         """Return the numbers of a node's outputs; of one older than the recording, a leaf's."""
         numbers = node.metadata.get(self._key)
         if numbers is None:
-            value = {"shape": [], "dtype": "", "data": []}
-            number = self._put_leaf(node.name(), value, 0, None)
+            number = self._put_leaf(node.name(), UNSEEN, 0, None)
             self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
             numbers = node.metadata[self._key] = {index: number}
             self._adopted[number] = True
@@ -119,7 +119,7 @@ class TorchNotes(Notes):
         # Memory that was in use at the beginning is not given to anything new.
         return memory not in self._memory if memory else None
 
-    def _saved(self, node: Any, entry: Mapping[str, Any], func: Any) -> list[dict[str, Any]]:
+    def _saved(self, node: Any, entry: NodeRecord, func: Any) -> list[Saved]:
         """Return what PyTorch's node says that it keeps."""
         private = self._torch._C._autograd
         hooks = getattr(private, "_top_saved_tensors_default_hooks", None)
@@ -130,8 +130,8 @@ class TorchNotes(Notes):
         names = [] if func is None else [a.name for a in func._schema.arguments]
         numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
         wanted = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
-        rules = self.recording.ops[entry["op"]]["rules"]
-        found = []
+        reads = self._reads(entry)
+        found: list[Saved] = []
         arrays: dict[str, list[tuple[int, int]]] = {}
         for attribute in _saved_names(node.__class__):
             try:
@@ -147,29 +147,28 @@ class TorchNotes(Notes):
             is_number = name in numbers and type(value) in (int, float)
             if not is_number and not sum(t.nbytes for t in tensors):
                 continue
-            readers = [w for w in wanted if name in rules.get(w.split("[")[0], {}).get("reads", ())]
+            readers = [w for w in wanted if name in reads.get(w.split("[")[0], ())]
             if name not in numbers:
                 arrays[name] = [(t.data_ptr(), t.nbytes) for t in tensors]
             found.append({"name": name, "for": readers or wanted or [name], "bytes": 0})
         order = ["out", *args]
         found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
         seen: set[tuple[int, int]] = set()
-        for entry in found:  # `x * x` saves one array, for both rules
-            own = set(arrays.get(str(entry["name"]), [])) - seen
-            entry["bytes"] = sum(size for _, size in own)
+        for saved in found:  # `x * x` saves one array, for both rules
+            own = set(arrays.get(saved["name"], [])) - seen
+            saved["bytes"] = sum(size for _, size in own)
             seen |= own
         return found
 
-    def _packed(self, entry: Mapping[str, Any], hooks: Any) -> list[dict[str, Any]]:
+    def _packed(self, entry: NodeRecord, hooks: Any) -> list[Saved]:
         """Return what the rules read and hooks have packed: for a checkpoint, nothing is kept."""
         module = getattr(hooks[0], "__module__", "") if hooks else ""
-        by = "checkpoint" if module == "torch.utils.checkpoint" else "hook"
-        rules = self.recording.ops[entry["op"]]["rules"]
+        by: Packer = "checkpoint" if module == "torch.utils.checkpoint" else "hook"
+        reads = self._reads(entry)
         readers: dict[str, list[str]] = {}
         for source in entry["inputs"]:
             if self._is_wanted(source):
-                reads = rules.get(source["arg"].split("[")[0], {}).get("reads", ())
-                for name in reads:
+                for name in reads.get(source["arg"].split("[")[0], ()):
                     readers.setdefault(name, []).append(source["arg"])
         known = {"out", *(i["arg"] for i in entry["inputs"] if "node" in i)}
         return [
@@ -178,12 +177,17 @@ class TorchNotes(Notes):
             if name in known
         ]
 
-    def _is_wanted(self, source: Mapping[str, Any]) -> bool:
+    def _reads(self, entry: NodeRecord) -> dict[str, list[str]]:
+        """Return what the rules of an op read, by its arguments."""
+        rules = self.recording.ops[str(entry["op"])]["rules"]
+        return {arg: rule["reads"] for arg, rule in rules.items()}
+
+    def _is_wanted(self, source: Input) -> bool:
         return "node" in source and bool(self._nodes[source["node"]]["recorded"])
 
-    def _value(self, tensor: Any) -> dict[str, Any]:
+    def _value(self, tensor: Any) -> Value:
         if tensor.is_complex():  # a recording holds real numbers
-            return {"shape": list(tensor.shape), "dtype": "", "data": []}
+            return {**UNSEEN, "shape": list(tensor.shape)}
         with self._at_work():
             return self._values.of(_array(tensor))
 

@@ -7,11 +7,12 @@ have is called as PyTorch calls it, and shown without a rule. Read next: ``real_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from autodiff_kit.core.op import OPS
+from autodiff_kit.record.events import OpRecord
 
 __all__ = ["NO_OPERATION", "bind", "describe", "flat", "is_in_place", "name_of", "unknown"]
 
@@ -134,13 +135,13 @@ def bind(
 
 
 @cache
-def describe(func: Any) -> Mapping[str, Any]:
+def describe(func: Any) -> OpRecord:
     """Describe one of PyTorch's operations that the kit does not have; its rules stay unknown."""
     inputs = [a.name for a in func._schema.arguments if "Tensor" in str(a.type)]
     return unknown(func._schema.name[6:].strip("_"), inputs)
 
 
-def unknown(name: str, inputs: list[str]) -> dict[str, Any]:
+def unknown(name: str, inputs: list[str]) -> OpRecord:
     """Describe an op of which nothing but its inputs is known."""
     return {
         "text": f"{name}({', '.join(inputs)})",

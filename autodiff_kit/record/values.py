@@ -7,16 +7,17 @@ that what happens to the tensor later does not change them. Read next: ``recorde
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+
+from autodiff_kit.record.events import Statistics, Value
 
 __all__ = ["Values", "parameter", "summary"]
 
 SMALL = 64  # arrays of at most this many elements are kept whole
 HEAD = 8  # of larger ones, this many elements
 
-Value = dict[str, Any]
 Array = Any  # numpy.ndarray or NumPy scalar
 _FLOATS = (float, np.floating)
 _SCALAR: list[int] = []  # the shape of every 0-d value
@@ -41,7 +42,7 @@ def summary(array: Any) -> Value:
     {'shape': [], 'dtype': 'float32', 'data': [0.1]}
     """
     value = _begun(array)
-    raw = value["data"]
+    raw: Any = value["data"]
     value["data"] = [_number(x) for x in ((raw,) if isinstance(raw, np.generic) else raw.flat)]
     return value
 
@@ -53,14 +54,14 @@ class Values:
     """
 
     def __init__(self) -> None:
-        self._arrays: list[Value] = []
-        self._scalars: dict[type, list[Value]] = {}
+        self._arrays: list[Any] = []  # values whose data are still arrays
+        self._scalars: dict[type, list[Any]] = {}
 
     def of(self, array: Array) -> Value:
         """Return what ``summary`` returns, but with an array as its ``data`` until ``finish``."""
         kind: Any = type(array)
         if kind in self._scalars:  # at once: the commonest in small graphs
-            value: Value = {"shape": _SCALAR, "dtype": _name(kind), "data": array}
+            value: Any = {"shape": _SCALAR, "dtype": _name(kind), "data": array}
             self._scalars[kind].append(value)
             return value
         value = _begun(array)
@@ -76,7 +77,7 @@ class Values:
             numbers = _numbers(np.array([value["data"] for value in values], kind))
             for value, number in zip(values, numbers, strict=True):
                 value["data"] = [number]
-        by_kind: dict[str, list[Value]] = {}
+        by_kind: dict[str, list[Any]] = {}
         for value in self._arrays:
             by_kind.setdefault(value["dtype"], []).append(value)
         for values in by_kind.values():
@@ -94,12 +95,12 @@ def _begun(array: Array) -> Value:
     """Return the description of an array with a copy of its numbers as ``data``."""
     if isinstance(array, np.generic):  # a 0-d value: the commonest in small graphs
         kind: Any = type(array)
-        return {"shape": _SCALAR, "dtype": _name(kind), "data": array}
-    value: Value = {"shape": _shape(array.shape), "dtype": _name(array.dtype.char)}
+        return {"shape": _SCALAR, "dtype": _name(kind), "data": cast(Any, array)}
+    value: Any = {"shape": _shape(array.shape), "dtype": _name(array.dtype.char)}
     if array.size > SMALL:
         value["stats"], array = _statistics(array), array.flat[:HEAD]
     value["data"] = array.copy()
-    return value
+    return cast(Value, value)
 
 
 @cache
@@ -122,7 +123,7 @@ def parameter(value: Any) -> Any:
     return str(value)
 
 
-def _statistics(array: Any) -> dict[str, Any]:
+def _statistics(array: Any) -> Statistics:
     """Return what can be said of many numbers; of those that are finite, but for the counts."""
     finite, nan, inf = array, 0, 0
     if not np.isfinite(array).all():

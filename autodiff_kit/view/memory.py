@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from autodiff_kit.record.memory import Memory
+from autodiff_kit.record.events import NodeRecord
+from autodiff_kit.record.memory import Hold, Memory, MemoryStep, StepKind
 from autodiff_kit.record.recording import Recording
 
 __all__ = ["Band", "Timeline", "bytes_in_words", "memory_of", "timeline"]
@@ -181,7 +182,7 @@ class _Names:
             if node["kind"] == "op" and node["op"] != "detach" and not node.get("again")
         ]
 
-    def node(self, number: int) -> dict[str, Any] | None:
+    def node(self, number: int) -> NodeRecord | None:
         return self._ops[number] if number < len(self._ops) else None
 
     def operation(self, number: int | None) -> str:
@@ -189,10 +190,10 @@ class _Names:
         node = None if number is None else self.node(number)
         if node is None:
             return "a leaf" if number is None else f"operation {number + 1}"
-        name, text = node["name"], node["text"] or node["op"]
+        name, text = node["name"], node["text"] or str(node["op"])
         return _short(f"{name} = {text}" if name and node["text"] else text)
 
-    def value(self, node: dict[str, Any]) -> str:
+    def value(self, node: NodeRecord) -> str:
         return _short(str(node["name"] or node["text"] or node["op"] or "a tensor"))
 
     def slot(self, number: int, slot: str) -> str:
@@ -209,13 +210,13 @@ class _Names:
                 return self.value(self._nodes[source["node"]])
         return slot
 
-    def step(self, step: dict[str, Any]) -> str:
+    def step(self, step: MemoryStep) -> str:
         if step["kind"] == "end":
             return "the end of the run"
         verb = {"op": "", "visit": "backward through ", "release": "released: "}[step["kind"]]
         return verb + self.operation(step["op"])
 
-    def reason(self, hold: dict[str, Any]) -> str:
+    def reason(self, hold: Hold) -> str:
         """Say which node keeps a value, and which rule reads it."""
         number, slot = hold["op"], hold["slot"]
         if not slot:
@@ -242,12 +243,12 @@ class _Array(NamedTuple):
     title: str
     bytes: int
     spans: list[tuple[int, int]]
-    holds: list[dict[str, Any]]
+    holds: list[Hold]
     key: tuple[Any, ...]  # the first two: was it there before, was it computed again
 
 
 def _arrays(memory: Memory, names: _Names) -> list[_Array]:
-    by_array: dict[tuple[int, bool], list[dict[str, Any]]] = {}
+    by_array: dict[tuple[int, bool], list[Hold]] = {}
     for hold in memory.holds:
         by_array.setdefault((hold["array"], hold["again"]), []).append(hold)
     end, found = len(memory.steps), []
@@ -308,10 +309,10 @@ def memory_of(recording: Recording) -> Memory:
     memory = Memory()
     memory_by_node: dict[int, int] = {}
     numbers: dict[int, int] = {}
-    open_: dict[int, list[dict[str, Any]]] = {}
+    open_: dict[int, list[Hold]] = {}
     backward = False
 
-    def step(kind: str, op: int | None) -> None:
+    def step(kind: StepKind, op: int | None) -> None:
         memory.steps.append({"kind": kind, "op": op, "backward": backward})
 
     def array(key: Any, size: int, before: bool = False) -> int:
@@ -327,8 +328,7 @@ def memory_of(recording: Recording) -> Memory:
         return int(node["id"])
 
     for event in recording.events:
-        kind = event["kind"]
-        if kind == "op":
+        if event["kind"] == "op":
             node = recording.nodes[event["node"]]
             number = numbers[node["id"]] = len(numbers)
             inputs = {s["arg"]: s["node"] for s in node["inputs"] if "node" in s}
@@ -338,7 +338,7 @@ def memory_of(recording: Recording) -> Memory:
                 if saved["name"] in inputs or saved["name"] == "out":
                     key = root(inputs.get(saved["name"], node["id"]))
                     leaf = recording.nodes[key]["kind"] == "leaf"
-                hold = {
+                hold: Hold = {
                     "array": array(key, saved["bytes"], leaf),
                     "op": number,
                     "slot": saved["name"],
@@ -351,11 +351,13 @@ def memory_of(recording: Recording) -> Memory:
                 open_.setdefault(number, []).append(hold)
                 memory.holds.append(hold)
             step("op", number)
-        elif kind in ("backward", "finish", "broken"):
-            backward = kind == "backward"
-        elif kind == "visit":
+        elif event["kind"] == "backward":
+            backward = True
+        elif event["kind"] == "finish" or event["kind"] == "broken":
+            backward = False
+        elif event["kind"] == "visit":
             step("visit", numbers.get(event["node"]))
-        elif kind == "release":
+        elif event["kind"] == "release":
             for hold in open_.pop(numbers.get(event["node"], -1), ()):
                 hold |= {"until": len(memory.steps), "how": "release"}
             step("release", numbers.get(event["node"]))

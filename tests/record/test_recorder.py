@@ -531,7 +531,7 @@ WORK = "y = x * x\ny += 1\nif y > 0: y.backward()\ngrad = x.grad.item()"
 @pytest.mark.parametrize(
     ("part", "after"),
     [("_where", n) for n in range(6)]
-    + [("_tell", n) for n in range(12)]
+    + [("_value", n) for n in range(12)]
     + [(part, 0) for part in ("_number", "_node", "name_result", "_tell_change")]
     + [("_node", 4), ("_number", 1)],
 )
