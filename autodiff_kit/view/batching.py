@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from autodiff_kit.view.charts import Plot, Scale, drawing, legend, text_width
+from autodiff_kit.view.charts import Plot, drawing, legend
+from autodiff_kit.view.scales import Scale, text_width
 
 __all__ = ["Gradient", "Way", "batching_svg"]
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from autodiff_kit.view.svg import _px, _style, _text, text_width
+from autodiff_kit.view.looks import picture_style
+from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
 __all__ = ["Line", "agree", "draw"]
 
@@ -78,8 +79,10 @@ def draw(lines: Sequence[Line], title: str) -> str:
     def put(look: str, x: float, text: str) -> None:
         nonlocal width
         width = max(width, x + text_width(text) + 6)
-        kept = _text(text).replace(" ", "\u00a0")
-        parts.append(f'<text class="adk-beside-{look}" x="{x:g}" y="{_px(y + 14)}">{kept}</text>')
+        kept = escaped(text).replace(" ", "\u00a0")
+        parts.append(
+            f'<text class="adk-beside-{look}" x="{x:g}" y="{pixels(y + 14)}">{kept}</text>'
+        )
 
     for line in lines:
         for row in _rows(line.code, COLUMNS + 4, "        "):
@@ -98,14 +101,14 @@ def draw(lines: Sequence[Line], title: str) -> str:
                 put("answer", INDENT, (name if not i else " " * len(name)) + row)
                 y += LINE
         y += 5
-    style, scope = _style()
+    style, scope = picture_style()
     rules = re.sub(r"\s+", " ", _RULES).strip().replace("%", f".{scope}")
-    wide, high = _px(width + 2 * MARGIN), _px(y + 2 * MARGIN - 5)
+    wide, high = pixels(width + 2 * MARGIN), pixels(y + 2 * MARGIN - 5)
     said = "; ".join(f"{line.code}: {line.kit}" for line in lines if line.kit)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-picture adk-beside {scope}" '
         f'role="img" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">'
-        f"<title>{_text(title)}</title><desc>{_text(said)}</desc><style>{style}{rules}</style>"
+        f"<title>{escaped(title)}</title><desc>{escaped(said)}</desc><style>{style}{rules}</style>"
         f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>'
         f'<g transform="translate({MARGIN:g},{MARGIN:g})">{"".join(parts)}</g></svg>'
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from autodiff_kit.view.fold import Outline
 from autodiff_kit.view.layout import Layout
+from autodiff_kit.view.outline import Outline
 
 __all__ = ["Drawn"]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autodiff_kit.view.fold import Box, Outline
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.steps import Event, Frame, Subject
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps

@@ -7,12 +7,13 @@ Read next: ``charts.py``.
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
 
 from autodiff_kit.view.page import static
 
-__all__ = ["scoped"]
+__all__ = ["picture_style", "scoped"]
 
 _COLOUR = re.compile(r"--adk-([\w-]+): (?:var\([^,]+, )?light-dark\((#\w+), (#\w+)\)")
 _FONTS = {"mono": "monospace", "sans": "sans-serif"}  # what programs get that know no variables
@@ -63,3 +64,83 @@ def scoped(rules: str, prefix: str) -> tuple[str, str]:
     )
     scope = prefix + sha256(text.encode()).hexdigest()[:8]
     return text.replace(".%", f".{scope}"), scope
+
+
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_VARIABLE = re.compile(r"--adk-([\w-]+):\s*([^;]+);")
+_PAIR = re.compile(r"light-dark\(([^,]+),\s*([^)]+)\)")
+
+
+@lru_cache(maxsize=1)
+def picture_style() -> tuple[str, str]:
+    """Take the colours and the rules for the drawing out of kit.css, for one svg only.
+
+    Old browsers and converters that know no variables get the light colours written out. The
+    class that scopes the rules is made from their text: stills of two versions of the kit on one
+    page leave each other alone.
+
+    Returns
+    -------
+    tuple of str - the style, and the class.
+    """
+    sheet = re.sub(r"/\*(?!\s*----).*?\*/", "", static("kit.css"), flags=re.DOTALL)
+    colours, drawing = re.split(r"/\*\s*---- \d\. .*?\*/", sheet, flags=re.DOTALL)[1:3]
+    blocks = {selector.strip(): text for selector, text in _RULE.findall(colours)}
+    light: dict[str, str] = {}
+    dark: dict[str, str] = {}
+    for name, value in _VARIABLE.findall(blocks[".adk-root"]):
+        light[name], dark[name] = _PAIR.sub(r"\1", value), _PAIR.sub(r"\2", value)
+    used: dict[str, None] = {}
+    rules = []
+    for selectors, declarations in (*_RULE.findall(drawing), *_OWN_RULES):
+        if re.search(r"ring|hidden|selected|adk-root", selectors):
+            continue
+        done = []
+        for declaration in declarations.split(";"):
+            name, _, value = (part.strip() for part in declaration.partition(":"))
+            if not value or name in ("cursor", "outline", "transition"):
+                continue
+            if "var(" in value:
+                used |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
+                done.append(f"{name}:{_written_out(value, light)}")
+            done.append(f"{name}:{value}")
+        if done:
+            scoped = ",".join(f"%s {selector.strip()}" for selector in selectors.split(","))
+            rules.append(f"{scoped}{{{';'.join(done)}}}")
+    wanted = dict.fromkeys(used)
+    for name in used:
+        wanted |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", light[name]))
+    phase = dict(_VARIABLE.findall(blocks['.adk-root[data-phase="backward"]']))
+    for value in phase.values():
+        wanted |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
+
+    def block(values: Mapping[str, str]) -> str:
+        return "".join(f"--adk-{n}:{values[n]};" for n in wanted if n in values)
+
+    only_dark = {n: v for n, v in dark.items() if v != light[n]}
+    only_light = {n: light[n] for n in only_dark}
+    backward = "".join(f"--adk-{n}:{v};" for n, v in phase.items())
+    text = (
+        f"%s{{{block(light)}}}"
+        f"@media (prefers-color-scheme:dark){{%s{{{block(only_dark)}}}}}"
+        f'[data-jp-theme-light="true"] %s{{{block(only_light)}}}'
+        f'[data-jp-theme-light="false"] %s{{{block(only_dark)}}}'
+        f'%s[data-phase="backward"]{{{backward}}}' + "".join(rules)
+    )
+    text = re.sub(r"\s+", " ", text)
+    scope = "adk-s" + sha256(text.encode()).hexdigest()[:8]
+    return text.replace("%s", f".{scope}"), scope
+
+
+_OWN_RULES = (
+    (".adk-paper", "fill: var(--adk-paper)"),
+    (".adk-caption-line", "fill: var(--adk-ink); font: 13px var(--adk-sans)"),
+)
+
+
+def _written_out(value: str, colours: Mapping[str, str]) -> str:
+    """Replace ``var(--adk-x)`` by its colour, and a variable of the host by its fallback."""
+    for _ in range(4):
+        value = re.sub(r"var\(--adk-([\w-]+)\)", lambda m: colours[m[1]], value)
+        value = re.sub(r"var\(--jp-[\w-]+,\s*((?:[^()]|\([^()]*\))*)\)", r"\1", value)
+    return value

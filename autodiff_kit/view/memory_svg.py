@@ -10,8 +10,9 @@ from __future__ import annotations
 from html import escape
 from itertools import groupby
 
-from autodiff_kit.view.charts import Plot, Scale, drawing, legend, text_width
+from autodiff_kit.view.charts import Plot, drawing, legend
 from autodiff_kit.view.memory import Band, Timeline, bytes_in_words
+from autodiff_kit.view.scales import Scale, text_width
 
 __all__ = ["memory_svg"]
 

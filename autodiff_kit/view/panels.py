@@ -16,7 +16,8 @@ from typing import Any
 
 from autodiff_kit.view.looks import scoped
 from autodiff_kit.view.scene import Picture
-from autodiff_kit.view.svg import still_svg, text_width
+from autodiff_kit.view.svg import still_svg
+from autodiff_kit.view.svg_text import text_width
 
 __all__ = ["Line", "Marked", "Panel", "graph", "listing", "page", "table", "words"]
 

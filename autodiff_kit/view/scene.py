@@ -3,7 +3,7 @@
 After reading you can say what is computed once (boxes, their texts, the layout, all steps) and
 what depends on the step (a few fields and classes). A ``Picture`` is plain data in and plain data
 out; the browser, the still, the text and the HTML page all show the same one. Read next:
-``fold.py`` for the boxes, ``frames.py`` for the steps.
+``outline.py`` for the boxes, ``frames.py`` for the steps.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 
 from autodiff_kit.view import svg, text
 from autodiff_kit.view.conditions import find_steps
-from autodiff_kit.view.fold import Box, Outline, outline
 from autodiff_kit.view.frames import tell
+from autodiff_kit.view.heat import heat
 from autodiff_kit.view.labels import label, role, word
 from autodiff_kit.view.layout import Layout, layout
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_value
@@ -246,7 +247,7 @@ class Picture:
                 "aria": f"{box.heading}, folded" if folded else text.aria(record, self._names),
                 "where": box.where if folded else record["where"],
                 "facts": self._facts(box),
-                "heat": None if folded else svg.heat(record["value"]),
+                "heat": None if folded else heat(record["value"]),
                 "since": self.since[box.id],
                 "inputs": inputs[box.id],
                 "consumers": consumers[box.id],

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autodiff_kit.view.fold import Outline
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.words import sentence
 
 __all__ = ["Event", "Frame", "Steps", "Subject", "Value"]

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from autodiff_kit.view.fold import Outline
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.steps import Event, Steps
 from autodiff_kit.view.text import no_saved, saved_name, where_made
 from autodiff_kit.view.values import parameter, short

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
+from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.story_facts import Chapter, Story
-from autodiff_kit.view.svg import _drawing, _px, _style, _text, text_width
+from autodiff_kit.view.svg import graph_svg
+from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
 __all__ = ["draw", "draw_parts"]
 
@@ -74,13 +76,13 @@ def _below(above: Part, below: Part) -> Part:
 
 def _page(told: Story, part: Part) -> str:
     inside, width, height = part
-    style, scope = _style()
+    style, scope = picture_style()
     rules = re.sub(r"\s+", " ", _RULES).strip().replace("%", f".{scope}")
-    wide, high = _px(width + 2 * MARGIN), _px(height + 2 * MARGIN)
+    wide, high = pixels(width + 2 * MARGIN), pixels(height + 2 * MARGIN)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-picture adk-story {scope}" '
         f'role="img" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">'
-        f"<title>{_text(told.title)}</title><desc>{_text(str(told))}</desc>"
+        f"<title>{escaped(told.title)}</title><desc>{escaped(str(told))}</desc>"
         f'<style>{style}{rules}</style><rect class="adk-paper" width="100%" height="100%" rx="6"/>'
         f"{_at(MARGIN, MARGIN, inside)}</svg>"
     )
@@ -95,7 +97,7 @@ def _words(recording: Mapping[str, Any], told: Story) -> Part:
     for look, text, letter in (("title", told.title, BOLD), ("error", told.error, LETTER)):
         for line in wrap(text, int(width / letter)):
             parts.append(
-                f'<text class="adk-story-{look}" x="0" y="{y + 13:g}">{_text(line)}</text>'
+                f'<text class="adk-story-{look}" x="0" y="{y + 13:g}">{escaped(line)}</text>'
             )
             y += PROSE
     y += 8
@@ -107,7 +109,7 @@ def _words(recording: Mapping[str, Any], told: Story) -> Part:
 
 
 def _at(x: float, y: float, inside: str) -> str:
-    return f'<g transform="translate({_px(x)},{_px(y)})">{inside}</g>'
+    return f'<g transform="translate({pixels(x)},{pixels(y)})">{inside}</g>'
 
 
 def _disk(number: int, x: float, y: float, last: int) -> str:
@@ -116,9 +118,9 @@ def _disk(number: int, x: float, y: float, last: int) -> str:
     side = 2 * RADIUS
     corner = 4 if number == last else RADIUS
     return (
-        f'<g class="{kind}" data-place="{number}"><rect x="{_px(x - RADIUS)}" '
-        f'y="{_px(y - RADIUS)}" width="{side:g}" height="{side:g}" rx="{corner:g}"/>'
-        f'<text x="{_px(x)}" y="{_px(y + 4.2)}" text-anchor="middle">{number} </text></g>'
+        f'<g class="{kind}" data-place="{number}"><rect x="{pixels(x - RADIUS)}" '
+        f'y="{pixels(y - RADIUS)}" width="{side:g}" height="{side:g}" rx="{corner:g}"/>'
+        f'<text x="{pixels(x)}" y="{pixels(y + 4.2)}" text-anchor="middle">{number} </text></g>'
     )
 
 
@@ -153,18 +155,18 @@ def _code(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> Part:
                 start = indent + text_width(line[cut : where[2]])
                 long = text_width(line[where[2] : end])
                 parts.append(
-                    f'<rect class="adk-story-lit" x="{_px(start - 2)}" y="{_px(y + 1)}" '
-                    f'width="{_px(long + 4)}" height="{LINE - 2:g}" rx="3"/>'
+                    f'<rect class="adk-story-lit" x="{pixels(start - 2)}" y="{pixels(y + 1)}" '
+                    f'width="{pixels(long + 4)}" height="{LINE - 2:g}" rx="3"/>'
                 )
                 parts.append(_disk(n, 4 + RADIUS + STEP * k, y + LINE / 2, len(chapters)))
-            kept = _text(line[cut:]).replace(" ", "\u00a0")
+            kept = escaped(line[cut:]).replace(" ", "\u00a0")
             parts.append(
                 f'<text class="adk-story-code" x="{indent:g}" y="{y + 14:g}" textLength='
-                f'"{_px(text_width(line[cut:]))}" lengthAdjust="spacingAndGlyphs">{kept}</text>'
+                f'"{pixels(text_width(line[cut:]))}" lengthAdjust="spacingAndGlyphs">{kept}</text>'
             )
             width = max(width, indent + text_width(line[cut:]))
             y += LINE
-    size = f'width="{_px(max(width + 10, WORDS))}" height="{y + 4:g}"'
+    size = f'width="{pixels(max(width + 10, WORDS))}" height="{y + 4:g}"'
     box = f'<rect class="adk-story-paper" {size} rx="5"/>'
     return box + "".join(parts), width + 10, y + 4
 
@@ -218,7 +220,7 @@ def _graph(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> Part:
         if chapter.node is not None:
             numbers.setdefault(picture.outline.box_of[chapter.node].id, []).append(n)
     heights = {b.id: size[1] for b, size in zip(picture.outline.boxes, picture.sizes, strict=True)}
-    parts = [_drawing(picture, state)]
+    parts = [graph_svg(picture, state)]
     right, bottom = picture.layout.width, picture.layout.height
     for box, found in numbers.items():
         x, y = at[box]
@@ -240,7 +242,7 @@ def _prose(told: Story, width: float) -> tuple[str, float]:
     indent = 2 * RADIUS + 14
     room = width - indent
     for n, chapter in enumerate(told.chapters, 1):
-        label = _text(f"{n} {chapter.words.replace('`', '')}")
+        label = escaped(f"{n} {chapter.words.replace('`', '')}")
         parts.append(f'<g data-id="{n}" aria-label="{label}">')
         parts.append(_disk(n, 4 + RADIUS, y + 9, len(told.chapters)))
         y = _sentences(parts, chapter.words, indent, y, room) + 7
@@ -261,7 +263,7 @@ def _sentences(parts: list[str], words: str, x: float, y: float, width: float) -
             y = _put_line(parts, line, x, y)
             line, used = [], 0.0
         marked = (
-            f'<tspan class="adk-story-in">{_text(r[1:-1])}</tspan>' if r[0] == "`" else _text(r)
+            f'<tspan class="adk-story-in">{escaped(r[1:-1])}</tspan>' if r[0] == "`" else escaped(r)
             for r in runs
         )
         line.append("".join(marked))

@@ -13,9 +13,9 @@ from typing import Any
 from unicodedata import combining, east_asian_width
 
 from autodiff_kit.view.drawn import Drawn
-from autodiff_kit.view.fold import Box, Outline
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory

@@ -14,8 +14,9 @@ import ipywidgets
 import numpy as np
 
 import autodiff_kit as ak
-from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range
+from autodiff_kit.view.charts import Plot, drawing, legend
 from autodiff_kit.view.contours import levels, rings
+from autodiff_kit.view.scales import Scale, label, seen_range
 from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,

@@ -20,7 +20,7 @@ from autodiff_kit.autograd import enable_grad, grad
 from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.creation import tensor
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.charts import Scale, label
+from autodiff_kit.view.scales import Scale, label
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import (

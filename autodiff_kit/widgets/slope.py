@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import ipywidgets
 import numpy as np
 
-from autodiff_kit.view.charts import MINUS, Plot, Scale, drawing, label, legend, seen_range
+from autodiff_kit.view.charts import Plot, drawing, legend
+from autodiff_kit.view.scales import MINUS, Scale, label, seen_range
 from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.charts import Plot, Scale, drawing, label, spread, text_width
+from autodiff_kit.view.charts import Plot, drawing, spread
+from autodiff_kit.view.scales import Scale, label, text_width
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted, bounded
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,

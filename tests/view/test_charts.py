@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from autodiff_kit.view.charts import Plot, Scale, drawing, label, legend, seen_range, spread
+from autodiff_kit.view.charts import Plot, drawing, legend, spread
 from autodiff_kit.view.contours import levels, rings
+from autodiff_kit.view.scales import Scale, label, seen_range
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -4,7 +4,8 @@ from functools import cache
 
 import pytest
 
-from autodiff_kit.view.fold import AIM, LIMIT, outline
+from autodiff_kit.view.fold import AIM
+from autodiff_kit.view.outline import LIMIT, outline
 from tests.view import recordings
 
 

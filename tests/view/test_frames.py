@@ -7,9 +7,9 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import record
-from autodiff_kit.view.fold import outline
 from autodiff_kit.view.frames import frames
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import outline
 from autodiff_kit.view.words import memory, sentence
 from tests.view import recordings
 

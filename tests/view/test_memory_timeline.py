@@ -15,9 +15,9 @@ from autodiff_kit.record import record
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.utils.checkpoint import checkpoint
-from autodiff_kit.view.charts import text_width
 from autodiff_kit.view.memory import Timeline, timeline
 from autodiff_kit.view.memory_svg import memory_svg
+from autodiff_kit.view.scales import text_width
 
 FLOAT = 4  # bytes
 

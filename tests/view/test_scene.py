@@ -7,7 +7,8 @@ import pytest
 
 from autodiff_kit.view import build
 from autodiff_kit.view.page import deflate
-from autodiff_kit.view.svg import box_size, text_width
+from autodiff_kit.view.svg import box_size
+from autodiff_kit.view.svg_text import text_width
 from tests.view import recordings
 
 

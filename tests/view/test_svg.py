@@ -8,7 +8,10 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.view import base_svg, build, still_svg
-from autodiff_kit.view.svg import _style, box_size, heat, text_width
+from autodiff_kit.view.heat import heat
+from autodiff_kit.view.looks import picture_style
+from autodiff_kit.view.svg import box_size
+from autodiff_kit.view.svg_text import text_width
 from tests.record.cells import run
 from tests.view import goldens, recordings
 
@@ -79,7 +82,7 @@ def test_every_rule_of_a_still_is_scoped_to_its_own_class(picture):
 
 
 def test_only_the_style_of_the_same_kit_shares_a_scope():
-    text, scope = _style()
+    text, scope = picture_style()
 
     assert text.count(f".{scope}") > 5
     assert not re.search(r"%s|adk-root", text)
@@ -124,7 +127,7 @@ def test_leaf_op_fold_and_ghost_differ_in_more_than_colour():
 
     assert corners["adk-leaf"] != corners["adk-op"]  # round against square
     assert len(elements(svg, "adk-stack")) == 2  # sheets behind
-    assert ".adk-ghost .adk-box{fill:none;stroke-dasharray:" in _style()[0]
+    assert ".adk-ghost .adk-box{fill:none;stroke-dasharray:" in picture_style()[0]
 
 
 def test_boxes_keep_their_size_while_stepping():
@@ -199,7 +202,7 @@ def test_a_box_has_a_line_for_its_gradient_only_if_it_gets_one():
 
 
 def palette(scheme):
-    style = _style()[0]
+    style = picture_style()[0]
     found = dict(re.findall(r"--adk-([\w-]+):([^;]+);", style.split("}")[0]))
     if scheme == "dark":
         dark = re.search(r"@media \(prefers-color-scheme:dark\)\{[^{]*\{(.*?)\}", style)[1]
@@ -240,7 +243,7 @@ def test_lines_stand_out_from_the_paper(scheme, line):
 
 
 def test_old_viewers_without_variables_get_the_light_colours_written_out():
-    style = _style()[0]
+    style = picture_style()[0]
 
     for name, value in re.findall(r"(fill|stroke):(var\([^;}]*\))", style):
         before = style[: style.index(f"{name}:{value}")].rstrip(";")

@@ -1,0 +1,268 @@
+"""What is drawn of a recording: one box per node, or, when there are too many, folded boxes.
+
+After reading you can say which boxes and arrows a picture has. A graph of up to 300 nodes is drawn
+whole; a larger one is folded (``fold.py``), and a leaf goes into the fold that alone uses it. Read
+next: ``frames.py``, where a folded box is one step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autodiff_kit.view.fold import AIM, Folder, Run
+from autodiff_kit.view.labels import word
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.values import TIMES
+from autodiff_kit.view.written import Written
+
+__all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]
+
+LIMIT = 300  # a graph of so many nodes is drawn whole
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box of the drawing.
+
+    Attributes
+    ----------
+    id : str
+        The node's number, ``"3"``; ``"fold0"`` for a folded box.
+    kind : str
+        ``"leaf"``, ``"op"`` or ``"fold"``.
+    nodes : sequence of int
+        What it stands for, in order of creation.
+    title, of : str
+        Of a fold: ``"iterations 2 to 499"`` and ``"for i in range(500)"``.
+    count : str
+        Of a fold: how many times, as shown beside the title.
+    where : list or None
+        Of a fold: the source it stands for.
+    """
+
+    id: str
+    kind: str
+    nodes: Sequence[int]
+    title: str = ""
+    of: str = ""
+    count: str = ""
+    where: list[Any] | None = None
+
+    def key(self, nodes: Sequence[Mapping[str, Any]]) -> list[int] | None:
+        """Return by what a fold of operations can be opened: its first and last operation."""
+        made = [n for n in self.nodes if nodes[n]["kind"] == "op"] if self.kind == "fold" else []
+        return [made[0], made[-1]] if len(made) > 1 else None
+
+    @property
+    def heading(self) -> str:
+        """Return ``"iterations 2 to 499 of for i in range(500)"``."""
+        return f"{self.title} of {self.of}" if self.of else self.title
+
+
+@dataclass(slots=True)
+class Edge:
+    """An arrow between two boxes; ``ghost`` where no gradient can come back along it."""
+
+    id: str
+    source: str
+    target: str
+    arg: str
+    ghost: bool
+
+
+@dataclass(slots=True)
+class Outline:
+    """Boxes in an order in which every arrow leads from an earlier to a later one."""
+
+    boxes: list[Box]
+    box_of: list[Box]  # by node
+    edges: list[Edge] = field(default_factory=list)
+    edge_at: dict[tuple[int, int], Edge] = field(default_factory=dict)  # (node, place of input)
+
+    def body(self, box: Box, nodes: Sequence[Mapping[str, Any]]) -> str:
+        """Return what a fold hides: so many times each op, so many leaves."""
+        ops = Counter(word(nodes[n]["op"]) for n in box.nodes if nodes[n]["kind"] == "op")
+        leaves = sum(nodes[n]["kind"] == "leaf" for n in box.nodes)
+        parts = [f"{n:,} {TIMES} {name}" for name, n in ops.most_common(6)]
+        if len(ops) > 6:
+            parts.append(f"{len(ops) - 6} more kinds")
+        if leaves:
+            parts.append(f"{leaves:,} {'leaf' if leaves == 1 else 'leaves'}")
+        return ", ".join(parts)
+
+
+def outline(
+    recording: Mapping[str, Any],
+    fold: Sequence[int] | bool | None = None,
+    opened: Sequence[Sequence[int]] = (),
+) -> Outline:
+    """Decide on the boxes and arrows of a recording.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes``, ``scopes``.
+    fold : None, bool or sequence of int
+        None and True fold what is too large; False folds nothing as long as there are no more than
+        300 nodes; a sequence names scopes to fold in any case.
+    opened : sequence of (first, last) operation
+        Folds to open, by ``Box.key``; with too many open, those close that were opened first.
+
+    Returns
+    -------
+    Outline
+
+    Raises
+    ------
+    ValueError
+        If ``fold`` names a scope that the recording does not have.
+    """
+    nodes = recording["nodes"]
+    runs: list[Run] = []
+    if fold is not None and not isinstance(fold, bool):
+        runs = Folder(recording).chosen(fold)
+    if len(nodes) > LIMIT:
+        runs = Folder(recording).fitting(runs)
+    if opened and runs:
+        folder = Folder(recording)
+        while opened:
+            wider = folder.open(runs, opened)
+            if len(_boxes(nodes, wider, keep_named=False).boxes) <= LIMIT:
+                runs = wider
+                break
+            first, last = opened[-1]  # what is around it stays open
+            others = [key for key in opened if not (key[0] <= first and last <= key[1])]
+            close = (others or opened)[0]
+            opened = [key for key in opened if key != close]
+    found = _boxes(nodes, runs, keep_named=True)
+    if len(found.boxes) > LIMIT:
+        found = _boxes(nodes, runs, keep_named=False)
+    if len(found.boxes) > LIMIT:
+        found = _with_leaves_folded(nodes, found)
+    _connect(nodes, found, Written(recording))
+    return found
+
+
+def _boxes(nodes: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, keep_named: bool) -> Outline:
+    """Make the boxes; a leaf that only one fold uses goes into that fold.
+
+    Unless there is room for it and the learner will look for its ``.grad``.
+    """
+    ops = [n["id"] for n in nodes if n["kind"] == "op"]
+    fold_of: dict[int, int] = {}
+    members: list[list[int]] = []
+    for number, run in enumerate(runs):
+        members.append(ops[run.first : run.last + 1])
+        fold_of.update(dict.fromkeys(members[-1], number))
+    users: dict[int, set[int | None]] = {}
+    for node in ops:
+        for source in nodes[node]["inputs"]:
+            if "node" in source and nodes[source["node"]]["kind"] == "leaf":
+                users.setdefault(source["node"], set()).add(fold_of.get(node))
+    for leaf, folds in users.items():
+        only = next(iter(folds)) if len(folds) == 1 else None
+        if keep_named and nodes[leaf]["name"] and nodes[leaf]["requires_grad"]:
+            continue
+        if only is not None:
+            members[only].append(leaf)
+            fold_of[leaf] = only
+    made: dict[int, Box] = {}
+    for number, run in enumerate(runs):
+        inside = tuple(sorted(members[number]))
+        made[ops[run.last]] = Box(
+            f"fold{number}", "fold", inside, run.title, run.of, run.count, run.where
+        )
+    outputs = outputs_of(nodes)
+    for node in nodes:
+        group = outputs.get(node["id"], (node["id"],))
+        whole = not any(n in fold_of for n in group)  # one box for one node of PyTorch's
+        if node["id"] not in fold_of and not (whole and node.get("part_of") is not None):
+            made[node["id"]] = Box(
+                str(node["id"]), node["kind"], tuple(group) if whole else (node["id"],)
+            )
+    # A fold stands where its last operation was: all its inputs are older, all its users younger.
+    boxes = [made[place] for place in sorted(made)]
+    at = {n: box for box in boxes for n in box.nodes}
+    return Outline(boxes, [at[n] for n in range(len(nodes))])
+
+
+def outputs_of(nodes: Sequence[Mapping[str, Any]]) -> dict[int, list[int]]:
+    """Return, for the outputs of nodes that have several, all outputs of the same node."""
+    groups: dict[int, list[int]] = {}
+    for node in nodes:
+        first = node.get("part_of")
+        if first is not None:
+            groups.setdefault(first, [first]).append(node["id"])
+    return {n: group for group in groups.values() for n in group}
+
+
+def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> Outline:
+    """Fold leaves that the same boxes use, and, if there are still too many, any leaves."""
+    users: dict[int, set[str]] = {}
+    for node in nodes:
+        for source in node.get("inputs", ()):
+            if "node" in source:
+                users.setdefault(source["node"], set()).add(found.box_of[node["id"]].id)
+    leaves = [b.nodes[0] for b in found.boxes if b.kind == "leaf"]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for leaf in leaves:
+        groups.setdefault(tuple(sorted(users.get(leaf, ()))), []).append(leaf)
+    room = LIMIT - (len(found.boxes) - len(leaves))
+    together: list[list[int]] = []
+    left = len(leaves)
+    for group in sorted(groups.values(), key=lambda g: (-len(g), g)):
+        if left > min(room, AIM) and len(group) > 1:
+            together.append(group)
+            left -= len(group) - 1
+    if left > room:
+        step = -(-len(leaves) // room)
+        together = [leaves[i : i + step] for i in range(0, len(leaves), step)]
+    names = Names({"nodes": nodes, "ops": {}})
+    hidden = {leaf for group in together for leaf in group if len(group) > 1}
+    boxes = [b for b in found.boxes if b.kind != "leaf" or b.nodes[0] not in hidden]
+    for group in together:
+        if len(group) > 1:
+            number = sum(b.kind == "fold" for b in boxes)
+            title = f"{len(group):,} leaves"
+            of = f"{names.name(group[0])} to {names.name(group[-1])}"
+            count = f"{TIMES} {len(group):,}"
+            boxes.append(Box(f"fold{number}", "fold", tuple(group), title, of, count))
+    # Leaves have no inputs, so a fold of leaves may stand where its first one was.
+    is_leaves = {b.id for b in boxes if all(nodes[n]["kind"] == "leaf" for n in b.nodes)}
+    boxes.sort(key=lambda b: b.nodes[0] if b.id in is_leaves else max(b.nodes))
+    at = {n: box for box in boxes for n in box.nodes}
+    return Outline(boxes, [at[n] for n in range(len(nodes))])
+
+
+def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline, written: Written) -> None:
+    """Draw an arrow per argument, in the order of the source; from or to a fold, one per box."""
+    between: dict[tuple[str, str], Edge] = {}
+    drawn: set[str] = set()
+    for box in found.boxes:
+        drawn.add(box.id)
+        made = nodes[box.nodes[0]].get("from")
+        if box.kind == "leaf" and made is not None and found.box_of[made].id in drawn:
+            start = found.box_of[made].id  # the same values: no gradient goes back there
+            found.edges.append(Edge(str(len(found.edges)), start, box.id, "", ghost=True))
+        for n in box.nodes:
+            inputs = nodes[n].get("inputs", ())
+            for place in range(len(inputs)) if box.kind == "fold" else written.order(n):
+                source = inputs[place]
+                if "node" not in source or (start := found.box_of[source["node"]]) is box:
+                    continue
+                pair = (start.id, box.id)
+                folded = start.kind == "fold" or box.kind == "fold"
+                ghost = not (nodes[n]["recorded"] and nodes[source["node"]]["recorded"])
+                together = folded or (len(box.nodes) > 1 and len(start.nodes) == 1)
+                edge = between.get(pair) if together else None
+                if edge is not None:
+                    edge.ghost &= ghost
+                else:
+                    arg = "" if folded else str(source["arg"])
+                    edge = Edge(str(len(found.edges)), *pair, arg, ghost)
+                    found.edges.append(edge)
+                    between[pair] = edge
+                found.edge_at[n, place] = edge
