@@ -42,7 +42,7 @@ class _AsOperators(ast.NodeTransformer):
 
 @lru_cache(maxsize=1024)
 def parsed(text: str) -> ast.expr | None:
-    """Return the syntax tree of an expression; None for what is no Python."""
+    """Return the syntax tree of an expression, to be read only; None for what is no Python."""
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -263,7 +264,7 @@ class Facts:
                 f"stay in tensors: use `{inner}` itself instead of `{self.text(where)}`, and what "
                 f"comes of it instead of `{written[1]}`"
             )
-        argument = _Stay().visit(copied.args[0])  # type: ignore[attr-defined]
+        argument = _Stay().visit(deepcopy(copied.args[0]))  # type: ignore[attr-defined]
         if any(
             isinstance(n, ast.Name) and n.id in ("np", "numpy", "math") for n in ast.walk(argument)
         ):
