@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.core.base import TensorBase, wrap, writable
+from autodiff_kit.core.base import TensorBase, next_number, wrap
+from autodiff_kit.core.memory import writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.observer import installed
-from autodiff_kit.core.versions import next_number
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import (

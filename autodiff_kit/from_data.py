@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes
-from autodiff_kit.core.base import ARRAYS, TensorBase, wrap
+from autodiff_kit.core.base import ARRAYS, INFERENCE, TensorBase, wrap
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.versions import INFERENCE, on_own_storage
+from autodiff_kit.core.versions import on_own_storage
 from autodiff_kit.errors import error, warn_of_scalar
 
 __all__ = ["begin_legacy", "from_data", "from_numpy", "legacy_array", "made", "numpy_type"]

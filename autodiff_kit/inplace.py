@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.core.base import TensorBase, share, wrap, writable
+from autodiff_kit.core.base import INFERENCE, TensorBase, next_number, wrap
 from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.memory import share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import ACCUMULATE
-from autodiff_kit.core.versions import INFERENCE, memory_of, next_number, note_change
+from autodiff_kit.core.versions import memory_of, note_change
 from autodiff_kit.core.view_nodes import DEFAULT, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes, ops
-from autodiff_kit.core.base import Own, TensorBase, share, wrap, writable
+from autodiff_kit.core.base import INFERENCE, Own, TensorBase, wrap
+from autodiff_kit.core.memory import share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import (
-    INFERENCE,
     changes_of,
     memory_of,
     note_detached,

@@ -15,7 +15,8 @@ import numpy as np
 
 from autodiff_kit import assignment, inplace, ops, views
 from autodiff_kit.autograd.backward import backward
-from autodiff_kit.core.base import TensorBase, check_grad, register
+from autodiff_kit.core.base import TensorBase, register
+from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.shown import named

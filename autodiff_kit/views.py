@@ -17,12 +17,13 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit import ops
-from autodiff_kit.core.base import TensorBase, share, wrap
+from autodiff_kit.core.base import INFERENCE, TensorBase, last_change, wrap
 from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.messages import operation
 from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.node import AccumulateGrad
-from autodiff_kit.core.versions import INFERENCE, changes_of, last_change, memory_of
+from autodiff_kit.core.versions import changes_of, memory_of
 from autodiff_kit.core.view_nodes import DEFAULT, DETACHED, INFERENCE_MODE, NO_GRAD, Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.signatures import full_name

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from autodiff_kit.core.base import ARRAYS, TensorBase, gradient_of, share, wrap
+from autodiff_kit.core.base import ARRAYS, TensorBase, next_number, wrap
 from autodiff_kit.core.hooks import (
     as_gradient,
     check_replacement,
@@ -21,12 +21,11 @@ from autodiff_kit.core.hooks import (
     separate,
     together,
 )
+from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import as_seen, running
-from autodiff_kit.core.op import Value
-from autodiff_kit.core.shown import RELEASED
-from autodiff_kit.core.versions import next_number
+from autodiff_kit.core.op import RELEASED, Value
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change

@@ -16,7 +16,8 @@ from autodiff_kit.autograd.accumulate import showing
 from autodiff_kit.autograd.engine import unbroadcast
 from autodiff_kit.autograd.forms import run_backward
 from autodiff_kit.autograd.grad_mode import no_grad
-from autodiff_kit.core.base import TensorBase, gradient_of, share, wrap
+from autodiff_kit.core.base import TensorBase, wrap
+from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.versions import memory_of

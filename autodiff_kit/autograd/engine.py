@@ -28,13 +28,11 @@ from autodiff_kit.autograd.accumulate import (
     release,
     run_hooks,
 )
-from autodiff_kit.core.base import wrap
+from autodiff_kit.core.base import last_change, wrap
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Observer
-from autodiff_kit.core.op import ACCUMULATE, Value
+from autodiff_kit.core.op import ACCUMULATE, RELEASED, Value
 from autodiff_kit.core.outputs import OutputNode, cotangent_of
-from autodiff_kit.core.shown import RELEASED
-from autodiff_kit.core.versions import last_change
 from autodiff_kit.ops import sum_to
 
 __all__ = ["run", "unbroadcast"]

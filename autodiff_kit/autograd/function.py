@@ -18,17 +18,17 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.autograd.graph import Packed, current_hooks
-from autodiff_kit.core.base import refuse_to_save, share, wrap
+from autodiff_kit.core.base import INFERENCE, last_change, next_number, wrap
 from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.memory import refuse_to_save, share
 from autodiff_kit.core.messages import released_message, saved_changed
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node, WideNode
 from autodiff_kit.core.node_hooks import as_tensors
 from autodiff_kit.core.observer import installed
-from autodiff_kit.core.op import Op, Rule, Value
+from autodiff_kit.core.op import RELEASED, Op, Rule, Value
 from autodiff_kit.core.outputs import OutputNode
-from autodiff_kit.core.shown import RELEASED
-from autodiff_kit.core.versions import INFERENCE, changes_of, last_change, next_number, note_change
+from autodiff_kit.core.versions import changes_of, note_change
 from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
 from autodiff_kit.dtypes import from_numpy_dtype
 from autodiff_kit.errors import error

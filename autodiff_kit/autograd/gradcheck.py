@@ -17,7 +17,8 @@ import numpy as np
 
 from autodiff_kit.autograd.backward import grad
 from autodiff_kit.autograd.grad_mode import enable_grad
-from autodiff_kit.core.base import share, wrap
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.memory import share
 from autodiff_kit.creation import rand, zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.tensor import Tensor

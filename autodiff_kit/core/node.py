@@ -11,18 +11,14 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from autodiff_kit.core.base import ARRAYS, TensorBase, wrap
-from autodiff_kit.core.hooks import Hooks
-from autodiff_kit.core.messages import changed_message, released_message
-from autodiff_kit.core.node_hooks import NodeHooks
+from autodiff_kit.core.base import ARRAYS, TensorBase, next_number, wrap
 from autodiff_kit.core.op import ACCUMULATE, Op, Value
-from autodiff_kit.core.shown import RELEASED, Shown
-from autodiff_kit.core.versions import changes_of, check_input, next_number
+from autodiff_kit.core.shown import Shown
 
 __all__ = ["AccumulateGrad", "Node", "WideNode"]
 
 
-class Node(NodeHooks, Shown):
+class Node(Shown):
     """One application of an op: what its rules will need, and where its inputs came from.
 
     Two edge slots and raw arrays instead of tuples and Tensors keep a node at one object for the
@@ -46,6 +42,7 @@ class Node(NodeHooks, Shown):
     rest : tuple
         Whatever else the rules read: parameters, shapes, further inputs.
     hooks : Hooks or None
+        What the learner wants called when this node's gradient is complete.
     """
 
     __slots__ = ("edge0", "edge1", "hooks", "number", "op", "out", "rest", "shape", "x", "y")
@@ -61,7 +58,7 @@ class Node(NodeHooks, Shown):
     x: Value
     y: Value
     rest: tuple[Any, ...]
-    hooks: Hooks | None
+    hooks: Any
 
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (name of the input, node that made it or None) for every tensor input."""
@@ -90,24 +87,6 @@ class Node(NodeHooks, Shown):
             named = zip(self.op.rest, rest, strict=False)
             rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in named)
         return out, x, y, rest
-
-    def check_saved(self) -> None:
-        """Refuse to use a saved value that was changed in place, or one that is gone.
-
-        Raises
-        ------
-        RuntimeError
-            With PyTorch's words for either case.
-        """
-        if self.out is RELEASED:
-            raise RuntimeError(released_message(self))
-        for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
-            for array in getattr(value, "given", (value,)):  # of indices, what they were made of
-                changes = changes_of(array)
-                if changes and changes[-1] > self.number:
-                    raise RuntimeError(changed_message(self, which, array, changes))
-                if changes is not None and which and array is value:
-                    check_input(self, which, value, changes)
 
 
 class WideNode(Node):

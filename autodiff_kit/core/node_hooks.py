@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autodiff_kit.core.base import ARRAYS, gradient_of
+from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.hooks import (
     Hooks,
     RemovableHandle,
@@ -21,6 +21,7 @@ from autodiff_kit.core.hooks import (
     separate,
     together,
 )
+from autodiff_kit.core.memory import gradient_of
 from autodiff_kit.core.op import OPS, Op, Value
 from autodiff_kit.errors import error
 

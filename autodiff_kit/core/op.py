@@ -8,18 +8,18 @@ by position. Read next: ``node.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Protocol
 
-from autodiff_kit.core.shown import add_saved_attribute
-
-__all__ = ["ACCUMULATE", "OPS", "Op", "OpFunction", "Rule", "Value"]
+__all__ = ["ACCUMULATE", "OPS", "RELEASED", "Op", "OpFunction", "Rule", "Value"]
 
 # A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
 Value = Any
 
 OPS: dict[str, Op] = {}
+RELEASED: Final = "released"  # what stands in ``node.out`` after backward has freed the node
 _VARIADIC = 0x04  # inspect.CO_VARARGS; importing inspect takes a tenth of what NumPy takes
 
 
@@ -42,18 +42,14 @@ class Rule:
 
 
 class OpFunction(Protocol):
-    """What ``@op`` makes of a declaration: a function, with ``.vjp`` to add a rule."""
+    """What ``@op`` makes of a declaration: a function, with ``.vjp(wrt, tex)`` to add a rule."""
 
     op: Op
+    vjp: Callable[..., Callable[..., Callable[..., Value]]]
     __name__: str
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the op: to Tensors, or inside of a rule to arrays."""
-
-    def vjp(
-        self, wrt: str, tex: str = ""
-    ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-        """Declare the rule for the input ``wrt``: decorate a function ``(g, names ...)``."""
 
 
 class Op:
@@ -78,42 +74,48 @@ class Op:
         Whether any rule reads the values of a tensor; whether one of those is in ``rest``.
     is_whole : bool
         Whether a visit always calls all rules, as those of a Function: they are one ``backward``.
+
+    The further options of a declaration, which the class lists, are explained in ``ops/table.py``.
     """
 
-    is_whole = several = False  # here: an Op of 30 attributes takes four times the memory
+    is_whole = several = frees = False
+    dtypes, layout, keeps_type = "promote", "", 0
+    by_products: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
+    whole: Callable[..., None] | None = None
+    on_error: Callable[..., str] | None = None
+    saved_as: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(self, forward: Callable[..., Any], text: str, tex: str, **options: Any) -> None:
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        text: str,
+        tex: str,
+        *,
+        node: str = "",
+        view: bool = False,
+        **options: Any,
+    ) -> None:
         code = forward.__code__
         names, count = code.co_varnames, code.co_argcount + code.co_kwonlyargcount
         self.forward, self.name = forward, forward.__name__.strip("_")
-        self.node_name = options.pop("node") or f"{self.name.title().replace('_', '')}Backward0"
+        self.node_name = node or f"{self.name.title().replace('_', '')}Backward0"
         self.text, self.tex, self.doc = text, tex or text, forward.__doc__ or ""
-        self.is_variadic = bool(code.co_flags & _VARIADIC)
+        self.is_variadic, self.is_view = bool(code.co_flags & _VARIADIC), view
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
         self.params = names[code.co_argcount : count]
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
-        self.is_view: bool = options.pop("view", False)
-        if options.pop("several", False):
-            self.several = True
-        frees: bool = options.pop("frees", False)
-        self.dtypes: str = options.pop("dtypes", "promote")
-        self.layout: str = options.pop("layout", "")
-        self.by_products: tuple[str, ...] = options.pop("by_products", ())
-        self.keeps_type: int = options.pop("keeps_type", 0)
-        self.operands: tuple[str, ...] = options.pop("operands", ())
-        self.whole: Callable[..., None] | None = options.pop("whole", None)
-        self.on_error: Callable[..., str] | None = options.pop("on_error", None)
-        self.saved_as: dict[str, str] = {"x": "self", "y": "other", "out": "result"}
-        self.saved_as |= {"x_shape": "self_sym_sizes", "y_shape": "other_sym_sizes"}
-        self.saved_as |= options.pop("saved_as", {})
-        if options:
-            raise TypeError(f"op {self.name!r}: unknown options {sorted(options)}")
+        if not options.keys() <= _OPTIONS:
+            unknown = sorted(options.keys() - _OPTIONS)
+            raise TypeError(f"op {self.name!r}: unknown options {unknown}")
+        for option, value in options.items():
+            setattr(self, option, value)
         self.function: OpFunction  # which declares and applies it; set by ``op``
         self.rules: dict[str, Rule] = {}
         self.rule0 = self.rule1 = _no_rule
         self.rules_of_more: Any = [_no_rule] * (len(self.inputs) - 2)
         self.rest: list[str] = []
-        self.saves = self.saves_rest = frees
+        self.saves = self.saves_rest = self.frees
 
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
         """Bring a rule into positional form and work out what it makes nodes save.
@@ -157,8 +159,9 @@ class Op:
             return by_position(*saved)
 
         place(at_first)
-        for name in rule.reads:
-            add_saved_attribute(self.saved_as.get(name, name))
+
+
+_OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"is_whole", "add_rule"}
 
 
 def _no_rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_kit.core.base import next_number
 from autodiff_kit.core.hooks import Gradients
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op, Rule, Value
-from autodiff_kit.core.versions import next_number
 
 __all__ = ["OutputNode", "SharedNode", "cotangent_of"]
 

@@ -6,28 +6,34 @@ a gradient. Read next: ``autograd/engine.py``.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.messages import released_message
+from autodiff_kit.core.messages import changed_message, released_message
+from autodiff_kit.core.node_hooks import NodeHooks
+from autodiff_kit.core.op import RELEASED, Op
+from autodiff_kit.core.versions import changes_of, check_input
 from autodiff_kit.dtypes import result_dtype
 
-__all__ = ["RELEASED", "Shown", "add_saved_attribute", "named"]
+__all__ = ["Shown", "named"]
 
-RELEASED: Final = "released"  # what stands in ``node.out`` after backward has freed the node
-
+# PyTorch's names of what is saved, where an op does not say otherwise.
+_SAVED_AS = {"x": "self", "y": "other", "out": "result"}
+_SAVED_AS |= {"x_shape": "self_sym_sizes", "y_shape": "other_sym_sizes"}
 _NOT_SHOWN = (
     "_dtype",
     "_strides",
     "tensors_shape",
 )  # saved for rules, but PyTorch has no _saved_ of them
 _classes: dict[tuple[str, Any], Any] = {}
+_seen: set[str] = set()  # the names of the ops whose nodes have been looked at
 
 
-class Shown:
-    """Mixed into ``Node``."""
+class Shown(NodeHooks):
+    """Mixed into ``Node``: all that it offers besides its place in a graph."""
 
     __slots__ = ()
 
@@ -66,44 +72,66 @@ class Shown:
     def __dir__(self: Any) -> list[str]:
         own = [n for n in super().__dir__() if not n.startswith("_saved_")]
         kept = (*self.saved(), *(n for n in self.op.rest if not n.endswith(_NOT_SHOWN)))
-        return [*own, *(f"_saved_{self.op.saved_as.get(n, n)}" for n in dict.fromkeys(kept))]
+        return [*own, *(f"_saved_{_saved_as(self.op, n)}" for n in dict.fromkeys(kept))]
+
+    def check_saved(self: Any) -> None:
+        """Refuse to use a saved value that was changed in place, or one that is gone.
+
+        Raises
+        ------
+        RuntimeError
+            With PyTorch's words for either case.
+        """
+        if self.out is RELEASED:
+            raise RuntimeError(released_message(self))
+        for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
+            for array in getattr(value, "given", (value,)):  # of indices, what they were made of
+                changes = changes_of(array)
+                if changes and changes[-1] > self.number:
+                    raise RuntimeError(changed_message(self, which, array, changes))
+                if changes is not None and which and array is value:
+                    check_input(self, which, value, changes)
 
 
 def _unpromoted(edge: Any) -> Any:
     return edge.edge0 if edge is not None and edge.op.name == "promote" else edge
 
 
-def add_saved_attribute(name: str) -> None:
-    """Give nodes the attribute ``_saved_<name>``, as PyTorch's have.
+def _saved_as(op: Op, name: str) -> str:
+    return op.saved_as.get(name) or _SAVED_AS.get(name, name)
+
+
+def _add_saved_attributes(op: Op) -> None:
+    """Give nodes the attributes ``_saved_<name>`` that PyTorch's of this op have.
 
     Properties, because a ``__getattr__`` would make every other attribute three times slower.
     """
-
-    def saved(node: Any) -> Any:
-        if node.out is RELEASED:
-            raise RuntimeError(released_message(node))
-        return _saved_attribute(node, name)
-
-    if not name.endswith(_NOT_SHOWN) and not hasattr(Shown, f"_saved_{name}"):
-        setattr(Shown, f"_saved_{name}", property(saved))
+    _seen.add(op.name)
+    for name in {name for rule in op.rules.values() for name in rule.reads}:
+        attribute = f"_saved_{_saved_as(op, name)}"
+        if not name.endswith(_NOT_SHOWN) and not hasattr(Shown, attribute):
+            setattr(Shown, attribute, property(partial(_saved_attribute, attribute)))
 
 
-def _saved_attribute(node: Any, name: str) -> Any:
+def _saved_attribute(attribute: str, node: Any) -> Any:
     """Return a tensor for tensor operands, else the value.
 
     None if this op can save it, but was not asked to: no rule in use reads it.
     """
     op = node.op
+    names = ("out", *op.inputs[:2], *op.rest)
+    own = [name for name in names if f"_saved_{_saved_as(op, name)}" == attribute]
+    if not own:
+        raise AttributeError(f"'{op.node_name}' object has no attribute '{attribute}'")
+    if node.out is RELEASED:
+        raise RuntimeError(released_message(node))
     out, x, y, rest = node.rebuilt()
     values = {"out": out, **dict(zip(op.inputs, (x, y), strict=False))}
     values |= dict(zip(op.rest, rest, strict=False))
-    for own, value in values.items():
-        if op.saved_as.get(own, own) != name:
-            continue
-        if own in op.inputs and isinstance(value, int | float):
-            value = result_dtype(value).type(value)
-        return wrap(value) if isinstance(value, np.ndarray | np.generic) else _same_leaf(value)
-    raise AttributeError(f"'{op.node_name}' object has no attribute '_saved_{name}'")
+    value = values[own[0]]
+    if own[0] in op.inputs and isinstance(value, int | float):
+        value = result_dtype(value).type(value)
+    return wrap(value) if isinstance(value, np.ndarray | np.generic) else _same_leaf(value)
 
 
 def _same_leaf(value: Any) -> Any:
@@ -119,6 +147,8 @@ def named(node: Any) -> Any:
     attribute would have to find out which, and a graph would cost a sixth more.
     """
     node = None if node is None else node.shown
+    if node is not None and node.op.name not in _seen:
+        _add_saved_attributes(node.op)
     kind: Any = type(node)
     if node is not None and kind.__name__ in ("Node", "WideNode", "SharedNode"):
         key = node.name().split("::")[-1], kind

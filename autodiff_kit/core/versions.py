@@ -10,38 +10,18 @@ over the same bytes (``on_own_counter``). Read next: ``node.py``.
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.base import last_change, next_number
 from autodiff_kit.errors import error
 
-__all__ = ["INFERENCE", "Changes", "changes_of", "check_input", "last_change", "memory_of"]
+__all__ = ["Changes", "changes_of", "check_input", "memory_of"]
 __all__ += ["note_change", "note_detached", "note_moved", "note_replaced", "on_own_counter"]
 __all__ += ["on_own_storage"]
-
-next_number = (
-    itertools.count().__next__
-)  # of nodes and of changes: what is younger has a higher one
-
-
-class LastChange:
-    """When the latest change in place happened.
-
-    A node that is younger cannot have saved what was changed since, so backward looks closer at
-    older nodes only: one comparison per node.
-    """
-
-    __slots__ = ("number",)
-
-    def __init__(self) -> None:
-        self.number = -1
-
-
-last_change = LastChange()
 
 
 class Changes(list[int]):
@@ -83,9 +63,6 @@ class Changes(list[int]):
         """Return how many changes there were before the node of this number."""
         return self.dropped + sum(change < number for change in self)
 
-
-# Stands in ``_changes`` of tensors made under inference_mode, which have no version counter.
-INFERENCE = Changes()
 
 _changes: dict[int, Changes] = {}  # by the id of the memory; goes with it
 _outliving: dict[int, Any] = {}  # NumPy scalars, changed since, that nodes may have; by id

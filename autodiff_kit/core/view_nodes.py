@@ -9,11 +9,11 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from autodiff_kit.core.base import INFERENCE, last_change, next_number
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.op import ACCUMULATE
 from autodiff_kit.core.shown import named
-from autodiff_kit.core.versions import INFERENCE, last_change, next_number
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
-from autodiff_kit.core.base import share
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error

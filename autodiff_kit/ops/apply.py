@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.core.base import ARRAYS, TensorBase, share, wrap
+from autodiff_kit.core.base import ARRAYS, INFERENCE, TensorBase, next_number, wrap
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
 from autodiff_kit.core.op import Op
-from autodiff_kit.core.versions import INFERENCE, next_number
 from autodiff_kit.core.view_nodes import note_view
 from autodiff_kit.ops.layouts import laid_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message

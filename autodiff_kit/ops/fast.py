@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import ARRAYS, share, tensor_class
+from autodiff_kit.core.base import ARRAYS, INFERENCE, next_number, tensor_class
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
 from autodiff_kit.core.op import Op, Value
-from autodiff_kit.core.versions import INFERENCE, next_number
 from autodiff_kit.core.view_nodes import note_view
 from autodiff_kit.ops.apply import apply
 from autodiff_kit.ops.messages import shape_message

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from autodiff_kit.core.base import TensorBase, refuse_to_save
+from autodiff_kit.core.base import INFERENCE, TensorBase
+from autodiff_kit.core.memory import refuse_to_save
 from autodiff_kit.core.op import Value
-from autodiff_kit.core.versions import INFERENCE
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error, warn_of_list_key
 from autodiff_kit.ops.checks import Ints

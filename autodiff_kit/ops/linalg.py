@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import TensorBase, share
+from autodiff_kit.core.base import TensorBase
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.op import OpFunction, Value
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import c_type, tensor_type

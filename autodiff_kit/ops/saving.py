@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.op import Op, Value
-from autodiff_kit.core.versions import INFERENCE
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 

@@ -73,7 +73,7 @@ def op(
 
             return register
 
-        function.vjp = vjp  # type: ignore[method-assign]
+        function.vjp = vjp
         for wrt, rule, formula in rules:
             row.add_rule(wrt, rule, formula)
         return function

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import share, wrap
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import enable_grad
-from autodiff_kit.core.base import share
+from autodiff_kit.core.base import INFERENCE
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.versions import INFERENCE, note_change
+from autodiff_kit.core.versions import note_change
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import clear_grad, type_name
 from autodiff_kit.tensor import Tensor

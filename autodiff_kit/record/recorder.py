@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.core.base import next_number
 from autodiff_kit.core.hooks import Gradients
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
-from autodiff_kit.core.versions import next_number
 from autodiff_kit.record.events import Input, Packer, Saved, Value
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (

@@ -15,10 +15,11 @@ from typing import Any
 
 from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.autograd.graph import saved_tensors_hooks
-from autodiff_kit.core.base import refuse_to_save
+from autodiff_kit.core.base import next_number
+from autodiff_kit.core.memory import refuse_to_save
 from autodiff_kit.core.messages import saved_changed
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.versions import changes_of, next_number
+from autodiff_kit.core.versions import changes_of
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
 from autodiff_kit.random import default_generator

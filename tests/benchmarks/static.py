@@ -66,7 +66,7 @@ def _cases(ak: Any) -> dict[str, tuple[Callable[..., Any], list[Any]]]:
 def static(rounds: int) -> None:
     """Print static / dynamic, per workload."""
     import autodiff_kit as ak
-    from autodiff_kit.core.versions import next_number
+    from autodiff_kit.core.base import next_number
     from autodiff_kit.static import StaticGraph
 
     print(f"whole step, static / dynamic, median of {rounds} rounds\n")

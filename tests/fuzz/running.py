@@ -19,9 +19,9 @@ import numpy as np
 import autodiff_kit
 import autodiff_kit.nn.functional
 import autodiff_kit.utils.checkpoint
+from autodiff_kit.core.base import next_number
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.observer import Observer
-from autodiff_kit.core.versions import next_number
 from tests.fuzz.writing import PRELUDE, Writer
 from tests.parity import require_torch
 
