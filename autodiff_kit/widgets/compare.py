@@ -299,7 +299,7 @@ class Compare(FunctionLab):
         dynamic_time, static_time = (micro(self.seconds[name]) for name in ("dynamic", "static"))
         self._time.value = (
             f"{what}: dynamic {dynamic_time}, static {static_time}, {self.times_as_fast:.1f} times "
-            f"as fast: measured just now, on this machine; medians of up to {MOST} calls."
+            f"as fast: measured just now, on this machine; medians of up to {MOST} timings."
         )
 
 

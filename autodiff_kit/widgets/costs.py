@@ -110,7 +110,9 @@ class Costs(Lab):
         names = [name for name, _ in self._ways]
         self.seconds = {n: list(s) for n, s in zip(names, zip(*rows, strict=True), strict=True)}
         times = self._table("Time of a call", self._time)
-        said = f"Measured just now, on this machine: medians of up to {MOST} calls, taken in turn."
+        said = (
+            f"Measured just now, on this machine: medians of up to {MOST} timings, taken in turn."
+        )
         self.times.svg = page([[times]], title="Times", said=said)
         self.times.caption = said
 

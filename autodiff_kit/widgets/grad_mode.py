@@ -259,7 +259,7 @@ class GradMode(FunctionLab):
             ratio = self.seconds / (self.seconds_as_written or 1)
             text += f", {micro(self.seconds)} with the switches ({ratio:.2f} times as long)"
         self._time.value = (
-            f"{text}: measured just now, on this machine; medians of up to {MOST} calls."
+            f"{text}: measured just now, on this machine; medians of up to {MOST} timings."
         )
 
 

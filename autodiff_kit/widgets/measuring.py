@@ -31,7 +31,9 @@ __all__ = [
     "seconds_or_why",
 ]
 
-ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; calls at least, and at most
+ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; timings at least, and at most
+FINE = 1e-6  # seconds: steps of a clock that is in nobody's way; in a browser, they may be 1e-4
+TICKS = 10  # of a coarser clock, that a timing takes at least
 PRINTS = "prints at each of them"
 EFFECTS = "changes something outside of itself at each of them"
 FAILS = "fails or takes too long when it is called again and again"
@@ -41,6 +43,7 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
     """Return how long each of these calls takes, unwatched: the median of 7 to 25, in turn.
 
     Each is called once before, and the leaves that get a gradient then have their own back after.
+    Where the clock is too coarse for one call, as in a browser, several are timed together.
 
     Raises
     ------
@@ -51,8 +54,7 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
     def several() -> list[float]:
         times: list[list[float]] = [[] for _ in calls]
         with installed(None), fresh_grads() as grads:
-            for call in calls:
-                call()
+            counts = [_count(call) for call in calls]
         before = [(leaf, leaf.grad) for leaf, _ in grads.found]
         with installed(None), ExitStack() as after:
             for leaf, grad in before:
@@ -60,14 +62,34 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
                 leaf.grad = None  # else the first backward pass adds to the learner's own array
             begin = start = perf_counter()
             while len(times[-1]) < FEWEST or (start - begin < ENOUGH and len(times[-1]) < MOST):
-                for call, own in zip(calls, times, strict=True):
-                    call()
+                for call, count, own in zip(calls, counts, times, strict=True):
+                    for _ in range(count):
+                        call()
                     end = perf_counter()
-                    own.append(end - start)
+                    own.append((end - start) / count)
                     start = end
         return [median(own) for own in times]
 
     return list(run(several, of=of)[0])
+
+
+def _count(call: Callable[[], Any]) -> int:
+    """Return how many calls in a row take longer than the steps in which the clock goes on."""
+    count, tick = 1, min(_tick() for _ in range(3))
+    while True:
+        start = perf_counter()
+        for _ in range(count):
+            call()
+        if tick < FINE or perf_counter() - start >= TICKS * tick:
+            return count
+        count *= 4
+
+
+def _tick() -> float:
+    start = end = perf_counter()
+    while end == start:
+        end = perf_counter()
+    return end - start
 
 
 def seconds_or_why(

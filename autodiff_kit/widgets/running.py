@@ -2,8 +2,9 @@
 
 After reading this file you know how a lab survives ``while True: pass``: a second thread looks at
 the clock and, when time is up, has Python raise an exception in the thread that runs. No signal
-handler, no trace function and no other thing that belongs to the whole process is touched. Read
-next: ``lab.py``.
+handler, no trace function and no other thing that belongs to the whole process is touched. In a
+browser's own Python (Pyodide, JupyterLite) there are no threads; there the running code itself
+looks at the clock, at each turn of a loop and at each call. Read next: ``lab.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
+from types import CodeType
 from typing import Any, Self
 
 import numpy as np
@@ -301,11 +304,22 @@ class _Clock:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._has_sent = False
+        self._end_looking: Callable[[], None] = lambda: None
+        told = (
+            f"it was still running after {seconds:g} seconds.\n"
+            "-> Look for a loop that never ends: something in its condition has to change."
+        )
+        self._stop = type("_Stopped", (_Stopped,), {"__str__": lambda self: told})
 
     def __enter__(self) -> None:
-        threading.Thread(target=self._watch, name="clock of a lab", daemon=True).start()
+        watch = threading.Thread(target=self._watch, name="clock of a lab", daemon=True)
+        try:
+            watch.start()
+        except RuntimeError:  # there are no threads here
+            self._end_looking = _looking(self._seconds, self._stop)
 
     def __exit__(self, *error: object) -> None:
+        self._end_looking()
         is_over = False
         while not is_over:
             try:
@@ -322,17 +336,45 @@ class _Clock:
     def _watch(self) -> None:
         if self._over.wait(self._seconds):
             return
-        told = (
-            f"it was still running after {self._seconds:g} seconds.\n"
-            "-> Look for a loop that never ends: something in its condition has to change."
-        )
-        stop = type("_Stopped", (_Stopped,), {"__str__": lambda self: told})
         while True:
             with self._lock:
                 if self._over.is_set():
                     return
                 self._has_sent = True
-                exception, thread = ctypes.py_object(stop), ctypes.c_ulong(self._thread)
+                exception, thread = ctypes.py_object(self._stop), ctypes.c_ulong(self._thread)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
             if self._over.wait(AGAIN):
                 return
+
+
+def _looking(seconds: float, stop: type[BaseException]) -> Callable[[], None]:
+    """Raise an exception in the code that runs when time is up; return what ends that.
+
+    Before Python 3.12, which no browser has, nothing looks.
+    """
+    if sys.version_info < (3, 12):
+        return lambda: None
+    monitoring = sys.monitoring
+    tools = (number for number in range(6) if monitoring.get_tool(number) is None)
+    tool = next(tools, None)
+    if tool is None:  # debuggers and the like have them all
+        return lambda: None
+    until = perf_counter() + seconds
+
+    def look(code: CodeType, *_: object) -> None:
+        nonlocal until
+        if perf_counter() > until and code.co_filename != look.__code__.co_filename:
+            until = perf_counter() + AGAIN
+            raise stop
+
+    def end() -> None:
+        if monitoring.get_tool(tool) == name:
+            monitoring.set_events(tool, 0)
+            monitoring.free_tool_id(tool)
+
+    name = f"clock of a lab, {id(look)}"
+    monitoring.use_tool_id(tool, name)
+    for event in (monitoring.events.JUMP, monitoring.events.PY_START):
+        monitoring.register_callback(tool, event, look)
+    monitoring.set_events(tool, monitoring.events.JUMP | monitoring.events.PY_START)
+    return end

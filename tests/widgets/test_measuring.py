@@ -1,11 +1,13 @@
 """Measuring calls: in turn, by the median, and not where that would flood a notebook."""
 
 import functools
+import math
 import time
 from typing import Any
 
 import pytest
 
+from autodiff_kit.widgets import measuring
 from autodiff_kit.widgets.measuring import micro, prints, seconds_of
 
 
@@ -21,6 +23,27 @@ def test_times_are_medians_of_calls_in_turn() -> None:
     assert slow >= 0.002 > quick
     assert called[::2] == ["slow"] * (len(called) // 2)
     assert called[1::2] == ["quick"] * (len(called) // 2)
+
+
+def test_a_call_that_is_quicker_than_the_steps_of_the_clock_has_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+
+    def call() -> None:
+        nonlocal now
+        now += 7e-6
+
+    def clock() -> float:  # as in a browser: it is read in no time, and goes on by 0.1 ms
+        nonlocal now
+        now += 1e-7
+        return math.floor(now / 1e-4) * 1e-4
+
+    monkeypatch.setattr(measuring, "perf_counter", clock)
+
+    (seconds,) = seconds_of(call)
+
+    assert seconds == pytest.approx(7e-6, rel=0.1)
 
 
 def says(x: Any) -> Any:

@@ -1,6 +1,7 @@
 """A learner's function is run within bounds, and leaves nothing behind."""
 
 import contextlib
+import sys
 import threading
 import time
 
@@ -8,6 +9,7 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import record
+from autodiff_kit.widgets import Compare, Slope
 from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
 from tests.widgets.clock import the_clock_strikes
 
@@ -111,6 +113,49 @@ def test_a_clock_that_strikes_while_it_is_being_started_is_ended_all_the_same():
 
     time.sleep(0.2)
     assert not [thread for thread in threading.enumerate() if thread.name == "clock of a lab"]
+
+
+@pytest.fixture
+def no_threads(monkeypatch):
+    """Python as a browser has it (Pyodide)."""
+
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+
+def test_labs_do_their_work_where_there_are_no_threads(no_threads):
+    lab = Slope(square, -2, 2, x=1.0)
+    compared = Compare(square, x=2.0)
+
+    assert run(square, torch.tensor(3.0))[0].item() == 9
+    assert lab.canvas.caption.startswith("At x = 1 the value is 1 and the slope 2")
+    assert (lab.message, compared.message, compared.agrees) == ("", "", True)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot watch itself")
+@pytest.mark.parametrize("catches", [True, False])
+def test_an_endless_loop_ends_where_there_are_no_threads(no_threads, catches):
+    def forever(x):
+        while True:
+            with contextlib.suppress(BaseException if catches else ValueError):
+                while True:
+                    pass
+
+    tools = [sys.monitoring.get_tool(tool) for tool in range(6)]
+    for _ in range(2):
+        with pytest.raises(Refused, match=r"forever was stopped: it was still running after 0\.02"):
+            run(forever, torch.tensor(1.0), seconds=0.02)
+    assert [sys.monitoring.get_tool(tool) for tool in range(6)] == tools
+
+
+def test_time_is_not_up_after_a_run_where_there_are_no_threads(no_threads):
+    run(square, torch.tensor(1.0), seconds=0.02)
+    end = time.perf_counter() + 0.05
+
+    while time.perf_counter() < end:
+        pass
 
 
 def test_the_tensor_says_what_came_instead():
