@@ -149,14 +149,14 @@ LOADERS["view"] = lambda: import_module("autodiff_kit.view")
 
 def __getattr__(name: str) -> Any:
     if name in _more_functions:
-        globals()[name] = found = import_module("autodiff_kit.functions").find(name)
-        return found
+        globals()[name] = value = import_module("autodiff_kit.functions").find(name)
+        return value
     if name in _LAZY_NAMES:
         if name == "load":  # what was saved may be parameters
             import_module("autodiff_kit.nn")
         module = import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
-        globals()[name] = found = getattr(module, name)
-        return found
+        globals()[name] = value = getattr(module, name)
+        return value
     if name == "is_anomaly_enabled":
         return import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
     if name in _LAZY_MODULES:

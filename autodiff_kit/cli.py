@@ -97,8 +97,8 @@ def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> No
             '-> Install it:  pip install "autodiff_kit[lab]"\n'
             f"-> Or open the folder in a Jupyter of your own:  {folder.resolve()}"
         )
-    chosen = _choose_port(port)
-    _start_jupyterlab(folder.resolve(), chosen, port is not None, no_browser)
+    free_port = _choose_port(port)
+    _start_jupyterlab(folder.resolve(), free_port, port is not None, no_browser)
 
 
 def _say_copied(report: library.Report, folder: Path) -> None:
@@ -112,15 +112,15 @@ def _say_copied(report: library.Report, folder: Path) -> None:
         click.echo(f"You changed {mine}; it was left alone. The new version is {offered}.")
 
 
-def _choose_port(wanted: int | None) -> int:
+def _choose_port(requested: int | None) -> int:
     """Return the port to use: the wanted one or none; else the default or the next free one."""
-    if wanted is not None:
-        if _is_taken(wanted):
+    if requested is not None:
+        if _is_taken(requested):
             raise click.ClickException(
-                f"Port {wanted} is taken by another program.\n"
+                f"Port {requested} is taken by another program.\n"
                 "-> Name another one, or leave out --port and a free one is chosen."
             )
-        return wanted
+        return requested
     for port in range(DEFAULT_PORT, DEFAULT_PORT + 100):
         if not _is_taken(port):
             if port != DEFAULT_PORT:
@@ -251,7 +251,7 @@ def _examine(folder: Path) -> Iterator[Finding]:
 
 def _packages() -> Finding:
     names = ("numpy", "ipywidgets", "anywidget", "matplotlib")
-    found = []
+    versions = []
     for name in names:
         try:
             importlib.import_module(name)
@@ -262,8 +262,8 @@ def _packages() -> Finding:
                 f"import {name}: {type(error).__name__}: {error}",
                 f"pip install --force-reinstall {name}",
             )
-        found.append(f"{name} {_version(name)}")
-    return Finding("packages", "ok", ", ".join(found))
+        versions.append(f"{name} {_version(name)}")
+    return Finding("packages", "ok", ", ".join(versions))
 
 
 def _jupyterlab() -> Finding:
@@ -274,8 +274,8 @@ def _jupyterlab() -> Finding:
             "not installed beside autodiff_kit",
             'pip install "autodiff_kit[lab]"',
         )
-    found = f"JupyterLab {_version('jupyterlab')}, kernel: ipykernel {_version('ipykernel')}"
-    return Finding("JupyterLab", "ok", found)
+    versions = f"JupyterLab {_version('jupyterlab')}, kernel: ipykernel {_version('ipykernel')}"
+    return Finding("JupyterLab", "ok", versions)
 
 
 def _widget_front_end() -> Finding:
@@ -299,8 +299,8 @@ def _lessons() -> Finding:
     try:
         folder = library.find()
     except library.LibraryError as error:
-        found, fix = str(error).split("\n-> ")
-        return Finding("lessons", "problem", found, fix)
+        finding, fix = str(error).split("\n-> ")
+        return Finding("lessons", "problem", finding, fix)
     count = len(list(folder.glob("*.ipynb")))
     if not count:
         fix = "pip install --force-reinstall autodiff_kit"
@@ -316,9 +316,9 @@ def _progress(folder: Path) -> Finding:
         with tempfile.TemporaryFile(dir=place):
             return Finding("progress", "ok", f"can be kept in {path}")
     except OSError as error:
-        found = f"cannot be kept in {place} ({error.strerror})"
+        finding = f"cannot be kept in {place} ({error.strerror})"
         return Finding(
-            "progress", "problem", found, "Use a folder of your own: autodiff-kit lab FOLDER"
+            "progress", "problem", finding, "Use a folder of your own: autodiff-kit lab FOLDER"
         )
 
 
@@ -351,20 +351,20 @@ def _torch() -> Finding:
 
 def _grading() -> Finding:
     """Isolate a snippet, in the ways that `grade` knows, and see where it stays in."""
-    state, found, fix = isolation()
-    return Finding("grading", state, found, fix)
+    state, finding, fix = isolation()
+    return Finding("grading", state, finding, fix)
 
 
 def _run(*command: str) -> tuple[bool, str]:
     """Return whether a program ended well, and the first line of what it said."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return False, str(error)
-    lines = (done.stdout + done.stderr).strip().splitlines()
-    return done.returncode == 0, lines[0].strip() if lines else f"exit code {done.returncode}"
+    lines = (process.stdout + process.stderr).strip().splitlines()
+    return process.returncode == 0, lines[0].strip() if lines else f"exit code {process.returncode}"
 
 
 def _is_there(module: str) -> bool:

@@ -146,15 +146,15 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> 
     if (end - start) * step < 0:
         raise error("creation.step_sign", step=step, start=start, end=end)
     whole = all(isinstance(n, int) for n in (start, end, step))
-    wanted = numpy_type("arange", dtype, np.dtype("int64") if whole else None)
-    if wanted == np.int64:
+    target = numpy_type("arange", dtype, np.dtype("int64") if whole else None)
+    if target == np.int64:
         start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise error("creation.zero_step_of_int64")
     count = math.ceil((end - start) / step)
-    if wanted.kind in "iu":
+    if target.kind in "iu":
         start, step = int(start), int(step)
-    return (start + np.arange(count) * step).astype(wanted)
+    return (start + np.arange(count) * step).astype(target)
 
 
 @factory
@@ -162,20 +162,20 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
     if steps < 0:
         raise error("creation.negative_steps")
-    wanted = numpy_type("linspace", dtype)
-    if wanted.kind == "b" and steps > 1:
+    target = numpy_type("linspace", dtype)
+    if target.kind == "b" and steps > 1:
         raise error("dtypes.bool_kernel", kernel="linspace_cpu")
     # From both ends to the middle, as PyTorch does. Integers lose what is behind the point.
-    low, high = wanted.type(start), wanted.type(end)
-    kind = wanted if wanted.kind == "f" else np.dtype("float64")
+    low, high = target.type(start), target.type(end)
+    kind = target if target.kind == "f" else np.dtype("float64")
     step = (kind.type(high) - kind.type(low)) / kind.type(max(steps - 1, 1))
     # Products are added before they are rounded, as processors do that multiply and add at once
     # (but not numbers of two bytes, nor whole ones).
-    at_once = wanted.kind == "f" and wanted.itemsize > 2
+    at_once = target.kind == "f" and target.itemsize > 2
     step, places = (np.longdouble if at_once else kind.type)(step), np.arange(steps)
     places = places.astype(type(step))
     numbers = np.where(places < steps // 2, low + step * places, high - step * places[::-1])
-    return numbers.astype(wanted) if steps != 1 else np.full(1, low)
+    return numbers.astype(target) if steps != 1 else np.full(1, low)
 
 
 # -- random numbers -------------------------------------------------------------------------------
@@ -228,11 +228,11 @@ def randperm(n: Any, *, generator: Any = None, dtype: Any) -> Any:
         raise TypeError  # in PyTorch's words: see signatures.py
     if (n := operator.index(n)) < 0:
         raise error("shapes.negative_size", size=n, shape=[n])
-    wanted = numpy_type("randperm", dtype, np.dtype("int64"))
-    kind = dtypes.tensor_type(wanted)
-    if wanted.kind == "b":
+    target = numpy_type("randperm", dtype, np.dtype("int64"))
+    kind = dtypes.tensor_type(target)
+    if target.kind == "b":
         raise error("creation.random_whole", kernel="randperm", kind=kind)
-    if wanted.kind == "f" and n > 2 ** (np.finfo(wanted).nmant + 1) + 1:
-        raise error("creation.randperm", most=2 ** (np.finfo(wanted).nmant + 1) + 1, kind=kind)
-    dtypes.number_in(n, wanted)
-    return (generator or default_generator).permutation(n).astype(wanted)
+    if target.kind == "f" and n > 2 ** (np.finfo(target).nmant + 1) + 1:
+        raise error("creation.randperm", most=2 ** (np.finfo(target).nmant + 1) + 1, kind=kind)
+    dtypes.number_in(n, target)
+    return (generator or default_generator).permutation(n).astype(target)

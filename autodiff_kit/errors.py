@@ -36,9 +36,9 @@ def error(key: str, **values: Any) -> Exception:
     file, name = key.split(".")
     entry = _catalogue(file)[name]
     words, advice = (entry[part].format(**values) for part in ("words", "advice"))
-    made: Exception = getattr(builtins, entry["raises"])(f"{words}\n-> {advice}")
-    made.key = key  # type: ignore[attr-defined]
-    return made
+    exception: Exception = getattr(builtins, entry["raises"])(f"{words}\n-> {advice}")
+    exception.key = key  # type: ignore[attr-defined]
+    return exception
 
 
 @cache

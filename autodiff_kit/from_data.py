@@ -60,24 +60,24 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
     if plain is not None and (dtype is None or plain.dtype.kind == "f" or plain.size == 0):
         natural = {"b": plain.dtype, "i": np.dtype("int64")}.get(plain.dtype.kind)
         inferred = natural if plain.size else None
-        wanted = numpy_type(name, dtype, inferred)
-        if wanted.kind == "f":
-            return local.mode.quietly(plain.astype, wanted)  # too large: inf
+        target = numpy_type(name, dtype, inferred)
+        if target.kind == "f":
+            return local.mode.quietly(plain.astype, target)  # too large: inf
         if dtype is None:
             return plain
     data = _as_lists(data)
     shape = _shape_of(data)
     items = list(_flattened(data, shape, 0))
     kinds = {item.dtype if isinstance(item, ARRAYS) else type(item) for item in items}
-    wanted = numpy_type(name, dtype, _inferred(kinds))
+    target = numpy_type(name, dtype, _inferred(kinds))
     if any(isinstance(item, np.ndarray) for item in items):
-        raise error("creation.tensor_in_list" if wanted.kind == "f" else "creation.tensor_as_int")
-    if wanted.kind in "iu":
+        raise error("creation.tensor_in_list" if target.kind == "f" else "creation.tensor_as_int")
+    if target.kind in "iu":
         extremes = {min(items), max(items)} if items and kinds <= {int, bool} else items
         for item in extremes:
-            dtypes.number_in(item, wanted, wanted.name)
-    array = np.array(items, dtype=None if wanted.kind in "iu" else wanted)
-    return local.mode.quietly(array.astype, wanted).reshape(shape)
+            dtypes.number_in(item, target, target.name)
+    array = np.array(items, dtype=None if target.kind in "iu" else target)
+    return local.mode.quietly(array.astype, target).reshape(shape)
 
 
 def _plain_array(data: Any) -> Any:
@@ -94,10 +94,10 @@ def _plain_array(data: Any) -> Any:
 def _types(data: Any) -> set[type]:
     if not isinstance(data, list | tuple):
         return {type(data)}
-    found = set(map(type, data))
-    if found & {list, tuple}:
-        found.update(*map(_types, data))
-    return found
+    types = set(map(type, data))
+    if types & {list, tuple}:
+        types.update(*map(_types, data))
+    return types
 
 
 def _as_lists(data: Any) -> Any:
@@ -157,9 +157,9 @@ def _inferred(kinds: set[Any]) -> Any:
     """Return the dtype for Python numbers of these types and NumPy numbers of these dtypes."""
     of_python = {bool: np.dtype("bool"), int: np.dtype("int64"), np.bool_: np.dtype("bool")}
     default = dtypes.get_default_dtype().numpy
-    found = [k if isinstance(k, np.dtype) else of_python.get(k, default) for k in kinds]
-    top = max(map(dtypes.category, found), default=2)
-    highest = [d for d in found if dtypes.category(d) == top]
+    candidates = [k if isinstance(k, np.dtype) else of_python.get(k, default) for k in kinds]
+    top = max(map(dtypes.category, candidates), default=2)
+    highest = [d for d in candidates if dtypes.category(d) == top]
     return np.result_type(*highest) if highest else default
 
 

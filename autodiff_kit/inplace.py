@@ -75,8 +75,8 @@ def change(
     if function is ops.copy_from and tensor._array.dtype.kind != "f":
         recorded, args = False, (wrap(args[0]._array),)
     refuse(tensor, how, recorded)
-    for given in operands if recorded else ():
-        node_of(given)  # refuses a view that lags behind and cannot follow
+    for other in operands if recorded else ():
+        node_of(other)  # refuses a view that lags behind and cannot follow
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
     operand = as_it_was(tensor) if recorded else tensor
@@ -163,8 +163,8 @@ def store(memory: Any, values: Any) -> None:
     if memory.dtype is values.dtype and not is_repeated:
         memory[...] = values  # by far the commonest: nothing can overflow
         return
-    changed = memory != values if is_repeated else True  # masked_fill_: one element, many places
-    local.mode.quietly(np.copyto, memory, values, "unsafe", changed)
+    where = memory != values if is_repeated else True  # masked_fill_: one element, many places
+    local.mode.quietly(np.copyto, memory, values, "unsafe", where)
 
 
 def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> None:

@@ -22,16 +22,16 @@ Ints = tuple[int, ...]
 def steps(array: Any) -> Ints:
     """Return how many elements to go in memory for one step along each dimension."""
     array = np.asarray(array)
-    found: list[int] = []
+    strides: list[int] = []
     behind = 1  # the size of the dimension that follows
     for step, size in zip(array.strides[::-1], array.shape[::-1], strict=True):
         # Where a step leads nowhere NumPy has 0, PyTorch what would lead over all that follows.
         if not step and (size == 1 or not array.size):
-            found.append(found[-1] * max(behind, 1) if found else 1)
+            strides.append(strides[-1] * max(behind, 1) if strides else 1)
         else:
-            found.append(step // array.itemsize)
+            strides.append(step // array.itemsize)
         behind = size
-    return tuple(found[::-1])
+    return tuple(strides[::-1])
 
 
 def refuse_repeated(written: Any) -> None:

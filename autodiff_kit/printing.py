@@ -65,14 +65,14 @@ def set_printoptions(
         True: always scientific; False: never; left out: decided for each tensor, again.
     """
     global _options
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
-    given = {name: value for name, value in given.items() if value is not None}
-    _options = _PROFILES.get(profile or "", _options)._replace(sci_mode=sci_mode, **given)
+    options = {name: value for name, value in options.items() if value is not None}
+    _options = _PROFILES.get(profile or "", _options)._replace(sci_mode=sci_mode, **options)
 
 
 def format_tensor(tensor: TensorBase) -> str:
@@ -172,8 +172,8 @@ def _elements(array: Any, indent: int) -> str:
     is_cut = [summarised and size > 2 * edge for size in array.shape]
     if any(is_cut):
         ends = [*range(edge), *range(-edge, 0)]
-        kept = zip(array.shape, is_cut, strict=True)
-        array = array[np.ix_(*(ends if cut else range(size) for size, cut in kept))]
+        axes = zip(array.shape, is_cut, strict=True)
+        array = array[np.ix_(*(ends if cut else range(size) for size, cut in axes))]
 
     items, width = _numbers(array)
     innermost = array.ndim - 1

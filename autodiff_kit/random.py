@@ -66,8 +66,8 @@ class Generator:
         """Draw integers of 32 bits."""
         if self._stream is None:
             self._stream = np.random.RandomState(self._seed & 0xFFFFFFFF)
-        drawn: Array = self._stream.randint(0, 2**32, size=count, dtype=np.uint32)
-        return drawn
+        integers: Array = self._stream.randint(0, 2**32, size=count, dtype=np.uint32)
+        return integers
 
     def uniform(self, count: int, dtype: Any) -> Array:
         """Draw from [0, 1): 53 random bits for float64, 24 for float32 (11 for float16)."""
@@ -76,8 +76,8 @@ class Generator:
             bits = (pairs[0::2] << np.uint64(32) | pairs[1::2]) & np.uint64(2**53 - 1)
             return bits.astype(np.float64) * 2.0**-53
         digits = np.finfo(dtype).nmant + 1
-        kept = self._integers(count) & np.uint32(2**digits - 1)
-        return (kept.astype(np.float32) * np.float32(2.0**-digits)).astype(dtype)
+        integers = self._integers(count) & np.uint32(2**digits - 1)
+        return (integers.astype(np.float32) * np.float32(2.0**-digits)).astype(dtype)
 
     def normal(self, count: int, dtype: Any) -> Array:
         """Draw from the normal distribution with mean 0 and variance 1.
@@ -124,8 +124,8 @@ class Generator:
         Source: Fisher and Yates, Statistical tables (1938): each place takes one of those left.
         """
         order = list(range(count))
-        left = np.arange(count, 1, -1, dtype=np.uint32)
-        for i, ahead in enumerate((self._integers(len(left)) % left).tolist()):
+        remaining = np.arange(count, 1, -1, dtype=np.uint32)
+        for i, ahead in enumerate((self._integers(len(remaining)) % remaining).tolist()):
             order[i], order[i + ahead] = order[i + ahead], order[i]
         return np.array(order, np.int64)
 

@@ -143,5 +143,5 @@ def _from_json(tree: Any, tensors: list[Tensor]) -> Any:
     if kind == "tensor":
         return tensors[content]
     kinds: tuple[Any, ...] = (float, tuple, Size, dict, OrderedDict)
-    make = {known.__name__.lower(): known for known in kinds}[kind]
+    make = {cls.__name__.lower(): cls for cls in kinds}[kind]
     return make(_from_json(content, tensors))

@@ -83,18 +83,18 @@ def wrong_call(
     if words is None:
         return None
     signatures = _signatures(kind, name)
-    taken = {param.name for signature in signatures for param in signature.params}
-    outside = (keyword_outside(name, key) for key in kwargs if key not in taken)
-    called = f"It is called so: {' or '.join(map(str, signatures))}"
-    advice = next(filter(None, outside), called)
+    accepted = {param.name for signature in signatures for param in signature.params}
+    outside = (keyword_outside(name, key) for key in kwargs if key not in accepted)
+    usage = f"It is called so: {' or '.join(map(str, signatures))}"
+    advice = next(filter(None, outside), usage)
     return TypeError(f"{words}\n-> {advice}")
 
 
 def _renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     if kwargs.keys().isdisjoint(_OF_NUMPY):
         return kwargs
-    taken = {p.name for signature in _signatures(kind, name) for p in signature.params}
-    return {new if (new := _OF_NUMPY.get(k, k)) in taken else k: v for k, v in kwargs.items()}
+    accepted = {p.name for signature in _signatures(kind, name) for p in signature.params}
+    return {new if (new := _OF_NUMPY.get(k, k)) in accepted else k: v for k, v in kwargs.items()}
 
 
 # Where a number counts as a tensor; elsewhere there is a signature of its own for numbers.
@@ -141,18 +141,18 @@ class _Signature:
             takes = f"{count} positional argument{'s' * (most != 1)}"
             given_ = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
             return f"{name}() takes {takes} but {given_}"
-        given = dict(zip((p.name for p in by_place), args, strict=False)) | kwargs
-        missing = [p.name for p in self.params if p.default is None and p.name not in given]
+        values = dict(zip((p.name for p in by_place), args, strict=False)) | kwargs
+        missing = [p.name for p in self.params if p.default is None and p.name not in values]
         for position, param in enumerate(self.params):
             if param.name in missing:
                 names = ", ".join(f'"{n}"' for n in missing)
                 few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
                 return f"{name}() missing {len(missing)} required positional {few}: {names}"
-            if param.name in given and not self._fits(name, param, given[param.name]):
+            if param.name in values and not self._fits(name, param, values[param.name]):
                 place = "" if param.name in kwargs else f" (position {position + 1})"
-                kind = full_name(given[param.name])
-                wanted = param.kind.replace("Operand", "Tensor").removeprefix("only ")
-                return f"{name}(): argument '{param.name}'{place} must be {wanted}, not {kind}"
+                kind = full_name(values[param.name])
+                expected = param.kind.replace("Operand", "Tensor").removeprefix("only ")
+                return f"{name}(): argument '{param.name}'{place} must be {expected}, not {kind}"
         unknown = next((k for k in kwargs if k not in {p.name for p in self.params}), None)
         if unknown is not None:
             return f"{name}() got an unexpected keyword argument '{unknown}'"
@@ -267,9 +267,9 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     likely = [i for i, s in enumerate(signatures) if s.least <= count <= s.most]
     if len(signatures) == 1 or len(likely) == 1:
         return complaints[likely[0] if likely else 0]
-    given = [full_name(value) for value in args]
-    given += [f"{key}={full_name(value)}" for key, value in kwargs.items()]
-    text = ", ".join(given) + (", " if kwargs and not args else "")
+    types = [full_name(value) for value in args]
+    types += [f"{key}={full_name(value)}" for key, value in kwargs.items()]
+    text = ", ".join(types) + (", " if kwargs and not args else "")
     wrong = f"{name}() received an invalid combination of arguments - got ({text})"
     return f"{wrong}, but expected one of:"
 

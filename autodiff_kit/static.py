@@ -87,8 +87,8 @@ class StaticGraph:
         if single and outputs[0].requires_grad and outputs[0]._array.size == 1:
             self._lines, gradients = compiler.backward(self._outputs[0])
             everything = [*forward, *self._lines]
-            wanted = [self._outputs[0], *gradients]
-            self._differentiate = compiler.compiled("gradient", everything, wanted)
+            results = [self._outputs[0], *gradients]
+            self._differentiate = compiler.compiled("gradient", everything, results)
         self.program = compiler.text
 
     @classmethod
@@ -131,9 +131,11 @@ class StaticGraph:
         if self._differentiate is None:
             raise error("static.no_gradient")
         value, *gradients = local.mode.quietly(self._differentiate, *self._arrays(inputs))
-        seen: set[int] = set()
-        found = (wrap(_own(gradient, seen)) for gradient in gradients)
-        return wrap(value), tuple(next(found) if wanted else None for _, _, wanted in self._inputs)
+        owned: set[int] = set()
+        results = (wrap(_own(gradient, owned)) for gradient in gradients)
+        return wrap(value), tuple(
+            next(results) if requested else None for _, _, requested in self._inputs
+        )
 
     def _arrays(self, inputs: tuple[Tensor, ...]) -> list[Any]:
         if len(inputs) != len(self._inputs):
@@ -172,9 +174,9 @@ class _Trace(Observer):
 
     def number_of(self, tensor: Tensor) -> int:
         """Return the number of a tensor; one that was there before comes from outside."""
-        known = self._numbers.get(id(tensor))
-        if known is not None:
-            return known[1]
+        entry = self._numbers.get(id(tensor))
+        if entry is not None:
+            return entry[1]
         for step in self.steps:  # indices, for example, that an op gave besides its result
             for number in step.outs[1:]:
                 if tensor._array is self.values[number]:
@@ -201,8 +203,8 @@ class _Trace(Observer):
     def created(self, tensor: Tensor) -> None:
         """Freeze a tensor that the function makes itself."""
         self.constants[self._new(tensor)] = tensor._array.copy()
-        made = f"a tensor of shape {list(tensor.shape)} keeps the values it was made with"
-        self.frozen.append(Frozen("tensor", made, _where()))
+        description = f"a tensor of shape {list(tensor.shape)} keeps the values it was made with"
+        self.frozen.append(Frozen("tensor", description, _where()))
 
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
@@ -238,7 +240,7 @@ class _Trace(Observer):
         self._numbers[id(tensor)] = tensor, self.steps[-1].outs[0]
 
     def branched(self, tensor: Tensor, taken: bool) -> None:
-        """Freeze the way that Python takes."""
+        """Freeze the branch that Python takes."""
         what = f"a tensor was {taken}, and Python went on accordingly"
         self.frozen.append(Frozen("branch", what, _where()))
 
@@ -258,11 +260,11 @@ def _is_same_memory(x: Any, y: Any) -> bool:
     return same_form and x.size > 0 and x.ctypes.data == y.ctypes.data
 
 
-def _own(array: Any, seen: set[int]) -> Any:
+def _own(array: Any, owned: set[int]) -> Any:
     """Return an array without another reference: ``x + y`` gives both the same gradient."""
-    if id(array) in seen or getattr(array, "base", None) is not None:
+    if id(array) in owned or getattr(array, "base", None) is not None:
         array = array.copy()
-    seen.add(id(array))
+    owned.add(id(array))
     return array
 
 
@@ -279,12 +281,12 @@ def _where() -> str:
 
 def _needed(steps: list[_Step], outputs: set[int]) -> list[_Step]:
     """Return the steps that the outputs depend on: the others are dead code."""
-    needed, kept = set(outputs), []
+    needed, steps_needed = set(outputs), []
     for step in reversed(steps):
         if not needed.isdisjoint(step.outs):
             needed.update(number for number in step.inputs if isinstance(number, int))
-            kept.append(step)
-    return kept[::-1]
+            steps_needed.append(step)
+    return steps_needed[::-1]
 
 
 class _Compiler:
@@ -306,9 +308,9 @@ class _Compiler:
         body = _freeing([*lines, f"return [{', '.join(names)}]"], keep=set(self._names))
         text = "\n    ".join([f"def {name}({arguments}):", *body]) + "\n"
         self.text += ("\n" if self.text else "") + text
-        made: dict[str, Any] = {}
-        exec(text, self._names, made)
-        function: Callable[..., Any] = made[name]
+        namespace: dict[str, Any] = {}
+        exec(text, self._names, namespace)
+        function: Callable[..., Any] = namespace[name]
         return function
 
     def forward(self, outputs: list[int]) -> list[str]:
@@ -317,12 +319,12 @@ class _Compiler:
         for step in self._steps:
             self._names[step.op.name] = forward_of(step.op)
             arguments = [self._value(number) for number in step.inputs]
-            given = step.op.defaults | step.params
-            arguments += [f"{name}={self._literal(value)}" for name, value in given.items()]
+            keywords = step.op.defaults | step.params
+            arguments += [f"{name}={self._literal(value)}" for name, value in keywords.items()]
             outs = [f"v{number}" for number in step.outs]
             outs += ["_"] * (len(step.op.by_products) + 1 - len(outs))
-            left = ", ".join(outs) + "," * (step.op.several and len(outs) == 1)
-            lines.append(f"{left} = {step.op.name}({', '.join(arguments)})")
+            targets = ", ".join(outs) + "," * (step.op.several and len(outs) == 1)
+            lines.append(f"{targets} = {step.op.name}({', '.join(arguments)})")
         return lines
 
     def backward(self, output: int) -> tuple[list[str], list[str]]:
@@ -408,11 +410,11 @@ class _Compiler:
 
 def _freeing(lines: list[str], keep: set[str]) -> list[str]:
     """Free every value after the line that uses it last, as a dynamic run would."""
-    seen, freeing = set(keep), []
+    known_names, freeing = set(keep), []
     for line in reversed(lines):
         names = dict.fromkeys(re.findall(r"\b[vg]\d+\b", line))
-        last = [name for name in names if name not in seen]
-        seen.update(names)
+        last = [name for name in names if name not in known_names]
+        known_names.update(names)
         if last and not line.startswith("return"):
             freeing.append(f"del {', '.join(last)}")
         freeing.append(line)

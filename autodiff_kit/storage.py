@@ -272,10 +272,10 @@ class Storage:
     def __bool__(self: Any) -> bool:
         if self._array.size != 1:
             raise error("tensor.truth_of_many" if self.numel() else "tensor.truth_of_none")
-        taken = bool(self._array)
+        outcome = bool(self._array)
         if local.mode.observer is not None:
-            local.mode.observer.branched(self, taken)
-        return taken
+            local.mode.observer.branched(self, outcome)
+        return outcome
 
     def __float__(self: Any) -> float:
         if self.requires_grad and local.mode.grad_enabled:
@@ -321,11 +321,11 @@ class Storage:
                 dtypes.device(arg)
         if device is not None:
             dtypes.device(device)
-        wanted = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "to").numpy
-        if wanted == self._array.dtype and not copy:
+        target = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "to").numpy
+        if target == self._array.dtype and not copy:
             return self
-        convert = ops.to_copy if wanted.kind == "f" else ops.to_whole
-        return convert(self, dtype=wanted)
+        convert = ops.to_copy if target.kind == "f" else ops.to_whole
+        return convert(self, dtype=target)
 
     def cuda(self: Own, device: Any = None, non_blocking: Any = False) -> Own:
         """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""

@@ -35,7 +35,7 @@ def groups() -> dict[str, list[str]]:
     of_tensors = {*functions.basic.__all__, *function_files.FUNCTIONS}
     also = {*of_tensors, *creation.__all__}
     own = {"record"}  # the kit's, not PyTorch's
-    found = {
+    places = {
         "torch, making tensors": creation.__all__,
         "torch, functions": of_tensors,
         "torch, more": {*autodiff_kit.__all__, "cuda", "utils", "is_anomaly_enabled"} - also - own,
@@ -56,7 +56,7 @@ def groups() -> dict[str, list[str]]:
         "torch.utils.data": import_module("autodiff_kit.utils.data").__all__,
         "torch.utils.checkpoint": import_module("autodiff_kit.utils.checkpoint").__all__,
     }
-    return {place: sorted(names, key=str.lower) for place, names in found.items()}
+    return {place: sorted(names, key=str.lower) for place, names in places.items()}
 
 
 def table() -> str:

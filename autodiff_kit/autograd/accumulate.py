@@ -121,15 +121,15 @@ def own(contribution: Value, g: Value) -> Value:
     return contribution
 
 
-def misfit(node: Node, index: int, got: tuple[int, ...]) -> Exception:
+def misfit(node: Node, index: int, actual: tuple[int, ...]) -> Exception:
     """Return the error for a contribution whose shape is not that of the input it belongs to."""
     from autodiff_kit.core.node_hooks import inputs_shown
 
     edges = (node.edge0, node.edge1, *node.more)
     shape = list(edges[index].shape)  # type: ignore[union-attr]
-    shown = inputs_shown(node.op, len(edges)).index(index)
+    position = inputs_shown(node.op, len(edges)).index(index)
     return error(
-        "function.gradient_shape", name=node.name(), index=shown, got=list(got), shape=shape
+        "function.gradient_shape", name=node.name(), index=position, got=list(actual), shape=shape
     )
 
 
@@ -202,9 +202,9 @@ def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
                 check_replacement(hook, gradient, replaced)
                 parts[index] = as_gradient(replaced)
     for index, reference in hooks.retain.items():
-        kept, part = reference(), parts[index]
-        if kept is not None and part is not None:
-            _retain(kept, part)
+        retaining, part = reference(), parts[index]
+        if retaining is not None and part is not None:
+            _retain(retaining, part)
     g = together(parts, node.count)
     if is_needed:
         for prehook in tuple(hooks.before_rules.values()):
@@ -249,14 +249,14 @@ def leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
     """Return the nodes that pass gradients on from a root to one of ``inputs``."""
     oldest = min((node.number for node in inputs), default=0)
     order: list[Node] = []
-    seen = set(roots)
-    stack = list(seen)
+    visited = set(roots)
+    stack = list(visited)
     while stack:
         node = stack.pop()
         order.append(node)
         for edge in (node.edge0, node.edge1, *node.more):
-            if edge is not None and edge not in seen and edge.number >= oldest:
-                seen.add(edge)
+            if edge is not None and edge not in visited and edge.number >= oldest:
+                visited.add(edge)
                 stack.append(edge)
     useful = set(inputs)
     order.sort(key=attrgetter("number"))  # inputs before their consumers

@@ -129,10 +129,10 @@ class _Watched(Both):
 
 def _tell(node: Node) -> None:
     """Warn where a node was made."""
-    text, known = f"Error detected in {node.name()}. ", node.metadata.get("traceback_")
-    if known is None:
+    text, traceback = f"Error detected in {node.name()}. ", node.metadata.get("traceback_")
+    if traceback is None:
         text += "No forward pass information available. Enable detect anomaly during forward "
         text += "pass for more information."
     else:
-        text += "Traceback of forward call that caused the error:\n" + "".join(known)
+        text += "Traceback of forward call that caused the error:\n" + "".join(traceback)
     warnings.warn(text, UserWarning, stacklevel=1)

@@ -95,8 +95,8 @@ def vjp(
         several, xs, several_out, outs = _run("vjp", func, inputs, create_graph, strict)
         vs = _vector("jacobians.vector_left_out_for_output", v, outs, several_out, "vjp")
     with set_grad_enabled(recording):
-        found = _grad(outs, xs, vs, create_graph)
-        products = _filled("jacobians.back_independent", found, xs, strict, create_graph)
+        gradients = _grad(outs, xs, vs, create_graph)
+        products = _filled("jacobians.back_independent", gradients, xs, strict, create_graph)
     return _results(outs, several_out, create_graph), _results(products, several, create_graph)
 
 
@@ -113,15 +113,15 @@ def jvp(
     """
     recording = create_graph or local.mode.grad_enabled
     with enable_grad():
-        several, given = _as_tuple(inputs, "inputs", "jvp")
-        vs = _vector("jacobians.vector_left_out_for_input", v, given, several, "jvp")
+        several, entered = _as_tuple(inputs, "inputs", "jvp")
+        vs = _vector("jacobians.vector_left_out_for_input", v, entered, several, "jvp")
         _, xs, several_out, outs = _run("jvp", func, inputs, create_graph, strict)
         us = tuple(zeros_like(out, requires_grad=True) for out in outs)
         gradients = _grad(outs, xs, us, create_graph=True)
         _require_grad("jacobians.gradient_independent", gradients, strict)
     with set_grad_enabled(recording):
-        found = _grad(gradients, us, vs, create_graph)
-        products = _filled("jacobians.trick_independent", found, outs, strict, create_graph)
+        second = _grad(gradients, us, vs, create_graph)
+        products = _filled("jacobians.trick_independent", second, outs, strict, create_graph)
     return _results(outs, several_out, create_graph), _results(products, several_out, create_graph)
 
 
@@ -154,8 +154,8 @@ def _with_hessian(
         out = _one_number(func, name)(*xs)
         _require_grad("jacobians.output_without_grad", (out,), strict)
         outputs[:] = [out]
-        found = _grad((out,), xs, None, create_graph=True)
-        gradients = _filled("jacobians.back_independent", found, xs, strict, False)
+        results = _grad((out,), xs, None, create_graph=True)
+        gradients = _filled("jacobians.back_independent", results, xs, strict, False)
         _require_grad("jacobians.gradient_constant", gradients, strict)
         return gradients
 
@@ -213,10 +213,10 @@ def _vector(
     if len(vs) != len(like):
         key = "jacobians.vector_count" if several else "jacobians.vector_single"
         raise error(key, expected=len(like), got=len(vs))
-    for i, (given, x) in enumerate(zip(vs, like, strict=True)):
-        if given.shape != x.shape:
+    for i, (vector, x) in enumerate(zip(vs, like, strict=True)):
+        if vector.shape != x.shape:
             entry = f"Entry {i} in " if several else ""
-            raise error("jacobians.vector_shape", entry=entry, expected=x.shape, got=given.shape)
+            raise error("jacobians.vector_shape", entry=entry, expected=x.shape, got=vector.shape)
     return vs
 
 

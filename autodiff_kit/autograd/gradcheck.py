@@ -108,8 +108,8 @@ def gradgradcheck(
     def gradients(*args: Any) -> tuple[Tensor, ...]:
         own, flowing = args[: len(values)], args[len(values) :]
         outs = _recorded(_as_tuple(func(*own)))
-        found = grad(outs, _recorded(own), flowing, create_graph=True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
+        results = grad(outs, _recorded(own), flowing, create_graph=True, allow_unused=True)
+        return tuple(g for g in results if g is not None)
 
     return gradcheck(gradients, values + gs, **options)
 
@@ -128,8 +128,8 @@ def _check(
     with enable_grad():
         outs = _as_tuple(func(*values))
     numbers = [i for i, out in enumerate(outs) if out.requires_grad]
-    kept = numbers or list(range(len(outs)))
-    differences = [_differences(func, values, x, eps, kept) for x in xs]
+    indices = numbers or list(range(len(outs)))
+    differences = [_differences(func, values, x, eps, indices) for x in xs]
     if not numbers:
         sizes = (np.abs(block).max(initial=0) for blocks in differences for block in blocks)
         if any(size > close["atol"] for size in sizes):
@@ -145,17 +145,17 @@ def _check(
 
 
 def _differences(
-    func: Function, values: tuple[Any, ...], x: Tensor, eps: float, kept: list[int]
+    func: Function, values: tuple[Any, ...], x: Tensor, eps: float, indices: list[int]
 ) -> list[Any]:
     """Return for each output the array of its derivatives by x, shape (elements of x, of it)."""
     memory = share(x)
-    rows: list[list[Any]] = [[] for _ in kept]
+    rows: list[list[Any]] = [[] for _ in indices]
 
     def moved(place: tuple[int, ...], value: Any) -> list[Any]:
         memory[place] = value
         with enable_grad():  # the function may itself call grad
             outs = _as_tuple(func(*values))
-        return [np.array(outs[i]._array).reshape(-1) for i in kept]
+        return [np.array(outs[i]._array).reshape(-1) for i in indices]
 
     for place in np.ndindex(memory.shape):
         here = memory[place].copy()
@@ -174,8 +174,8 @@ def _by_backward(out: Tensor, xs: tuple[Tensor, ...]) -> list[Any]:
     for k in range(out.numel()):
         one = zeros_like(out).reshape(-1)
         one[k] = 1
-        found = grad(out, xs, one.reshape(out.shape), retain_graph=True, allow_unused=True)
-        for column, x, g in zip(columns, xs, found, strict=True):
+        gradients = grad(out, xs, one.reshape(out.shape), retain_graph=True, allow_unused=True)
+        for column, x, g in zip(columns, xs, gradients, strict=True):
             column.append((zeros_like(x) if g is None else g)._array.reshape(-1))
     pairs = zip(columns, xs, strict=True)
     return [np.array(c, dtype=x._array.dtype).reshape(-1, x.numel()).T for c, x in pairs]

@@ -152,8 +152,8 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
     def unpacking(rule: Callable[..., Value]) -> Callable[..., Value]:
         def unpack_first(g: Value, *values: Any) -> Value:
-            found = visit.once(g, lambda: _unpacked(values))
-            return None if g is None else rule(g, *found)
+            unpacked = visit.once(g, lambda: _unpacked(values))
+            return None if g is None else rule(g, *unpacked)
 
         return unpack_first
 
@@ -174,13 +174,13 @@ class _Packer(Observer):
         hooks = current_hooks()
         if node is None or hooks is None or not op.saves or op.is_variadic:
             return  # Functions pack by themselves
-        given = {id(t._array): t for t in inputs if isinstance(t, Tensor)}
+        inputs_by_id = {id(t._array): t for t in inputs if isinstance(t, Tensor)}
 
         def pack(value: Value, edge: Node | None) -> Any:
             if not isinstance(value, ARRAYS):
                 return value
-            known = given.get(id(value))
-            return Packed(hooks, wrap(value, edge) if known is None else known)
+            tensor = inputs_by_id.get(id(value))
+            return Packed(hooks, wrap(value, edge) if tensor is None else tensor)
 
         node.y, node.x = pack(node.y, node.edge1), pack(node.x, node.edge0)
         made_by = dict(zip(op.inputs[2:], node.more, strict=False))
@@ -242,12 +242,12 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise error("graph.multi_grad_mode", mode=mode)
     if mode == "any":
-        seen: set[int] = set()
+        numbers: set[int] = set()
 
         def first(gradient: Tensor | None) -> None:
             number = _task().number
-            if number not in seen:
-                seen.add(number)
+            if number not in numbers:
+                numbers.add(number)
                 fn(gradient)
 
         return MultiHandle([t.register_hook(first) for t in tensors if t.requires_grad])

@@ -113,45 +113,45 @@ class QuestionCard(Card):
         if self._first is not None or note:
             self._tell("", "", "", note)
 
-    def answer(self, given: str) -> str:
+    def answer(self, response: str) -> str:
         """Judge an answer, keep it, and tell the learner what came of it.
 
         Parameters
         ----------
-        given : str
+        response : str
             What was chosen or typed.
 
         Returns
         -------
         str - the outcome: ``"right"``, ``"wrong"`` or ``"unclear"``.
         """
-        outcome, text = self.question.judge(given)
+        outcome, text = self.question.judge(response)
         if outcome == "unclear":
-            self._tell(given, outcome, text, "")
+            self._tell(response, outcome, text, "")
             return outcome
-        note = self._keep(given.strip(), outcome == "right")
-        self._tell(given, outcome, text, note)
+        note = self._keep(response.strip(), outcome == "right")
+        self._tell(response, outcome, text, note)
         return outcome
 
     def look(self) -> None:
         """Tell the right answer to someone who would rather look than try again."""
         note = self._keep("", False, looked=True) if self._tried or self._first else ""
         answer = self.question.answer
-        shown = f"{answer:g}" if isinstance(answer, int | float) else answer
+        text = f"{answer:g}" if isinstance(answer, int | float) else answer
         if self.question.kind != "choice":
-            shown = f"`{shown}`"
-        self._tell("", "looked", f"{shown}\n\n{self.question.right}", note)
+            text = f"`{text}`"
+        self._tell("", "looked", f"{text}\n\n{self.question.right}", note)
 
-    def _keep(self, given: str, right: bool, *, looked: bool = False) -> str:
+    def _keep(self, response: str, right: bool, *, looked: bool = False) -> str:
         note = ""
         if self.question.key:
-            _, note = progress.keep(self.question.key, given, right, looked=looked)
+            _, note = progress.keep(self.question.key, response, right, looked=looked)
         if self._first is None:
-            self._first = given
+            self._first = response
         self._tried = True
         return note
 
-    def _tell(self, given: str, outcome: str, text: str, note: str) -> None:
+    def _tell(self, response: str, outcome: str, text: str, note: str) -> None:
         heading = {"right": "Right.", "wrong": "Not quite.", "looked": "The answer:"}.get(outcome)
         feedback = f"<p><strong>{heading}</strong></p>" if heading else ""
         feedback += to_html(text) if text else ""
@@ -164,7 +164,7 @@ class QuestionCard(Card):
             notes.append(html.escape(note))
         self.state = {
             "count": self.state["count"] + 1,
-            "given": given,
+            "given": response,
             "outcome": outcome,
             "feedback": feedback,
             "note": "".join(f"<p>{line}</p>" for line in notes),
@@ -200,18 +200,18 @@ class ProgressCard(Card):
             keys = [key for key in QUESTIONS if key.startswith(f"{lesson.number}.")]
             if not keys:
                 continue
-            kept = [answers[key] for key in keys if key in answers]
-            words = f"{len(kept)} of {len(keys)} answered"
-            if kept:
-                at_first = sum(answer.right for answer in kept)
-                later = sum(answer.solved and not answer.right for answer in kept)
+            answered = [answers[key] for key in keys if key in answers]
+            words = f"{len(answered)} of {len(keys)} answered"
+            if answered:
+                at_first = sum(answer.right for answer in answered)
+                later = sum(answer.solved and not answer.right for answer in answered)
                 words += f": {at_first} right at first" + (f", {later} later" if later else "")
-            done = " ✓" if len(kept) == len(keys) else ""
+            mark = " ✓" if len(answered) == len(keys) else ""
             rows.append(
                 f'<tr><th scope="row">{lesson.number} {html.escape(lesson.title)}</th>'
-                f'<td><progress max="{len(keys)}" value="{len(kept)}" '
+                f'<td><progress max="{len(keys)}" value="{len(answered)}" '
                 f'aria-label="Lesson {lesson.number}"></progress></td>'
-                f"<td>{words}{done}</td></tr>"
+                f"<td>{words}{mark}</td></tr>"
             )
         where = html.escape(str(progress.path()))
         note = f"<p>{html.escape(note)}</p>" if note else ""

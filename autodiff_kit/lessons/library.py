@@ -135,7 +135,7 @@ def copy_lessons(
             "-> Name a folder of your own: autodiff-kit lab FOLDER"
         )
     _require_writable(folder)
-    known, damaged = _read_record(folder / RECORD)
+    digests, damaged = _read_record(folder / RECORD)
     report = Report(record_was_damaged=damaged)
     try:
         for path in _files(source):
@@ -145,14 +145,14 @@ def copy_lessons(
                 if path.suffix == ".ipynb"
                 else path.read_bytes()
             )
-            known[name] = _bring(name, data, folder, version, known.get(name, []), report)
+            digests[name] = _bring(name, data, folder, version, digests.get(name, []), report)
         for name, data in (exercises or {}).items():
-            if name not in known and (folder / name).exists():
-                known[name] = [_digest(data)]  # `start` put it there, in earlier versions
+            if name not in digests and (folder / name).exists():
+                digests[name] = [_digest(data)]  # `start` put it there, in earlier versions
                 report.same.append(name)
             else:
-                known[name] = _bring(name, data, folder, version, known.get(name, []), report)
-        record = {"about": "Which versions of the lessons autodiff-kit put here.", "files": known}
+                digests[name] = _bring(name, data, folder, version, digests.get(name, []), report)
+        record = {"about": "Which versions of the lessons autodiff-kit put here.", "files": digests}
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
         write_atomically(folder / RECORD, text.encode())
     except OSError as error:
@@ -176,8 +176,8 @@ def progress_file(folder: Path | None = None) -> Path:
     Path
         The file that the environment variable ``ADK_PROGRESS`` names, if it is set.
     """
-    named = os.environ.get("ADK_PROGRESS")
-    return Path(named) if named else (folder or Path()) / ".autodiff-kit-progress.json"
+    path = os.environ.get("ADK_PROGRESS")
+    return Path(path) if path else (folder or Path()) / ".autodiff-kit-progress.json"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -219,13 +219,13 @@ def _bring(
     """Decide about one file, note it in the report, and return the versions of ours from now on."""
     target = folder / name
     shipped = _digest(data)
-    found = _digest(target.read_bytes()) if target.is_file() else None
-    if found == shipped:
+    digest = _digest(target.read_bytes()) if target.is_file() else None
+    if digest == shipped:
         report.same.append(name)
-    elif found is None and not target.exists():
+    elif digest is None and not target.exists():
         write_atomically(target, data)
         report.new.append(name)
-    elif found in ours:
+    elif digest in ours:
         write_atomically(target, data)
         report.updated.append(name)
     elif shipped in ours:  # changed by the learner, and this version was offered before

@@ -154,14 +154,14 @@ def to_text(notebook: Any) -> str:
 
 def _find(paths: Sequence[Path]) -> list[Path]:
     """Name all notebooks in files and folders, without Jupyter's own copies."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = (p for p in path.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
-            found.extend(sorted(inside))
+            files.extend(sorted(inside))
         else:
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

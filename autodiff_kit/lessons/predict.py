@@ -77,10 +77,10 @@ def predict(
     from autodiff_kit.lessons.cards import QuestionCard
 
     kinds = {"choice": choices, "number": number, "code": code}
-    given = [kind for kind, value in kinds.items() if value is not None]
-    if not given:
+    accepted = [kind for kind, value in kinds.items() if value is not None]
+    if not accepted:
         return QuestionCard(_find(question))
-    if len(given) > 1 or (choices is None) != (answer is None):
+    if len(accepted) > 1 or (choices is None) != (answer is None):
         raise ValueError(
             "A question has either choices and an answer, or a number, or code.\n"
             '-> For example: predict("What is 2 + 2?", number=4)'
@@ -88,7 +88,7 @@ def predict(
     codes = (code,) if isinstance(code, str) else tuple(code or ())
     if code is not None and not codes:
         raise ValueError("A question with code needs at least one right answer.")
-    asked = Question(
+    card = Question(
         text=question,
         kind="choice" if choices is not None else "number" if number is not None else "code",
         answer=answer if answer is not None else number if number is not None else codes[0],
@@ -100,7 +100,7 @@ def predict(
         otherwise=otherwise,
         within=within,
     )
-    return QuestionCard(asked)
+    return QuestionCard(card)
 
 
 def _find(key: str) -> Question:

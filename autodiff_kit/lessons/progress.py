@@ -85,14 +85,14 @@ def read() -> tuple[dict[str, Answer], str]:
         return {}, f"Your earlier answers could not be read: {file} ({error.strerror})."
 
 
-def keep(key: str, given: str, right: bool, *, looked: bool = False) -> tuple[bool, str]:
+def keep(key: str, response: str, right: bool, *, looked: bool = False) -> tuple[bool, str]:
     """Add one answer to the file: read it again, merge, write it whole, under a lock.
 
     Parameters
     ----------
     key : str
         The question's key, such as ``"03.source_claim"``.
-    given : str
+    response : str
         The answer in the learner's words; only the first one is kept.
     right : bool
         Whether it is right.
@@ -117,12 +117,12 @@ def keep(key: str, given: str, right: bool, *, looked: bool = False) -> tuple[bo
                     f"Your progress file was damaged. It was set aside as {_set_aside(file).name}, "
                     "and a new one was begun with this answer."
                 )
-            answer = _merge(answers.get(key), given, right, looked)
+            answer = _merge(answers.get(key), response, right, looked)
             # What is not understood here (fields that were added by hand, say) stays as it is.
-            kept = {**data.get("answers", {})}
-            kept[key] = {**kept.get(key, {}), **asdict(answer)}
+            entries = {**data.get("answers", {})}
+            entries[key] = {**entries.get(key, {}), **asdict(answer)}
             data = {**data, "about": "Your answers in the lessons of autodiff_kit."}
-            data |= {"version": VERSION, "answers": dict(sorted(kept.items()))}
+            data |= {"version": VERSION, "answers": dict(sorted(entries.items()))}
             text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
             library.write_atomically(file, text.encode("utf-8", "replace"))
     except _NewerError as error:
@@ -135,9 +135,9 @@ def keep(key: str, given: str, right: bool, *, looked: bool = False) -> tuple[bo
     return True, note
 
 
-def _merge(before: Answer | None, given: str, right: bool, looked: bool) -> Answer:
+def _merge(before: Answer | None, response: str, right: bool, looked: bool) -> Answer:
     if before is None:
-        return Answer(given, right, tries=0 if looked else 1, solved=right, looked=looked)
+        return Answer(response, right, tries=0 if looked else 1, solved=right, looked=looked)
     return Answer(
         first=before.first,
         right=before.right,
@@ -167,8 +167,8 @@ def _parse(data: Mapping[str, Any]) -> dict[str, Answer]:
     kinds = {"first": str, "right": bool, "tries": int, "solved": bool, "looked": bool}
     answers = {}
     try:
-        for key, kept in data.get("answers", {}).items():
-            values = {name: kept[name] for name in kinds}
+        for key, entry in data.get("answers", {}).items():
+            values = {name: entry[name] for name in kinds}
             if not all(isinstance(values[name], kind) for name, kind in kinds.items()):
                 raise _DamagedError
             answers[key] = Answer(**values)

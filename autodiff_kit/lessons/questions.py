@@ -116,44 +116,44 @@ class Question:
             "a name" if text.isidentifier() else "a list" if text[:1] == "[" else "a line of code"
         )
 
-    def judge(self, given: str) -> Verdict:
+    def judge(self, response: str) -> Verdict:
         """Say whether an answer is right, and if not, what is wrong with it.
 
         Parameters
         ----------
-        given : str
+        response : str
             What the learner chose or typed.
 
         Returns
         -------
         Verdict
         """
-        given = given.strip()
-        if not given:
+        response = response.strip()
+        if not response:
             verb = "Choose" if self.kind == "choice" else "Type"
             return Verdict("unclear", f"{verb} an answer first. A guess is fine.")
-        if len(given) > LONGEST_ANSWER:
+        if len(response) > LONGEST_ANSWER:
             return Verdict("unclear", "That is too long for an answer: one short line will do.")
         if self.kind == "number":
-            number = _to_number(given)
+            number = _to_number(response)
             if number is None:
-                return Verdict("unclear", f"Type a number, such as `2.5`: `{given}` is not one.")
-        if any(self._same(given, answer) for answer in (self.answer, *self.also)):
+                return Verdict("unclear", f"Type a number, such as `2.5`: `{response}` is not one.")
+        if any(self._same(response, answer) for answer in (self.answer, *self.also)):
             return Verdict("right", self.right)
         for wrong, text in self.why.items():
-            if self._same(given, wrong):
+            if self._same(response, wrong):
                 return Verdict("wrong", text)
         return Verdict("wrong", self.otherwise)
 
-    def _same(self, given: str, expected: str | float) -> bool:
+    def _same(self, response: str, expected: str | float) -> bool:
         if self.kind == "choice":
-            return given == expected
+            return response == expected
         if self.kind == "number":
-            number, wanted = _to_number(given), float(expected)
-            if number is None or math.isnan(wanted):
+            number, target = _to_number(response), float(expected)
+            if number is None or math.isnan(target):
                 return number is not None and math.isnan(number)
-            return number == wanted or abs(number - wanted) <= max(self.within, _rounding(given))
-        return _meaning(given) == _meaning(str(expected))
+            return number == target or abs(number - target) <= max(self.within, _rounding(response))
+        return _meaning(response) == _meaning(str(expected))
 
 
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -162,7 +162,7 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 def _to_number(text: str) -> float | None:
     """Read a number as a learner may type it: ``8``, ``1/3``, ``4**7``, ``40,000``."""
     text = text.replace("\N{MINUS SIGN}", "-").strip("` ")
-    text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
+    text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     try:
         return float(text)  # also inf and nan
     except ValueError:
