@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; timings at least, and at most
-FINE = 1e-6  # seconds: steps of a clock that is in nobody's way; in a browser, they may be 1e-4
+FINE = 1e-6  # seconds: a clock with finer steps needs no care; in a browser, they may be 1e-4
 TICKS = 10  # of a coarser clock, that a timing takes at least
 PRINTS = "prints at each of them"
 EFFECTS = "changes something outside of itself at each of them"
