@@ -502,7 +502,7 @@ def new_exercise(key: str, title: str, folder: Path) -> None:
         "      exercise.toml   points, limits, hints\n"
         "      checks.py       inputs and right answers\n"
         "      messages.toml   what learners are told\n"
-        "      mutants/        known mistakes, each with its message\n"
+        "      mutants.toml    known mistakes, each with its message\n"
         "      alternatives/   other right answers\n"
         "  course.toml\n"
         "      its name, at the end of the list\n"

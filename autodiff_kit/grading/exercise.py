@@ -1,12 +1,13 @@
 """Turn what a learner's code answers into points, and into words that help.
 
 After reading this file you can say how a wrong answer gets its message: every known wrong answer
-(a *mutant*, in ``mutants/*.py``) is run on the same inputs, and a learner whose code answers as
+(a *mutant*, in ``mutants.toml``) is run on the same inputs, and a learner whose code answers as
 the mutant does has made the mutant's mistake. Read next: ``verify.py``, which tests the checks.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import runpy
@@ -81,7 +82,7 @@ class Variant:
     Attributes
     ----------
     name : str
-        File name without its ending.
+        Name of the mutant, or of the alternative's file without its ending.
     message : str
         Id of the message that a mutant must get; ``""`` for an alternative.
     code : str
@@ -250,6 +251,7 @@ def load(folder: Path, name: str) -> Exercise:
         messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
         found = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
+        solution = "\n\n".join(_cells(notebook, "solution"))
         exercise = Exercise(
             id=facts["id"],
             title=facts["title"],
@@ -261,10 +263,10 @@ def load(folder: Path, name: str) -> Exercise:
             checks=tuple(value for value in found.values() if isinstance(value, Check)),
             hints=tuple(Hint(h.get("step", ""), h["text"]) for h in facts["hints"]),
             messages={key: " ".join(text.split()) for key, text in messages.items()},
-            mutants=_variants(home / "mutants"),
-            alternatives=_variants(home / "alternatives"),
+            mutants=_mutants(home / "mutants.toml", solution),
+            alternatives=_alternatives(home / "alternatives"),
             given="\n\n".join(_cells(notebook, "given")),
-            solution="\n\n".join(_cells(notebook, "solution")),
+            solution=solution,
             seconds=facts["limits"]["seconds"],
             memory=facts["limits"]["memory"],
             allowed=tuple(facts["allowed"]),
@@ -694,14 +696,45 @@ def _cells(notebook: dict[str, Any], role: str) -> list[str]:
     return sources
 
 
-def _variants(folder: Path) -> tuple[Variant, ...]:
-    variants = []
-    for path in sorted(folder.glob("*.py")):
-        code = path.read_text(encoding="utf-8")
-        key, _, value = code.partition("\n")[0].removeprefix("#").partition(":")
-        message = value.strip() if key.strip() == "message" else ""
-        variants.append(Variant(path.stem, message, code))
-    return tuple(variants)
+def _mutants(path: Path, solution: str) -> tuple[Variant, ...]:
+    """Return the wrong answers: each changes the solution, or brings code of its own."""
+    mutants = []
+    solution += "\n"
+    for name, mutant in sorted(tomllib.loads(path.read_text(encoding="utf-8")).items()):
+        if "code" in mutant:
+            code = mutant["code"]
+        elif mutant["old"] in solution:
+            code = _changed(solution, solution.replace(mutant["old"], mutant["new"]))
+        else:
+            raise ValueError(f"the solution has no code as `old` of the mutant {name}")
+        mutants.append(Variant(name, name, code))
+    return tuple(mutants)
+
+
+def _changed(old: str, new: str) -> str:
+    """Return what `new` defines and `old` does not define in the same words."""
+    before, after = _definitions(old), _definitions(new)
+    return "\n\n\n".join(source for source in after if source not in before)
+
+
+def _definitions(code: str) -> list[str]:
+    """Return the sources of the statements, with their decorators."""
+    try:
+        statements = ast.parse(code).body
+    except SyntaxError:  # `verify` says that it does not run
+        return [code]
+    lines = code.splitlines()
+    sources = []
+    for statement in statements:
+        decorators = getattr(statement, "decorator_list", [])
+        first = min(part.lineno for part in (statement, *decorators))
+        sources.append("\n".join(lines[first - 1 : statement.end_lineno]))
+    return sources
+
+
+def _alternatives(folder: Path) -> tuple[Variant, ...]:
+    paths = sorted(folder.glob("*.py"))
+    return tuple(Variant(path.stem, "", path.read_text(encoding="utf-8")) for path in paths)
 
 
 def _fits(exercise: Exercise) -> None:

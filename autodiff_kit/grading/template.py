@@ -131,7 +131,7 @@ Vector = "The gradient of a vector's mean is not right: each number gets the sam
 Matrix = "For a matrix the gradient is not right, though it is for a vector."
 Untouched = "The answer is not right, or x was changed. Others still need it as it is."
 
-# Mistakes, by the id in the first line of their file in mutants/.
+# Known mistakes, by their name in mutants.toml.
 without_share = "Each number gets all of g here. Each number moves the mean by 1/n only: g / n."
 without_g = "The incoming gradient g is not used: right for g = 1 only."
 one_number = "One number came back. The gradient has the shape of x: one share for each."
@@ -142,17 +142,46 @@ times_the_values = "The share is multiplied by x. The slope of the mean is 1/n, 
 changes_x = "The answer is written into x itself, which others still need. Make a new array."
 """
 
-# Known mistakes, as learners could make them. The first line of each file is its message's id.
-_MUTANTS = {
-    "without_share": "return np.full(x.shape, g)",
-    "without_g": "return np.full(x.shape, 1 / x.size)",
-    "one_number": "return g / x.size",
-    "rows_only": "return np.full(x.shape, g / len(x))",
-    "last_axis_only": "return np.full(x.shape, g / x.shape[-1])",
-    "matrices_only": "return np.full(x.shape, g / (x.shape[0] * x.shape[1]))",
-    "times_the_values": "return x * g / x.size",
-    "changes_x": "x[...] = g / x.size\n    return x",
-}
+_MUTANTS = """\
+# Known mistakes, as learners could make them: the solution with `new` wherever `old` stands.
+# A mistake that is not a small change has its `code` instead, which runs after the solution.
+# The name of each is the id of its message in messages.toml.
+
+[without_share]
+old = 'g / x.size'
+new = 'g'
+
+[without_g]
+old = 'g / x.size'
+new = '1 / x.size'
+
+[one_number]
+old = 'np.full(x.shape, g / x.size)'
+new = 'g / x.size'
+
+[rows_only]
+old = 'x.size'
+new = 'len(x)'
+
+[last_axis_only]
+old = 'x.size'
+new = 'x.shape[-1]'
+
+[matrices_only]
+old = 'x.size'
+new = '(x.shape[0] * x.shape[1])'
+
+[times_the_values]
+old = 'np.full(x.shape, g / x.size)'
+new = 'x * g / x.size'
+
+[changes_x]
+code = '''
+def mean_rule(g, x):
+    x[...] = g / x.size
+    return x
+'''
+"""
 _ALTERNATIVES = {
     "by_broadcasting": "return np.broadcast_to(g / x.size, x.shape).copy()",
     "by_ones": "return np.ones(x.shape) * g / x.size",
@@ -290,10 +319,8 @@ def _write(folder: Path, name: str, key: str, title: str) -> None:
         checks / "exercise.toml": _EXERCISE.format(**words),
         checks / "checks.py": _CHECKS.format(**words),
         checks / "messages.toml": _MESSAGES,
+        checks / "mutants.toml": _MUTANTS,
     }
-    for mistake, body in _MUTANTS.items():
-        code = f"# message: {mistake}\n\n\ndef mean_rule(g, x):\n    {body}\n"
-        files[checks / "mutants" / f"{mistake}.py"] = code
     for way, body in _ALTERNATIVES.items():
         code = f"# Right, written differently.\n\n\ndef mean_rule(g, x):\n    {body}\n"
         files[checks / "alternatives" / f"{way}.py"] = code

@@ -200,12 +200,14 @@ def table(verdicts: Iterable[Verdict]) -> str:
 def _runnable(exercise: Exercise, verdict: Verdict) -> Exercise:
     """Return the exercise without the answers that stop before anything is asked of them."""
     found: dict[str, list[Variant]] = {}
-    for kind in ("mutants", "alternatives"):
+    for kind, name_of in (("mutants", "the mutant {}"), ("alternatives", "alternatives/{}.py")):
         found[kind] = []
         for variant in getattr(exercise, kind):
             fault = _fault("\n\n".join([exercise.given, exercise.solution, variant.code]))
             if fault:
-                verdict.problems.append(f"{kind}/{variant.name}.py stops when it is run: {fault}")
+                verdict.problems.append(
+                    f"{name_of.format(variant.name)} stops when it is run: {fault}"
+                )
             else:
                 found[kind].append(variant)
     return dataclasses.replace(
@@ -400,7 +402,7 @@ def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict)
         for mutant in other.mutants:
             fault = _fault(f"{exercise.given}\n\n{mutant.code}")
             if fault:
-                text = f"mutants/{mutant.name}.py of {other.id} stops without its own notebook"
+                text = f"the mutant {mutant.name} of {other.id} stops without its own notebook"
                 verdict.problems.append(f"{text}: {fault}")
             else:
                 codes.append(mutant.code)

@@ -261,11 +261,6 @@ def test_verify_names_what_is_to_be_mended(place: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "code", "words"),
     [
-        (
-            "mutants/bad.py",
-            "# message: one_is_missing\ndouble = nothing",
-            "NameError: name 'nothing'",
-        ),
         ("alternatives/bad.py", "import not_installed\n" + tiny.SOLUTION, "ModuleNotFoundError"),
         ("alternatives/bad.py", "def double(x:", "SyntaxError"),
     ],
@@ -314,14 +309,38 @@ def test_verify_names_a_check_that_gives_points_for_no_work(
     assert words in result.output
 
 
-def test_verify_names_a_mutant_that_does_not_run_beside_other_exercises(place: Path) -> None:
-    run("new-exercise", "02.softmax")
-    bad = place / "checks" / tiny.NAME / "mutants" / "bad.py"
-    bad.write_text("# message: one_is_missing\ndouble = double\n")
+@pytest.mark.parametrize(
+    ("mutant", "words"),
+    [
+        ("code = 'double = nothing'", "NameError: name 'nothing'"),
+        ("old = 'return 2'\nnew = 'return )'", "SyntaxError"),
+    ],
+)
+def test_verify_names_the_mutant_that_cannot_be_run(place: Path, mutant: str, words: str) -> None:
+    (place / "checks" / tiny.NAME / "mutants.toml").write_text(f"[one_is_missing]\n{mutant}\n")
 
     result = run("verify", "--seeds", "2", status=1)
 
-    assert "02.softmax: mutants/bad.py of 01.double stops without its own notebook" in result.output
+    assert f"01.double: the mutant one_is_missing stops when it is run: {words}" in result.output
+
+
+def test_verify_names_a_mutant_whose_old_code_is_not_in_the_solution(place: Path) -> None:
+    mutants = place / "checks" / tiny.NAME / "mutants.toml"
+    mutants.write_text("[one_is_missing]\nold = '3 * x'\nnew = '2 * x'\n")
+
+    result = run("verify", status=1)
+
+    assert "the solution has no code as `old` of the mutant one_is_missing" in result.output
+
+
+def test_verify_names_a_mutant_that_does_not_run_beside_other_exercises(place: Path) -> None:
+    run("new-exercise", "02.softmax")
+    mutants = place / "checks" / tiny.NAME / "mutants.toml"
+    mutants.write_text("[one_is_missing]\ncode = 'double = double'\n")
+
+    result = run("verify", "--seeds", "2", status=1)
+
+    assert "the mutant one_is_missing of 01.double stops without its own notebook" in result.output
 
 
 @pytest.mark.parametrize("part", ["0/2", "3/2", "x", "1/"])

@@ -43,6 +43,7 @@ def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: 
     shutil.copytree(ROOT / "exercises", course, ignore=shutil.ignore_patterns("release"))
     solved = course / "source" / NAME / f"{NAME}.ipynb"
     exercise = open_course(course).exercise("04.accumulate")
+    mistakes = {mutant.name: mutant.code for mutant in exercise.mutants}
 
     nbgrader(course, "generate_assignment", NAME, "--create")
     released = course / "release" / NAME / f"{NAME}.ipynb"
@@ -50,9 +51,7 @@ def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: 
     for cell in mistaken["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             # The classic mistake: the last contribution instead of the sum of all.
-            cell["source"] = (
-                course / "checks" / NAME / "mutants" / "keeps_the_last.py"
-            ).read_text()
+            cell["source"] = mistakes["keeps_the_last"]
     notebooks = {
         "ada": solved.read_text(encoding="utf-8"),
         "ben": json.dumps(mistaken),

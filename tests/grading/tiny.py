@@ -98,12 +98,11 @@ MARKED = SOLUTION.replace(
 def make_course(folder: Path, seconds: float = 10.0) -> Course:
     """Write the course into a folder."""
     checks = folder / "checks" / NAME
-    (checks / "mutants").mkdir(parents=True)
-    (checks / "alternatives").mkdir()
+    (checks / "alternatives").mkdir(parents=True)
     (checks / "checks.py").write_text(CHECKS)
     (checks / "exercise.toml").write_text(FACTS.replace("10.0", str(seconds)))
     (checks / "messages.toml").write_text(MESSAGES)
-    (checks / "mutants" / "no_one.py").write_text(f"# message: one_is_missing\n{WRONG}")
+    (checks / "mutants.toml").write_text("[one_is_missing]\nold = '2 * x + 1'\nnew = '2 * x'\n")
     (folder / "source" / NAME).mkdir(parents=True)
     (folder / "source" / NAME / f"{NAME}.ipynb").write_bytes(notebook((MARKED, SOLVING)))
     (folder / "course.toml").write_text(f'title = "Tiny"\nexercises = ["{NAME}"]\n')

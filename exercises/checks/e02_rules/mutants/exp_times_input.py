@@ -1,5 +1,0 @@
-# message: exp_times_input
-
-
-def exp_rule(g, x, out):
-    return g * x

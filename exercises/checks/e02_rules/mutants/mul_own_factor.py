@@ -1,5 +1,0 @@
-# message: mul_own_factor
-
-
-def mul_rule(g, x, y):
-    return g * x, g * y

@@ -1,5 +1,0 @@
-# message: does_nothing
-
-
-def backward(root):
-    pass

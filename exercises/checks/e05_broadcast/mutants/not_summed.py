@@ -1,3 +1,0 @@
-# message: not_summed
-def unbroadcast(g, shape):
-    return g

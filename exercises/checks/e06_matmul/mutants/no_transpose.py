@@ -1,5 +1,0 @@
-# message: no_transpose
-
-
-def matmul_rule(g, a, b):
-    return g @ b, a @ g

@@ -1,6 +1,0 @@
-# message: branches_multiplied
-def tree_value(tree, w):
-    if isinstance(tree, tuple):
-        left, right = tree
-        return (tree_value(left, w) * tree_value(right, w)) * w
-    return w * tree

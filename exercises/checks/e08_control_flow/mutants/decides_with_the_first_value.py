@@ -1,6 +1,0 @@
-# message: decides_with_the_first_value
-def rounds(x, n):
-    y = x
-    for _ in range(n):
-        y = 0.5 * y if x.value > 2 else y * x + 1.0
-    return y

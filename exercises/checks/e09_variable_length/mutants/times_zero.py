@@ -1,4 +1,0 @@
-# message: times_zero
-def mean_loss(losses, lengths):
-    real = np.arange(losses.shape[1]) < lengths[:, None]
-    return (losses * real).sum() / lengths.sum()

@@ -1,5 +1,0 @@
-# message: last_weight_for_all
-
-
-def dot(xs, ws):
-    return broken_dot(xs, ws)

@@ -1,5 +1,0 @@
-# message: relative_only
-def agrees(ours, numeric):
-    if ours.shape != numeric.shape:
-        return False
-    return bool(np.all(np.abs(ours - numeric) <= RTOL * np.abs(numeric)))

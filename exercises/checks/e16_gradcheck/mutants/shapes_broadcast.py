@@ -1,3 +1,0 @@
-# message: shapes_broadcast
-def agrees(ours, numeric):
-    return bool(np.all(np.abs(ours - numeric) <= ATOL + RTOL * np.abs(numeric)))
