@@ -10,7 +10,16 @@ import ast
 import re
 from dataclasses import replace
 
-from autodiff_kit.view.story_facts import Chapter, Facts, Left, Told, base_of
+from autodiff_kit.view.story_cuts import (
+    advise,
+    explain_cut,
+    explain_no_second,
+    find_cuts,
+    is_taken,
+    pass_that_returned,
+)
+from autodiff_kit.view.story_exits import Exit, find_exit
+from autodiff_kit.view.story_facts import Chapter, Facts, Told, base_of
 
 __all__ = ["lost", "no_graph", "not_wanted", "unused"]
 
@@ -23,8 +32,8 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
     node = facts.subject
     if node is None and facts.failed is not None:  # of no operation yet
         name = ast.unparse(facts.failed)
-        if (run := facts.returned(name)) is not None:
-            chapter, fix = facts.no_second(name, run)
+        if (run := pass_that_returned(facts, name)) is not None:
+            chapter, fix = explain_no_second(facts, name, run)
             text = facts.text(facts.error["where"])
             words = f"`{text}` needs the node that made `{name}`, and there is none."
             end = Chapter(words, None, facts.error["where"])
@@ -33,14 +42,14 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     chapters: list[Chapter] = []
     fixes: dict[str, None] = {}
-    cuts = facts.cuts(node)
+    cuts = find_cuts(facts, node)
     for cut in cuts[:PLACES]:
-        told, fix = facts.cut(cut)
+        told, fix = explain_cut(facts, cut)
         chapters += [c for c in told if c not in chapters]
         fixes[fix] = None
-    if all(facts.nodes[n]["kind"] == "leaf" and not facts.is_taken(n) for n in cuts):
+    if all(facts.nodes[n]["kind"] == "leaf" and not is_taken(facts, n) for n in cuts):
         asked = [facts.find(one) for one in _asked(_call(facts))]
-        fixes = {facts.cure([n for n in cuts if n in asked] or cuts): None}
+        fixes = {advise(facts, [n for n in cuts if n in asked] or cuts): None}
         if more := len(cuts) - PLACES + 1 if len(cuts) > PLACES else 0:
             words = f"`{facts.name(cuts[PLACES - 1])}` and {more - 1} more leaves do not either."
             chapters[-1] = replace(chapters[-1], words=words)
@@ -62,7 +71,7 @@ def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
     node = next((n for n in found if n is not None and not facts.nodes[n]["recorded"]), None)
     if node is None:
         return None
-    chapters, fix = facts.cut(node)
+    chapters, fix = explain_cut(facts, node)
     name = facts.name(node)
     words = f"The gradient with respect to `{name}` is asked for: no edge was ever made for it."
     chapters.append(Chapter(words, node, facts.error["where"]))
@@ -125,13 +134,15 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
     away = [
         n["id"]
         for n in facts.nodes
-        if n["kind"] == "leaf" and (left := facts.left(n["id"])) and _mentions(facts, left, reached)
+        if n["kind"] == "leaf"
+        and (exit := find_exit(facts, n["id"]))
+        and _mentions(facts, exit, reached)
     ]
     chapters = [
         Chapter(f"`{name}` is a leaf that requires a gradient.", node, facts.nodes[node]["where"])
     ]
     if ghosts or away:
-        told, fix = facts.cut((away or ghosts)[0])
+        told, fix = explain_cut(facts, (away or ghosts)[0])
         chapters += told
     elif len(reached) > 1:
         end = max(reached)
@@ -176,7 +187,7 @@ def _asked(call: ast.Call | None) -> list[ast.expr]:
     return given
 
 
-def _mentions(facts: Facts, left: Left, nodes: set[int]) -> bool:
+def _mentions(facts: Facts, exit: Exit, nodes: set[int]) -> bool:
     """Return whether what was taken out of the graph is one of these nodes."""
-    words = set(re.findall(r"[^\W\d]\w*", facts.text(left[0])))
+    words = set(re.findall(r"[^\W\d]\w*", facts.text(exit[0])))
     return any(base_of(facts.nodes[n]["name"] or "") in words for n in nodes)

@@ -1,0 +1,112 @@
+"""The learner's code in a recording: the text of a place, what is around it, what a name was given.
+
+After reading you know how a place in a recording is read, and which assignments are looked at: only
+those of functions that ran. Read next: ``story_facts.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+__all__ = ["Code", "Where", "span_of"]
+
+Where = Sequence[int]
+OFF = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False")
+
+
+class Code:
+    """The sources of a recording, and what their syntax trees say."""
+
+    def __init__(self, recording: Mapping[str, Any]) -> None:
+        self.recording = recording
+        self.nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
+        self.events: Sequence[Mapping[str, Any]] = recording["events"]
+        self.error: Mapping[str, Any] = recording["error"] or {"message": "", "where": None}
+        self._trees: dict[int, list[Any]] = {}
+
+    def text(self, where: Where | None) -> str:
+        """Return the characters at a place, on one line."""
+        if where is None:
+            return ""
+        source, line, column, end_line, end_column = where
+        lines = self.recording["sources"][source]["text"].splitlines()[line - 1 : end_line]
+        lines[-1] = lines[-1][:end_column]
+        lines[0] = lines[0][column:]
+        return " ".join(" ".join(lines).split())
+
+    def line(self, where: Where | None) -> str:
+        """Return the first line of a place, as the learner wrote it."""
+        if where is None:
+            return ""
+        lines = self.recording["sources"][where[0]]["text"].splitlines()
+        return str(lines[where[1] - 1]).strip()
+
+    def walk(self, source: int) -> list[Any]:
+        """Return all nodes of a source's syntax tree: the same ones each time."""
+        if source not in self._trees:
+            try:
+                tree = ast.parse(self.recording["sources"][source]["text"])
+            except SyntaxError:
+                tree = ast.Module([], [])
+            self._trees[source] = list(ast.walk(tree))
+        return self._trees[source]
+
+    def switch(self, where: Where | None) -> Where | None:
+        """Return the ``with torch.no_grad():`` or the decorator that is around a place."""
+        found: Where | None = None
+        if where is None:
+            return None
+        for node in self.walk(where[0]):
+            parts: list[ast.expr] = []
+            if isinstance(node, ast.With):
+                parts = [item.context_expr for item in node.items]
+            elif isinstance(node, ast.FunctionDef):
+                parts = node.decorator_list
+            off = [part for part in parts if OFF.search(ast.unparse(part))]
+            if off and off[0].lineno <= where[1] <= node.end_lineno:
+                found = span_of(where[0], off[0])
+        return found
+
+    @cached_property
+    def ran(self) -> set[tuple[int, Any]]:
+        """The functions in which something was recorded: source, and the function's syntax tree."""
+        entries = [*self.nodes, *self.events, *self.recording["scopes"], self.error]
+        places = {tuple(e["where"][:2]) for e in entries if e.get("where")}
+        return {(source, self._function_at(source, line)) for source, line in places}
+
+    def _function_at(self, source: int, line: int) -> Any:
+        """Return the innermost function around a line; None outside of all."""
+        around = [
+            node
+            for node in self.walk(source)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and node.body[0].lineno <= line <= (node.end_lineno or 0)
+        ]
+        return max(around, key=lambda node: node.lineno, default=None)
+
+    def assigned(self, name: str, before: Where | None = None) -> tuple[int, ast.expr] | None:
+        """Return what a name was given last, in a function that ran: its source, its expression."""
+        found: tuple[int, ast.expr] | None = None
+        for source, function in sorted(self.ran, key=lambda one: one[0]):
+            if before is not None and (
+                source != before[0] or function is not self._function_at(source, before[1])
+            ):
+                continue
+            for node in self.walk(source):
+                if not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]) != name:
+                    continue
+                is_here = self._function_at(source, node.lineno) is function
+                is_before = before is None or node.lineno < before[1]
+                is_later = found is None or found[0] != source or found[1].lineno < node.lineno
+                if is_here and is_before and is_later:
+                    found = source, node.value
+        return found
+
+
+def span_of(source: int, node: Any) -> Where:
+    """Return the place of a node of a source's syntax tree."""
+    return (source, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)

@@ -1,0 +1,148 @@
+"""Where numbers were taken out of the graph, and how to stay inside of it.
+
+After reading you know how ``x.detach()``, ``float(x)`` and ``torch.tensor(a)``, where ``a`` was
+once ``x.numpy()``, are found in the learner's source. Read next: ``story_cuts.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from autodiff_kit.view.rules import parsed
+from autodiff_kit.view.story_code import Where, span_of
+from autodiff_kit.view.story_facts import Facts, base_of
+
+__all__ = ["Exit", "find_exit", "find_taken", "node_taken", "stay"]
+
+Exit = tuple["Where | None", str, str]  # where, by what, out of what
+AWAY = ("detach", "data", "item", "tolist", "numpy")  # give the numbers without the graph
+NUMBERS = ("float", "int", "list")  # as do these functions
+COPIES = ("tensor", "as_tensor", "asarray", "from_numpy", "Tensor", "FloatTensor")
+
+
+def find_exit(facts: Facts, node: int) -> Exit | None:
+    """Return where a leaf was taken out of the graph: the place, by what, and out of what."""
+    record = facts.nodes[node]
+    if record["kind"] != "leaf" or record["requires_grad"] or record.get("part"):
+        return None
+    written = how_made(facts, node)
+    if written is not None and (made := parsed(written[1])) is not None:
+        if taken := find_taken(facts, made):
+            return written[0], *taken
+        waiting = [n.id for n in ast.walk(made) if isinstance(n, ast.Name)]
+        seen: set[str] = set()
+        while waiting:  # `a = x.numpy()`, and then `torch.tensor(a)`
+            name = waiting.pop(0)
+            found = None if name in seen else facts.assigned(name, written[0])
+            seen.add(name)
+            if found is None:
+                continue
+            if taken := find_taken(facts, found[1]):
+                return span_of(found[0], found[1]), *taken
+            waiting += [n.id for n in ast.walk(found[1]) if isinstance(n, ast.Name)]
+    if record["where"] is not None:
+        return None
+    for user in facts.nodes:
+        uses = any(i.get("node") == node for i in user["inputs"])
+        used = parsed(user["text"]) if uses else None
+        if used is not None and (taken := find_taken(facts, used)):
+            return user["where"], *taken
+    return None
+
+
+def how_made(facts: Facts, node: int) -> tuple[Where, str] | None:
+    """Return where and how a leaf is made: also one that PyTorch makes to copy it at once."""
+    record = facts.nodes[node]
+    if record["where"] is not None:
+        return record["where"], record["text"]
+    for user in facts.nodes:
+        uses = user["where"] and any(i.get("node") == node for i in user["inputs"])
+        copied = parsed(user["text"]) if uses else None
+        if copied is not None and _is_copy(copied):
+            return user["where"], user["text"]
+    base = base_of(record["name"] or "")
+    found = facts.assigned(base) if base else None
+    return None if found is None else (span_of(*found), ast.unparse(found[1]))
+
+
+def find_taken(facts: Facts, expression: ast.expr) -> tuple[str, str] | None:
+    """Return what takes numbers out of the graph in an expression, and out of what."""
+    for node in ast.walk(expression):
+        inner, how = _inside(node)
+        if inner is None:
+            continue
+        while (deeper := _inside(inner))[0] is not None:  # x.detach().numpy()
+            inner, how = deeper[0], f"{deeper[1]}{how}" if how[0] == "." else deeper[1]
+        return how, ast.unparse(inner)
+    if _is_copy(expression):
+        for node in _terms(expression.args[0]):  # type: ignore[attr-defined]
+            if facts.find(node) is not None:
+                return "torch.tensor", ast.unparse(node)
+    return None
+
+
+def node_taken(facts: Facts, exit: Exit) -> int | None:
+    """Return the node of what was taken out of the graph."""
+    tree = parsed(exit[2])
+    return None if tree is None else facts.find(tree)
+
+
+def stay(facts: Facts, node: int, exit: Exit) -> str:
+    """Say how a leaf that was taken out of the graph is computed inside of it."""
+    where, how, inner = exit
+    written = how_made(facts, node) or (None, "")
+    copied = parsed(written[1])
+    if copied is None or not _is_copy(copied):
+        if how[0] != ".":
+            return f"stay in tensors: compute with `{inner}` itself"
+        return f"leave out `{how}` where a gradient has to flow"
+    if where != written[0]:
+        return (
+            f"stay in tensors: use `{inner}` itself instead of `{facts.text(where)}`, and what "
+            f"comes of it instead of `{written[1]}`"
+        )
+    argument = _Stay().visit(deepcopy(copied.args[0]))  # type: ignore[attr-defined]
+    if any(isinstance(n, ast.Name) and n.id in ("np", "numpy", "math") for n in ast.walk(argument)):
+        return f"stay in tensors: compute with torch's functions on `{inner}` itself"
+    text = ast.unparse(argument)
+    if isinstance(argument, ast.List | ast.Tuple):
+        text = f"torch.stack({text})"
+    return f"stay in tensors: write `{text}` instead of `{written[1]}`"
+
+
+class _Stay(ast.NodeTransformer):
+    """Leaves out what takes numbers out of the graph."""
+
+    def visit(self, node: ast.AST) -> Any:
+        inner, _ = _inside(node)
+        return self.visit(inner) if inner is not None else self.generic_visit(node)
+
+
+def _inside(node: ast.AST) -> tuple[ast.expr | None, str]:
+    """Return ``x`` for ``x.detach()``, ``x.data`` and ``float(x)``, and how it is taken out."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr=how), args=[]) if how in AWAY:
+            return inner, f".{how}()"
+        case ast.Attribute(value=inner, attr="data"):
+            return inner, ".data"
+        case ast.Call(func=ast.Name(id=how), args=[inner]) if how in NUMBERS:
+            return inner, f"{how}()"
+    return None, ""
+
+
+def _is_copy(expression: ast.expr) -> bool:
+    """Return whether a call copies numbers into a new leaf: ``torch.tensor(...)``."""
+    func = expression.func if isinstance(expression, ast.Call) and expression.args else None
+    return getattr(func, "attr", getattr(func, "id", "")) in COPIES
+
+
+def _terms(expression: ast.expr) -> Iterator[ast.expr]:
+    """Yield an expression and the parts that it is computed or composed of."""
+    yield expression
+    if isinstance(expression, ast.List | ast.Tuple | ast.BinOp | ast.UnaryOp):
+        for part in ast.iter_child_nodes(expression):
+            if isinstance(part, ast.expr):
+                yield from _terms(part)
