@@ -25,39 +25,51 @@ from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import as_seen, running
-from autodiff_kit.core.op import RELEASED, Value
+from autodiff_kit.core.op import Value
+from autodiff_kit.core.outputs import cotangent_of
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.views import set_grad
 
-__all__ = ["NOTHING", "Task", "accumulate", "accumulate_complete", "add_to_grad"]
-__all__ += ["leading_to", "misfit", "own", "release", "run_hooks"]
-__all__ += ["showing"]
+__all__ = ["Task", "accumulate", "add_to_grad", "showing"]
 
 
 class Task:
-    """A backward pass that is on, for hooks that ask where it goes.
+    """A backward pass that counts what arrives, for hooks and inputs that were asked for.
 
     Attributes
     ----------
     number : int
     roots : sequence of (Node, Value)
         Where it starts.
+    inputs : sequence of Node, or None
+        What it was asked for.
+    targets, passing : set of Node
+        The nodes of ``inputs``, and those that pass gradients on to them.
     useful : set of Node, or None
-        What leads to its inputs; None: all nodes are visited.
-    returned : set of Node, or None
-        What ``grad`` returns the cotangents of.
+        All of these; None: all nodes are visited.
+    accumulates : bool
+        If not, ``grad`` returns the cotangents of ``inputs``.
     """
 
     def __init__(
         self,
         roots: Sequence[tuple[Node, Value]],
-        useful: set[Node] | None,
-        returned: set[Node] | None,
+        inputs: Sequence[Node] | None,
+        accumulates: bool,
     ) -> None:
         self.number = next_number()
-        self.roots, self.useful, self.returned = roots, useful, returned
+        self.roots, self.inputs, self.accumulates = roots, inputs, accumulates
+        self.useful: set[Node] | None = None
+        if inputs is not None:
+            self.targets = {node.whole for node in inputs}
+            self.passing = _leading_to(self.targets, [node for node, _ in roots])
+            self.useful = self.targets | self.passing
+
+    def of_inputs(self, found: dict[Node, Value]) -> dict[Node, Value]:
+        """Return what was found for each of ``inputs``, which may be one of several outputs."""
+        return {node: cotangent_of(node, found) for node in self.inputs or ()}
 
     def calls_hooks(self) -> None:
         """Say that this is the pass whose hooks are called next."""
@@ -87,9 +99,40 @@ class Task:
             uses[self.roots[0][0].whole] -= 1
         visited = [node for node in nodes if uses.get(node.whole)]
         for node in visited:
-            if node in (self.returned or ()) and isinstance(node, AccumulateGrad):
+            if isinstance(node, AccumulateGrad) and not self.accumulates and node in self.targets:
                 raise error("graph.leaf_of_grad")
         return len(visited)
+
+    def run_hooks(self, node: Node, g: Value, is_needed: bool) -> Value:
+        """Let the learner's hooks see, and perhaps replace, a node's complete cotangent.
+
+        ``g`` is None where nothing has arrived. If the node is not needed, ``grad`` was asked for
+        its cotangent and for nothing behind it: then the hooks of the tensor run, those of the node
+        do not.
+        """
+        hooks = node.hooks
+        if hooks is None or isinstance(node, Nowhere):
+            return g
+        self.calls_hooks()
+        parts = separate(g, node.count)
+        for index, registered in tuple(hooks.on_gradient.items()):
+            for hook in tuple(registered.values()):
+                part = parts[index]
+                gradient: TensorBase = as_seen(part)
+                replaced = hook(gradient)
+                if replaced is not None:
+                    check_replacement(hook, gradient, replaced)
+                    parts[index] = as_gradient(replaced)
+        for index, reference in hooks.retain.items():
+            kept, part = reference(), parts[index]
+            if kept is not None and part is not None:
+                _retain(kept, part)
+        g = together(parts, node.count)
+        if is_needed:
+            for prehook in tuple(hooks.before_rules.values()):
+                g = prehook(g)
+        self.calls_hooks()  # once more: a hook may have begun a pass of its own
+        return g
 
 
 @contextmanager
@@ -100,37 +143,6 @@ def showing(given: Sequence[tuple[Value, TensorBase]]) -> Iterator[None]:
         yield
     finally:
         running.given = before
-
-
-class _Nothing:
-    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
-
-    def __add__(self, contribution: Value) -> Value:
-        return contribution.copy() if isinstance(contribution, np.ndarray) else contribution
-
-
-NOTHING = _Nothing()
-
-
-def own(contribution: Value, g: Value) -> Value:
-    """Return a contribution that arrives at a leaf as an array of its own."""
-    # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it
-    # must not be memory that a neighbour holds too: `x + y` sends the same array both ways.
-    if contribution is g or contribution.base is not None or not contribution.flags.writeable:
-        return contribution.copy()
-    return contribution
-
-
-def misfit(node: Node, index: int, actual: tuple[int, ...]) -> Exception:
-    """Return the error for a contribution whose shape is not that of the input it belongs to."""
-    from autodiff_kit.core.node_hooks import inputs_shown
-
-    edges = (node.edge0, node.edge1, *node.more)
-    shape = list(edges[index].shape)  # type: ignore[union-attr]
-    position = inputs_shown(node.op, len(edges)).index(index)
-    return error(
-        "function.gradient_shape", name=node.name(), index=position, got=list(actual), shape=shape
-    )
 
 
 def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
@@ -182,37 +194,6 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
         note(old, next_number())
 
 
-def run_hooks(task: Task, node: Node, g: Value, is_needed: bool) -> Value:
-    """Let the learner's hooks see, and perhaps replace, a node's complete cotangent.
-
-    ``g`` is None where nothing has arrived. If the node is not needed, ``grad`` was asked for its
-    cotangent and for nothing behind it: then the hooks of the tensor run, those of the node do not.
-    """
-    hooks = node.hooks
-    if hooks is None or isinstance(node, Nowhere):
-        return g
-    task.calls_hooks()
-    parts = separate(g, node.count)
-    for index, registered in tuple(hooks.on_gradient.items()):
-        for hook in tuple(registered.values()):
-            part = parts[index]
-            gradient: TensorBase = as_seen(part)
-            replaced = hook(gradient)
-            if replaced is not None:
-                check_replacement(hook, gradient, replaced)
-                parts[index] = as_gradient(replaced)
-    for index, reference in hooks.retain.items():
-        retaining, part = reference(), parts[index]
-        if retaining is not None and part is not None:
-            _retain(retaining, part)
-    g = together(parts, node.count)
-    if is_needed:
-        for prehook in tuple(hooks.before_rules.values()):
-            g = prehook(g)
-    task.calls_hooks()  # once more: a hook may have begun a pass of its own
-    return g
-
-
 def _retain(tensor: TensorBase, g: Value) -> None:
     """Add to the ``.grad`` of a tensor that is no leaf and wants to keep its gradient."""
     old = tensor._grad
@@ -222,30 +203,7 @@ def _retain(tensor: TensorBase, g: Value) -> None:
         tensor._grad = gradient_of(g.copy() if old is None else old._array + g)
 
 
-def release(node: Node) -> None:
-    """Drop what a node has saved. If that is nothing, ``(x + 1).sum()`` may go back twice."""
-    if node.op.saves_rest or not (node.out is node.x is node.y is None):
-        node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
-
-
-def accumulate_complete(waiting: dict[Node, Value], unfinished: Sequence[Node]) -> None:
-    """Accumulate, when a backward pass has failed, what has arrived at leaves in full.
-
-    ``unfinished`` are the nodes from which more would have come.
-    """
-    reached, stack = set(unfinished), list(unfinished)
-    while stack:
-        node = stack.pop()
-        for edge in (node.edge0, node.edge1, *node.more):
-            if edge is not None and edge not in reached:
-                reached.add(edge)
-                stack.append(edge)
-    for node, g in waiting.items():
-        if isinstance(node, AccumulateGrad) and node not in reached:
-            accumulate(node, g, False)
-
-
-def leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
+def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
     """Return the nodes that pass gradients on from a root to one of ``inputs``."""
     oldest = min((node.number for node in inputs), default=0)
     order: list[Node] = []

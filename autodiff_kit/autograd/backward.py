@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.accumulate import showing
-from autodiff_kit.autograd.engine import unbroadcast
-from autodiff_kit.autograd.forms import run_backward
+from autodiff_kit.autograd.engine import run_backward, unbroadcast
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import gradient_of, share

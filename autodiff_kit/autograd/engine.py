@@ -1,15 +1,15 @@
-"""The backward pass: newest node first, every rule once, contributions added up.
+"""The backward pass: for ``z.backward()``, ``print(form_of().text)`` shows the text that runs.
 
-After reading this file you have seen all of reverse-mode differentiation. The rules stand in
-``ops/``; here they are only called, in the right order, and what they return is carried on.
-``run`` is what runs, less what a pass never does: ``forms.py`` leaves that out of its text, and
-``print(text_of(form_of()))`` shows what is left for the commonest pass. Read next:
-``grad_mode.py``, or ``ops/arithmetic.py`` for the rules.
+It is that of ``run`` below, less what this pass never does: every node once, the newest first,
+every rule once, contributions added up. After reading this file you have seen all of reverse-mode
+differentiation. The rules stand in ``ops/``; here they are only called, in the right order, and
+what they return is carried on. Read next: ``core/mode.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -17,52 +17,120 @@ from typing import Any
 
 from numpy import ndarray
 
-from autodiff_kit.autograd.accumulate import (
-    NOTHING,
-    Task,
-    accumulate,
-    accumulate_complete,
-    leading_to,
-    misfit,
-    own,
-    release,
-    run_hooks,
-)
+from autodiff_kit.autograd.accumulate import Task, accumulate
 from autodiff_kit.core.base import last_change, wrap
+from autodiff_kit.core.hooks import Hooks
+from autodiff_kit.core.mode import NO_WARNINGS, NUMPY_WARNINGS, local
 from autodiff_kit.core.node import Node
-from autodiff_kit.core.observer import Observer
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Value
-from autodiff_kit.core.outputs import OutputNode, cotangent_of
+from autodiff_kit.core.specialise import specialise
 from autodiff_kit.ops import sum_to
 
-__all__ = ["run", "unbroadcast"]
+__all__ = ["form_of", "run", "run_backward", "unbroadcast"]
+
+
+def run_backward(
+    roots: Sequence[tuple[Node, Value]],
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    inputs: Sequence[Node] | None = None,
+    accumulates: bool = True,
+) -> dict[Node, Value]:
+    """Carry cotangents from the roots back through the graph.
+
+    A node is ready when all contributions to it have arrived; of those that are ready, leaves come
+    first and then the newest node.
+
+    Parameters
+    ----------
+    roots : sequence of (Node, Value)
+        Where to start, each with a cotangent of the node's shape.
+    retain_graph : bool
+        Keep saved values, so that the graph can be used again.
+    create_graph : bool
+        Compute with Tensors and record that, so that gradients can be differentiated again.
+    inputs : sequence of Node, optional
+        Only nodes that lead to these are visited.
+    accumulates : bool
+        If not, the cotangents of ``inputs`` are returned instead of accumulated into leaves.
+
+    Returns
+    -------
+    dict from Node to Value - the cotangents of ``inputs``, None for those not reached.
+
+    Raises
+    ------
+    RuntimeError
+        If saved values were released before or changed in place.
+
+    Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
+    """
+    mode = local.mode
+    observer = mode.observer
+    given: dict[str, Any] = {}
+    if inputs is not None or create_graph or observer is not None or Hooks.count or mode.inference:
+        switches = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
+        given = {name: value for name, value in switches.items() if value is not None}
+        given |= {"counted": True, "accumulates": accumulates}
+    mode.grad_enabled, before = create_graph, mode.grad_enabled
+    silence = NUMPY_WARNINGS.set(NO_WARNINGS)
+    try:
+        found: dict[Node, Value] = form_of(*given)(roots, retain_graph, **given)
+        return found
+    finally:
+        NUMPY_WARNINGS.reset(silence)
+        mode.grad_enabled = before
+
+
+@cache
+def form_of(*given: str) -> Callable[..., dict[Node, Value]]:
+    """Return ``run`` for backward passes that are given these switches, and none of the others.
+
+    >>> print(form_of().text.split("while queue:")[0])  # what runs for z.backward()
+    def run(roots, retain_graph):
+        waiting = {}
+        queue = []
+        found = {}
+        for root, seed in roots:
+            if root not in waiting:
+                waiting[root] = seed
+                heappush(queue, (-root.number, root))
+            elif seed is not NOTHING:
+                waiting[root] = waiting[root] + seed
+        changed = last_change.number
+        node = roots[0][0]
+        try:
+    <BLANKLINE>
+    """
+    idle = {"observer": None, "inputs": None, "create_graph": False, "counted": False}
+    idle["accumulates"] = True
+    return specialise(run, **{name: value for name, value in idle.items() if name not in given})
 
 
 def run(
     roots: Sequence[tuple[Node, Value]],
     retain_graph: bool,
     *,
-    observer: Observer | None,
+    observer: Any,
     inputs: Sequence[Node] | None,
     accumulates: bool,
     create_graph: bool,
     counted: bool,
 ) -> dict[Node, Value]:
-    """Carry cotangents from the roots back through the graph; ``forms.run_backward`` says more.
+    """Carry cotangents back: the plain text, of which ``form_of`` leaves out what is idle.
 
-    ``counted`` tells whether anybody can see when a leaf is reached. If not, contributions need not
-    be counted: without leaves, the newest waiting node is always ready, as a consumer is younger
-    than what it consumed; and leaves, the oldest, come last.
+    ``counted`` tells whether it matters when a leaf is reached. If not, contributions need not be
+    counted: the newest waiting node is always ready, as a consumer is younger than what it
+    consumed, and leaves, the oldest, come last.
     """
     waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
     queue: list[Any] = []  # the heap gives leaves if they are counted, then the newest
     found: dict[Node, Value] = {}
-    targets: Any = None if inputs is None else {node.whole for node in inputs}
-    passing: Any = None if inputs is None else leading_to(targets, [node for node, _ in roots])
-    useful: Any = None if inputs is None else targets | passing
     if counted:
-        task = Task(roots, useful, None if accumulates else targets)
+        task = Task(roots, inputs, accumulates)
         missing, arrivals = task.count_uses(), count()
+    useful = None if inputs is None else task.useful  # the nodes that lead to ``inputs``
 
     def arrive(node: Node, contribution: Value) -> None:
         if node not in waiting:
@@ -91,14 +159,21 @@ def run(
         elif contribution.shape != edge.shape:
             contribution = unbroadcast(contribution, shape=edge.shape)
             if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
-                raise misfit(node, index, contribution.shape)
+                raise node.misfit(index, contribution.shape)
+        # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it
+        # must not share memory: the rules of ``x + y`` return the same array twice.
         if (
             accumulates
             and edge.op is ACCUMULATE
             and edge not in waiting
             and type(contribution) is ndarray
+            and (
+                contribution is g
+                or contribution.base is not None
+                or not contribution.flags.writeable
+            )
         ):
-            contribution = own(contribution, g)
+            contribution = contribution.copy()
         arrive(edge, contribution)
         if observer is not None and returned is not None:
             observer.contributed(node, index, edge, returned, contribution, waiting[edge])
@@ -117,14 +192,14 @@ def run(
                 g = None
             op = node.op
             if counted:
-                if isinstance(node, OutputNode):  # all outputs wait for each other at one node
+                if node.whole is not node:  # one of several outputs, which wait for each other
                     arrive(node.whole, NOTHING if g is None else node.passed_on(g))
                     continue
-                is_needed = targets is None or accumulates or node in passing
-                if targets is not None and is_needed and node in targets:
+                is_needed = inputs is None or accumulates or node in task.passing
+                if inputs is not None and is_needed and node in task.targets:
                     found[node] = g  # hooks are for what lies behind it
                 if node.hooks is not None:
-                    g = run_hooks(task, node, g, is_needed)
+                    g = task.run_hooks(node, g, is_needed)
                     changed = last_change.number
                 if observer is not None and g is not None:
                     observer.visited(node, g)
@@ -156,19 +231,32 @@ def run(
                         zip(node.more, op.rules_of_more, strict=False), 0 if op.is_variadic else 2
                     ):
                         send(index, edge, rule)
-            if not retain_graph and op.saves:
-                release(node)
+            has_saved = op.saves_rest or not (node.out is node.x is node.y is None)
+            if op.saves and has_saved and not retain_graph:
+                node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
             if observer is not None and not retain_graph:
                 observer.released(node)
     except BaseException:
         if not counted:  # leaves at which all has arrived would have been reached by now
-            others = [item[1] for item in queue if item[1].op is not ACCUMULATE]
-            arrived = {other: g for other, g in waiting.items() if g is not NOTHING}
-            accumulate_complete(arrived, [node, *others])
+            open_ends = [(n, None) for n in (node, *waiting) if n.op is not ACCUMULATE]
+            unfinished = Task(open_ends, None, True).count_uses()
+            for leaf, g in waiting.items():
+                if leaf.op is ACCUMULATE and leaf not in unfinished and g is not NOTHING:
+                    accumulate(leaf, g, create_graph)
         raise
     if observer is not None:
         observer.backward_finished()
-    return {node: cotangent_of(node, found) for node in inputs} if inputs is not None else found
+    return found if inputs is None else task.of_inputs(found)
+
+
+class _Nothing:
+    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
+
+    def __add__(self, contribution: Value) -> Value:
+        return contribution.copy() if isinstance(contribution, ndarray) else contribution
+
+
+NOTHING = _Nothing()
 
 
 def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:

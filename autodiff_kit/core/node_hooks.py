@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.hooks import (
@@ -119,6 +119,14 @@ class NodeHooks:
         sent = contributions(node.op, edges, g, node.rebuilt())
         result = tuple(sent[i] for i in inputs_shown(node.op, len(edges)))
         return result[0] if len(result) == 1 else result
+
+    def misfit(self, index: int, got: tuple[int, ...]) -> Exception:
+        """Return the error for a contribution that has not the shape of the input it belongs to."""
+        edges, node = self._all_edges(), cast(Any, self)
+        shown, shape = inputs_shown(node.op, len(edges)).index(index), list(edges[index].shape)
+        return error(
+            "function.gradient_shape", name=node.name(), index=shown, got=list(got), shape=shape
+        )
 
     def _all_edges(self) -> tuple[Any, ...]:
         node: Any = self
