@@ -49,9 +49,9 @@ def test_the_reading_order_is_an_evening_long() -> None:
     lines = [len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in READING_ORDER]
 
     assert len(lines) == 9
-    assert sum(lines) < 1_140
+    assert sum(lines) < 1_160
     # The eight that say what a tensor, an op, a node and the backward pass are.
-    assert sum(lines) - lines[READING_ORDER.index("autodiff_kit/ops/apply.py")] < 1_000
+    assert sum(lines) - lines[READING_ORDER.index("autodiff_kit/ops/apply.py")] < 1_050
 
 
 @pytest.mark.parametrize("path", READING_ORDER)

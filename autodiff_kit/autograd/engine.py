@@ -68,30 +68,30 @@ def run_backward(
     """
     mode = local.mode
     observer = mode.observer
-    given: dict[str, Any] = {}
+    switches: dict[str, Any] = {}
     if inputs is not None or create_graph or observer is not None or Hooks.count or mode.inference:
-        switches = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
-        given = {name: value for name, value in switches.items() if value is not None}
-        given |= {"counted": True, "accumulates": accumulates}
+        asked = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
+        switches = {name: value for name, value in asked.items() if value is not None}
+        switches |= {"counted": True, "accumulates": accumulates}
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     silence = NUMPY_WARNINGS.set(NO_WARNINGS)
     try:
-        found: dict[Node, Value] = form_of(*given)(roots, retain_graph, **given)
-        return found
+        cotangents: dict[Node, Value] = form_of(*switches)(roots, retain_graph, **switches)
+        return cotangents
     finally:
         NUMPY_WARNINGS.reset(silence)
         mode.grad_enabled = before
 
 
 @cache
-def form_of(*given: str) -> Callable[..., dict[Node, Value]]:
-    """Return ``run`` for backward passes that are given these switches, and none of the others.
+def form_of(*switched: str) -> Callable[..., dict[Node, Value]]:
+    """Return ``run`` for backward passes that set these switches, and none of the others.
 
     >>> print(form_of().text.split("while queue:")[0])  # what runs for z.backward()
     def run(roots, retain_graph):
         waiting = {}
         queue = []
-        found = {}
+        cotangents = {}
         for root, seed in roots:
             if root not in waiting:
                 waiting[root] = seed
@@ -105,7 +105,7 @@ def form_of(*given: str) -> Callable[..., dict[Node, Value]]:
     """
     idle = {"observer": None, "inputs": None, "create_graph": False, "counted": False}
     idle["accumulates"] = True
-    return specialise(run, **{name: value for name, value in idle.items() if name not in given})
+    return specialise(run, **{name: value for name, value in idle.items() if name not in switched})
 
 
 def run(
@@ -124,9 +124,9 @@ def run(
     counted: the newest waiting node is always ready, as a consumer is younger than what it
     consumed, and leaves, the oldest, come last.
     """
-    waiting: dict[Node, Value] = {}  # node -> sum of the contributions that have arrived
+    waiting: dict[Any, Value] = {}  # node -> sum of the contributions that have arrived
     queue: list[Any] = []  # the heap gives leaves if they are counted, then the newest
-    found: dict[Node, Value] = {}
+    cotangents: dict[Node, Value] = {}
     if counted:
         task = Task(roots, inputs, accumulates)
         missing, arrivals = task.count_uses(), count()
@@ -197,14 +197,14 @@ def run(
                     continue
                 is_needed = inputs is None or accumulates or node in task.passing
                 if inputs is not None and is_needed and node in task.targets:
-                    found[node] = g  # hooks are for what lies behind it
+                    cotangents[node] = g  # hooks are for what lies behind it
                 if node.hooks is not None:
                     g = task.run_hooks(node, g, is_needed)
                     changed = last_change.number
                 if observer is not None and g is not None:
                     observer.visited(node, g)
                 if not is_needed:
-                    found[node] = g
+                    cotangents[node] = g
                     continue  # nothing that was asked for lies behind it
             if op is ACCUMULATE:
                 leaf = node._leaf()
@@ -231,8 +231,11 @@ def run(
                         zip(node.more, op.rules_of_more, strict=False), 0 if op.is_variadic else 2
                     ):
                         send(index, edge, rule)
-            has_saved = op.saves_rest or not (node.out is node.x is node.y is None)
-            if op.saves and has_saved and not retain_graph:
+            if (
+                op.saves
+                and not retain_graph
+                and (op.saves_rest or not (node.out is node.x is node.y is None))
+            ):
                 node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
             if observer is not None and not retain_graph:
                 observer.released(node)
@@ -246,7 +249,7 @@ def run(
         raise
     if observer is not None:
         observer.backward_finished()
-    return found if inputs is None else task.of_inputs(found)
+    return cotangents if inputs is None else task.of_inputs(cotangents)
 
 
 class _Nothing:
