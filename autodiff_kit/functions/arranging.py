@@ -117,9 +117,9 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     if isinstance(source, int) != isinstance(destination, int):
         raise TypeError  # the words come from ``signatures.py``
     old, new = ([input._dim(d) for d in _tuple(dims)] for dims in (source, destination))
-    for name, dims, given in (("source", old, source), ("destination", new, destination)):
+    for name, dims, entered in (("source", old, source), ("destination", new, destination)):
         if len(set(dims)) < len(dims):
-            raise error("functions.movedim_twice", name=name, dims=[*_tuple(given)])
+            raise error("functions.movedim_twice", name=name, dims=[*_tuple(entered)])
     if len(old) != len(new):
         raise error("functions.movedim_count", source=len(old), destination=len(new))
     places = dict(zip(new, old, strict=True))
@@ -155,9 +155,9 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     if not parts:
         raise error("functions.unflatten_empty")
     size = input.shape[dim] if input.ndim else 1
-    known = math.prod(n for n in parts if n != -1)
-    if parts.count(-1) == 1 and known and size % known == 0:
-        parts = tuple(size // known if n == -1 else n for n in parts)
+    product = math.prod(n for n in parts if n != -1)
+    if parts.count(-1) == 1 and product and size % product == 0:
+        parts = tuple(size // product if n == -1 else n for n in parts)
     if math.prod(parts) != size or -1 in parts:
         raise error("functions.unflatten", sizes=[*_tuple(sizes)], dim=dim, size=size)
     return input.view(*input.shape[:dim], *parts, *input.shape[dim + 1 :])
@@ -200,8 +200,8 @@ def sum_to_size(self: Tensor, *size: int) -> Tensor:
     pairs = zip(sizes, self.shape[max(added, 0) :], strict=False)
     if added < 0 or any(n not in (1, m) for n, m in pairs):
         raise error("functions.sum_to_size", size=[*sizes], shape=[*self.shape])
-    kept = [i + added for i, n in enumerate(sizes) if n == 1 != self.shape[i + added]]
-    dims = [*range(added), *kept]
+    broadcast = [i + added for i, n in enumerate(sizes) if n == 1 != self.shape[i + added]]
+    dims = [*range(added), *broadcast]
     total = self.sum(dims, keepdim=True) if dims else self
     return total.view(sizes) if added else total
 

@@ -57,15 +57,15 @@ def _declare(written: Callable[..., Any], signatures: tuple[str, ...]) -> Declar
 
     @wraps(written)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = (*args[:leading], *(kwargs[n] for n in strict if n in kwargs))
-        if not all(isinstance(value, Methods) for value in given):
+        tensors = (*args[:leading], *(kwargs[n] for n in strict if n in kwargs))
+        if not all(isinstance(value, Methods) for value in tensors):
             raise TypeError(name)  # the words come from ``signatures.py``
         return written(*args, **kwargs)
 
-    made: Declared = checked(name, call, "function")
-    made.method = checked(name, call)
-    made.method.__qualname__ = f"Tensor.{name}"
-    return made
+    declared: Declared = checked(name, call, "function")
+    declared.method = checked(name, call)
+    declared.method.__qualname__ = f"Tensor.{name}"
+    return declared
 
 
 def method(written: Callable[..., Any]) -> Declared:

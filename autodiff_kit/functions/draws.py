@@ -93,14 +93,14 @@ def normal(
     shape = np.broadcast_shapes(*(t._array.shape for t in tensors))
     spread = 1.0 if isinstance(std, Tensor) else std
     count = math.prod(shape)
-    drawn = _gaussian(generator, count, dtype, 0.0, spread).astype(dtype).reshape(shape)[()]
+    noise = _gaussian(generator, count, dtype, 0.0, spread).astype(dtype).reshape(shape)[()]
     center, width = (getattr(value, "_array", value) for value in (mean, std))
     if isinstance(std, Tensor):
-        drawn = center + drawn * width
+        noise = center + noise * width
         if len(tensors) == 2:
-            return drawing.normal_of_mean_and_std(mean, std, numbers=drawn)
-        return drawing.normal_of_std(std, numbers=drawn)
-    return drawing.normal_of_mean(mean, numbers=center + drawn)
+            return drawing.normal_of_mean_and_std(mean, std, numbers=noise)
+        return drawing.normal_of_std(std, numbers=noise)
+    return drawing.normal_of_mean(mean, numbers=center + noise)
 
 
 @overloaded(
@@ -166,9 +166,9 @@ def _without_replacement(weights: Any, count: int, generator: Generator) -> Any:
         raise error("functions.multinomial_weights")
     if (weights.sum(-1) == 0).any():
         raise error("functions.multinomial_no_weight")
-    waiting = generator.exponential(weights.size).astype(weights.dtype)
+    times = generator.exponential(weights.size).astype(weights.dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
-        speeds = weights / waiting.reshape(weights.shape)
+        speeds = weights / times.reshape(weights.shape)
     if count == 1:
         return speeds.argmax(-1, keepdims=True)
     return np.argsort(-speeds, -1, kind="stable")[..., :count]
@@ -187,7 +187,7 @@ def _with_replacement(weights: Any, count: int, generator: Generator) -> Any:
     sums = sums / sums[:, -1:]
     sums[:, -1] = 1
     numbers = generator.uniform(count * len(rows), _FLOAT64).reshape(-1, count)
-    places = [np.searchsorted(row, drawn) for row, drawn in zip(sums, numbers, strict=True)]
+    places = [np.searchsorted(row, points) for row, points in zip(sums, numbers, strict=True)]
     return np.array(places, "int64").reshape(*weights.shape[:-1], count)
 
 
@@ -322,6 +322,6 @@ def log_normal_(
     self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None
 ) -> Tensor:
     """Draw numbers whose logarithm has a normal distribution, in place."""
-    drawn = [_of(generator).normal(1, _FLOAT64)[0] for _ in range(self.numel())]
-    numbers = np.exp(np.array(drawn) * std + mean)
+    noise = [_of(generator).normal(1, _FLOAT64)[0] for _ in range(self.numel())]
+    numbers = np.exp(np.array(noise) * std + mean)
     return _overwrite(self, "log_normal_", drawing.random_drawn, numbers)

@@ -110,12 +110,12 @@ concat = concatenate = cat
     "(Tensor input, tuple of ints indices, int dim = 0)",
 )
 def tensor_split(
-    input: Tensor, indices_or_sections: Any = None, dim: int = 0, **named: Any
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, **keywords: Any
 ) -> tuple[Tensor, ...]:
     """Cut into so many parts, the first ones longer by one where needed, or at the indices."""
     for name in ("tensor_indices_or_sections", "sections", "indices"):
-        indices_or_sections = named.pop(name, indices_or_sections)
-    if named or indices_or_sections is None:
+        indices_or_sections = keywords.pop(name, indices_or_sections)
+    if keywords or indices_or_sections is None:
         raise TypeError  # the words come from ``signatures.py``
     if not input.ndim:
         raise error("functions.tensor_split_of_0d")

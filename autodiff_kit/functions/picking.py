@@ -91,8 +91,8 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
         raise TypeError  # the words come from ``signatures.py``
     numbers = np.arange(input.numel()).reshape(input.shape)
     positions = ops.getitem(numbers, tuple(indices))
-    put = selecting.index_put_add if accumulate else ops.index_put
-    return put(input, values, positions=positions)
+    write = selecting.index_put_add if accumulate else ops.index_put
+    return write(input, values, positions=positions)
 
 
 @function
@@ -203,8 +203,8 @@ def searchsorted(
     values = input if isinstance(input, Tensor) else wrap(np.asarray(input)[()])
     shapes = [sorted_sequence.shape, values.shape]
     if len(shapes[0]) != 1 and shapes[0][:-1] != shapes[1][:-1]:
-        own, given = map(list, shapes)
-        raise error("functions.searchsorted_shapes", own=own, given=given)
+        own, theirs = map(list, shapes)
+        raise error("functions.searchsorted_shapes", own=own, given=theirs)
     kind = np.dtype("int32" if out_int32 else "int64")
     is_right = right or side == "right"
     return counting.searchsorted(sorted_sequence, values, right=is_right, kind=kind)
@@ -226,11 +226,11 @@ def bucketize(
 # -- different elements ---------------------------------------------------------------------------
 
 
-def _asked(found: Any, return_inverse: bool, return_counts: bool) -> Any:
-    values, *rest = found
+def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
+    values, *rest = results
     extra = zip(rest, (return_inverse, return_counts), strict=True)
-    asked = tuple(wrap(array) for array, is_asked in extra if is_asked)
-    return (values, *asked) if asked else values
+    requested = tuple(wrap(array) for array, is_asked in extra if is_asked)
+    return (values, *requested) if requested else values
 
 
 @function
@@ -254,8 +254,8 @@ def unique(
     """
     if dim is None:
         return _asked(counting.unique(input), return_inverse, return_counts)
-    found = counting.unique_dim(input, dim=input._dim(dim))
-    return _asked(found, return_inverse, return_counts)
+    results = counting.unique_dim(input, dim=input._dim(dim))
+    return _asked(results, return_inverse, return_counts)
 
 
 @function
@@ -267,5 +267,5 @@ def unique_consecutive(
 ) -> Any:
     """Return the elements, or entries along a dimension, that differ from the one before."""
     along = None if dim is None else input._dim(dim)
-    found = counting.unique_consecutive(input, dim=along)
-    return _asked(found, return_inverse, return_counts)
+    results = counting.unique_consecutive(input, dim=along)
+    return _asked(results, return_inverse, return_counts)

@@ -60,15 +60,15 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
             raise error("functions.tensordot_range", count=dims)
         first: list[int] = list(range(a.ndim - dims, a.ndim))
         second: list[int] = list(range(dims))
-        named = [*range(-dims, 0)], second
+        axes = [*range(-dims, 0)], second
     else:
-        named = tuple([d] if isinstance(d, int) else [*d] for d in dims)  # type: ignore[assignment]
-        if len(named[0]) != len(named[1]):
+        axes = tuple([d] if isinstance(d, int) else [*d] for d in dims)  # type: ignore[assignment]
+        if len(axes[0]) != len(axes[1]):
             raise error("functions.tensordot_lists")
         if a.dtype is not b.dtype:
             raise error("functions.tensordot_dtypes")
-        first = [a._dim(d) for d in named[0]]
-        second = [b._dim(d) for d in named[1]]
+        first = [a._dim(d) for d in axes[0]]
+        second = [b._dim(d) for d in axes[1]]
     for i, (d, e) in enumerate(zip(first, second, strict=True)):
         if a.shape[d] == 1 != b.shape[e]:
             b = b.sum(e, keepdim=True)
@@ -76,14 +76,14 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
             a = a.sum(d, keepdim=True)
         elif a.shape[d] != b.shape[e]:
             n, m = a.shape[d], b.shape[e]
-            raise error("functions.tensordot_sizes", n=n, m=m, d=named[0][i], e=named[1][i])
-    left = [d for d in range(a.ndim) if d not in first]
+            raise error("functions.tensordot_sizes", n=n, m=m, d=axes[0][i], e=axes[1][i])
+    free = [d for d in range(a.ndim) if d not in first]
     right = [d for d in range(b.ndim) if d not in second]
-    rows = math.prod(a.shape[d] for d in left)
+    rows = math.prod(a.shape[d] for d in free)
     columns = math.prod(b.shape[d] for d in right)
     summed = math.prod(a.shape[d] for d in first)
-    shape = [*(a.shape[d] for d in left), *(b.shape[d] for d in right)]
-    one, other = a.permute([*left, *first]), b.permute([*second, *right])
+    shape = [*(a.shape[d] for d in free), *(b.shape[d] for d in right)]
+    one, other = a.permute([*free, *first]), b.permute([*second, *right])
     if rows == columns == 1:
         if one.is_contiguous() and other.is_contiguous():
             return one.reshape(summed).dot(other.reshape(summed)).view(shape)
@@ -208,8 +208,8 @@ def _in(tensor: Tensor, **numbers: Number) -> dict[str, Any]:
     return numbers if kind.kind == "f" else {n: kind.type(v) for n, v in numbers.items()}
 
 
-def _check(name: str, *given: Tensor) -> None:
-    kinds = [tensor_type(t._array.dtype) for t in given]
+def _check(name: str, *tensors: Tensor) -> None:
+    kinds = [tensor_type(t._array.dtype) for t in tensors]
     if len(set(kinds)) > 1:
         *first, last = kinds
         raise error("functions.added_dtypes", name=name, kinds=f"{', '.join(first)}, and {last}")

@@ -163,8 +163,8 @@ def _between(ordered: Tensor, parts: Tensor, interpolation: str, ignores_nan: bo
     unknown = np.isnan(array)
     q = np.atleast_1d(parts._array)
     if ignores_nan:
-        known = (~unknown).sum(-1, keepdims=True) - 1
-        ranks = np.maximum(q * known.astype(array.dtype), 0)
+        valid = (~unknown).sum(-1, keepdims=True) - 1
+        ranks = np.maximum(q * valid.astype(array.dtype), 0)
     else:  # a row with a nan, which is sorted to its end, has no other quantile
         ranks = np.where(unknown.any(-1, keepdims=True), last, q * array.dtype.type(last))
     rounded: Any = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}.get(interpolation)

@@ -84,12 +84,14 @@ class MultiheadAttention(Module):
             shapes = dict(reversed(shapes.items()))
         with installed(None):
             for name, shape in shapes.items():
-                made = None
+                parameter = None
                 if (name == "in_proj_weight") == is_packed:
-                    made = Parameter(empty(shape, device=device, dtype=dtype))
-                self.register_parameter(name, made)
-            made = Parameter(empty(3 * embed_dim, device=device, dtype=dtype)) if bias else None
-            self.register_parameter("in_proj_bias", made)
+                    parameter = Parameter(empty(shape, device=device, dtype=dtype))
+                self.register_parameter(name, parameter)
+            parameter = (
+                Parameter(empty(3 * embed_dim, device=device, dtype=dtype)) if bias else None
+            )
+            self.register_parameter("in_proj_bias", parameter)
             kind = {"device": device, "dtype": dtype}
             self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **kind)
             self._reset_parameters()
@@ -152,7 +154,7 @@ class MultiheadAttention(Module):
         makes_mask = is_causal and padding is None and not need_weights
         mask = None if makes_mask else mask
         if features != self.embed_dim:
-            raise error("nn.attention_features", wanted=self.embed_dim, got=features)
+            raise error("nn.attention_features", expected=self.embed_dim, got=features)
         if self.in_proj_weight is not None and key.shape != value.shape:
             raise error("nn.attention_keys", keys=key.shape, values=value.shape)
         heads = [self._heads(x) for x in self._projected(query, key, value)]
@@ -220,16 +222,16 @@ class MultiheadAttention(Module):
         """Return what to add to the scores: shape (1 or n * heads, queries or 1, keys)."""
         if mask is not None:
             rank, samples = mask.ndim, count * self.num_heads
-            wanted: tuple[int, ...] = (length, keys) if rank == 2 else (samples, length, keys)
-            if mask.shape != wanted:
-                raise error("nn.mask_shape", rank=rank, shape=mask.shape, wanted=wanted)
+            expected: tuple[int, ...] = (length, keys) if rank == 2 else (samples, length, keys)
+            if mask.shape != expected:
+                raise error("nn.mask_shape", rank=rank, shape=mask.shape, expected=expected)
             mask = mask.unsqueeze(0) if rank == 2 else mask
         if padding is None:
             return mask
         if padding.shape != (count, keys):
             place = int(padding.shape[0] == count)
-            size, found = (count, keys)[place], padding.shape[place]
-            raise error("nn.padding_mask", wanted=size, dim=place, found=found)
+            size, actual = (count, keys)[place], padding.shape[place]
+            raise error("nn.padding_mask", expected=size, dim=place, actual=actual)
         padding = padding.view(count, 1, 1, keys).expand(-1, self.num_heads, -1, -1)
         padding = padding.reshape(count * self.num_heads, 1, keys)
         return padding if mask is None else mask + padding

@@ -78,8 +78,8 @@ class _NormBase(Scaling):
 
     def _check_rank(self, input: Tensor) -> None:
         if input.ndim not in self._ranks:
-            wanted = " or ".join(f"{rank}D" for rank in self._ranks)
-            raise error("nn.batch_norm_rank", wanted=wanted, rank=input.ndim)
+            expected = " or ".join(f"{rank}D" for rank in self._ranks)
+            raise error("nn.batch_norm_rank", expected=expected, rank=input.ndim)
 
     def extra_repr(self) -> str:
         """Return the options."""
@@ -152,8 +152,8 @@ class _InstanceNorm(_NormBase):
         if channels != self.num_features:
             dim = input.ndim - rank + 1
             if self.affine:
-                wanted = self.num_features
-                raise error("nn.instance_channels", dim=dim, wanted=wanted, found=channels)
+                expected = self.num_features
+                raise error("nn.instance_channels", dim=dim, expected=expected, actual=channels)
             warnings.warn(
                 f"input's size at dim={dim} does not match num_features. You can silence this "
                 "warning by not passing in num_features, which is not used because affine=False",

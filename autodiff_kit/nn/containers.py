@@ -77,8 +77,8 @@ class _ModuleRow(_Row):
 
     def __delitem__(self, index: Any) -> None:
         names = list(self._row)
-        chosen = names[index] if isinstance(index, slice) else [self._name(index)]
-        self._number([module for name, module in self._row.items() if name not in chosen])
+        deleted = names[index] if isinstance(index, slice) else [self._name(index)]
+        self._number([module for name, module in self._row.items() if name not in deleted])
 
     def __add__(self, other: Iterable[Any]) -> Any:
         return type(self)._of([*self, *other])

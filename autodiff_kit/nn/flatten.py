@@ -55,7 +55,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     shape = input.shape
     if not sizes:
         raise error("nn.unflatten_nothing")
-    known = math.prod(size for size in sizes if size != -1)
-    if known != shape[place] and (-1 not in sizes or not known or shape[place] % known):
+    product = math.prod(size for size in sizes if size != -1)
+    if product != shape[place] and (-1 not in sizes or not product or shape[place] % product):
         raise error("nn.unflatten", sizes=list(sizes), dim=dim, size=shape[place])
     return input.view(*shape[:place], *sizes, *shape[place + 1 :])

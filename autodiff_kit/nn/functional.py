@@ -86,15 +86,15 @@ def layer_norm(
     Input has shape (*, *normalized_shape); weight and bias, of shape normalized_shape, are
     multiplied with and added to the result. ``eps`` keeps the variance from being 0.
     """
-    wanted, shape = list(normalized_shape), list(input.shape)
-    if not wanted:
+    expected, shape = list(normalized_shape), list(input.shape)
+    if not expected:
         raise error("functional.no_normalized_shape")
-    if shape[-len(wanted) :] != wanted:
-        stars = ", ".join(["*", *map(str, wanted)])
-        raise error("functional.normalized_shape", wanted=wanted, stars=stars, shape=shape)
+    if shape[-len(expected) :] != expected:
+        stars = ", ".join(["*", *map(str, expected)])
+        raise error("functional.normalized_shape", expected=expected, stars=stars, shape=shape)
     _one_type("functional.layer_norm_type", input, weight, bias)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
-    return ops.layer_norm(input, scale, shift, count=len(wanted), eps=eps)
+    return ops.layer_norm(input, scale, shift, count=len(expected), eps=eps)
 
 
 def _one_type(key: str, input: Tensor, *others: Tensor | None) -> None:
@@ -113,15 +113,15 @@ def rms_norm(
 
     ``eps`` is added to that mean; default: the smallest step of the dtype at 1.
     """
-    wanted, shape = list(normalized_shape), list(input.shape)
-    if not wanted:
+    expected, shape = list(normalized_shape), list(input.shape)
+    if not expected:
         raise error("functional.no_normalized_shape")
-    if shape[-len(wanted) :] != wanted:
-        stars = "*" + ", ".join(map(str, wanted))
-        raise error("functional.normalized_shape", wanted=wanted, stars=stars, shape=shape)
+    if shape[-len(expected) :] != expected:
+        stars = "*" + ", ".join(map(str, expected))
+        raise error("functional.normalized_shape", expected=expected, stars=stars, shape=shape)
     if eps is None:
         eps = float(np.finfo(input._array.dtype).eps)
-    dims = tuple(range(-len(wanted), 0))
+    dims = tuple(range(-len(expected), 0))
     out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
     return out if weight is None else out * weight
 

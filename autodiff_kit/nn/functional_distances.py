@@ -100,7 +100,7 @@ def cosine_embedding_loss(
         raise error("functional.cosine_targets")
     if not input1.ndim == input2.ndim == dim + 1:
         sizes = [list(input1.shape), list(input2.shape)]
-        raise error("functional.cosine_ranks", rank=dim, wanted=dim + 1, sizes=sizes)
+        raise error("functional.cosine_ranks", rank=dim, expected=dim + 1, sizes=sizes)
     small = 1e-12
     product = (input1 * input2).sum(dim)
     squares = ((input1 * input1).sum(dim) + small) * ((input2 * input2).sum(dim) + small)

@@ -85,11 +85,11 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, like: Any) 
     if not training or p == 0 or not input.numel():
         return input
     kind = input._array.dtype
-    kept = np.zeros(like.size, kind)
+    scales = np.zeros(like.size, kind)
     if p < 1:
-        kept[...] = default_generator.uniform(kept.size, np.float64) < 1 - p
+        scales[...] = default_generator.uniform(scales.size, np.float64) < 1 - p
         if kind.kind != "f":
             raise error("functional.dropout_type", kind=tensor_type(kind))
-        kept /= 1 - p
-    noise = wrap(fill_in_order(kept, like)[()])
+        scales /= 1 - p
+    noise = wrap(fill_in_order(scales, like)[()])
     return input.mul_(noise) if inplace else ops.mul(input, noise)

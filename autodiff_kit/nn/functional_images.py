@@ -112,11 +112,11 @@ def _check_convolution(input: Tensor, weight: Tensor, grid: Grid, groups: int) -
     if kernels[0] % groups:
         need, size = "divisible by", f"[{kernels}]"
         raise error("functional.conv_groups", groups=groups, need=need, size=size)
-    wanted = kernels[1] * groups
-    if shape[1] != wanted:
+    expected = kernels[1] * groups
+    if shape[1] != expected:
         raise error(
             "functional.conv_channels",
-            groups=groups, weight=kernels, shape=shape, wanted=wanted, got=shape[1],
+            groups=groups, weight=kernels, shape=shape, expected=expected, got=shape[1],
         )  # fmt: skip
     padded = [n + 2 * p for n, p in zip(shape[2:], grid.padding, strict=True)]
     reach = [d * (k - 1) + 1 for k, d in zip(grid.kernel, grid.dilation, strict=True)]
@@ -130,7 +130,7 @@ def _check_types(input: Tensor, weight: Tensor) -> None:
     kinds = [tensor_type(tensor._array.dtype) for tensor in (input, weight)]
     if kinds[0] != kinds[1]:
         if not input.is_floating_point():
-            raise error("functional.conv_whole", wanted=kinds[0], found=kinds[1])
+            raise error("functional.conv_whole", expected=kinds[0], actual=kinds[1])
         raise error("functional.conv_type", input=kinds[0], weight=kinds[1])
 
 
@@ -193,8 +193,12 @@ def _transposed(
     if channels != kernels[0]:
         raise error(
             "functional.conv_transposed_channels",
-            groups=groups, weight=kernels, shape=list(input.shape), wanted=kernels[0], got=channels,
-        )  # fmt: skip
+            groups=groups,
+            weight=kernels,
+            shape=list(input.shape),
+            expected=kernels[0],
+            got=channels,
+        )
     _check_types(input, weight)
     extra = _per_dim(output_padding, rank)
     each = zip(*grid[:4], extra, input.shape[2:], strict=True)

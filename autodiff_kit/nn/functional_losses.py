@@ -94,8 +94,8 @@ def cross_entropy(
     if reduction != "none":
         smooth = smooth.sum()
     if reduction == "mean":
-        chosen = target._array[counted]
-        smooth = smooth / (chosen.size if weight is None else weight[wrap(chosen)].sum())
+        targets = target._array[counted]
+        smooth = smooth / (targets.size if weight is None else weight[wrap(targets)].sum())
     mixed: Tensor = loss * (1 - label_smoothing) + smooth * (label_smoothing / shape[dim])
     return mixed
 
@@ -152,8 +152,8 @@ def nll_loss(
 def _nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
-    shape, wanted = input._array.shape, target._array.shape
-    if shape[:1] + shape[2:] != wanted or len(shape) < 2:
+    shape, expected = input._array.shape, target._array.shape
+    if shape[:1] + shape[2:] != expected or len(shape) < 2:
         target = _fitting_target(shape, target)
     _check_classes(target)
     if weight is not None:
@@ -162,7 +162,7 @@ def _nll_loss(
             raise error("functional.weight", name="", count=classes, shape=list(weight.shape))
         if weight.dtype is not input.dtype:
             kinds = [tensor_type(t._array.dtype) for t in (input, weight)]
-            raise error("functional.weight_type", wanted=kinds[0], found=kinds[1])
+            raise error("functional.weight_type", expected=kinds[0], actual=kinds[1])
         constant("nll_loss_forward" if len(shape) < 3 else "nll_loss2d_forward", "weight", weight)
     loss = ops.nll_loss if len(shape) < 3 else ops.nll_loss2d
     counts = None if weight is None else weight._array
@@ -196,8 +196,8 @@ def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
     if len(shape) == 4 and len(own) != 3:
         raise error("functional.nll_of_images", ndim=len(own))
     if len(shape) > 2:
-        wanted = [shape[0], *shape[2:]]
-        raise error("functional.target_size", wanted=wanted, got=list(own))
+        expected = [shape[0], *shape[2:]]
+        raise error("functional.target_size", expected=expected, got=list(own))
     return target.reshape(())
 
 
@@ -361,8 +361,8 @@ def binary_cross_entropy(
     kind = input._array.dtype
     for tensor in (target, weight):
         if tensor is not None and tensor._array.dtype != kind:
-            found = tensor_type(tensor._array.dtype)
-            raise error("functional.bce_type", found=found, wanted=tensor_type(kind))
+            actual = tensor_type(tensor._array.dtype)
+            raise error("functional.bce_type", actual=actual, expected=tensor_type(kind))
     if kind.kind != "f":
         kernel = "binary_cross_entropy"
         raise error("functional.whole_numbers", kernel=kernel, kind=tensor_type(kind))

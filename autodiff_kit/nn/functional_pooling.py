@@ -230,13 +230,13 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def _output_size(name: str, input: Tensor, output_size: Any) -> tuple[int, int]:
-    given = output_size if isinstance(output_size, tuple | list) else (output_size, output_size)
+    sizes = output_size if isinstance(output_size, tuple | list) else (output_size, output_size)
     if input.ndim not in (3, 4):
         colon = ":" if "max" in name else ""
         raise error("functional.adaptive_rank", name=name, colon=colon, shape=list(input.shape))
-    if len(given) != 2:
+    if len(sizes) != 2:
         raise error("functional.adaptive_size", name=name)
-    height, width = (n if m is None else m for n, m in zip(input.shape[-2:], given, strict=True))
+    height, width = (n if m is None else m for n, m in zip(input.shape[-2:], sizes, strict=True))
     if height < 0 or width < 0:
         raise error("functional.adaptive_negative", name=name, height=height, width=width)
     return height, width
@@ -292,8 +292,8 @@ def interpolate(
     if recompute_scale_factor and size is not None:
         raise error("functional.interpolate_recompute")
     by_size = scale_factor is None or recompute_scale_factor
-    given = size if scale_factor is None else scale_factor
-    both = tuple(given) if isinstance(given, tuple | list) else (given, given)
+    sizes = size if scale_factor is None else scale_factor
+    both = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes, sizes)
     matrices = []
     for old, number in zip(input.shape[-2:], both, strict=True):
         new = number if scale_factor is None else math.floor(old * number)

@@ -44,8 +44,8 @@ def uniform_(
         raise error("nn.uniform_range", a=f"{a:g}", b=f"{b:g}")
     dtype = tensor._array.dtype
     low, high = dtype.type(a), dtype.type(b)
-    drawn = (generator or default_generator).uniform(tensor.numel(), dtype)
-    return _overwrite(tensor, scaled(drawn, high - low, low))
+    samples = (generator or default_generator).uniform(tensor.numel(), dtype)
+    return _overwrite(tensor, scaled(samples, high - low, low))
 
 
 def normal_(
@@ -57,8 +57,8 @@ def normal_(
         raise error("nn.normal_std", std=std)
     # A few numbers are made one by one, by PyTorch too, and then in double precision.
     dtype = tensor._array.dtype if tensor.numel() >= 16 else np.dtype("float64")
-    drawn = (generator or default_generator).normal(tensor.numel(), dtype)
-    return _overwrite(tensor, scaled(drawn, dtype.type(std), dtype.type(mean)))
+    samples = (generator or default_generator).normal(tensor.numel(), dtype)
+    return _overwrite(tensor, scaled(samples, dtype.type(std), dtype.type(mean)))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

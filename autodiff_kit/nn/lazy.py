@@ -34,10 +34,10 @@ class LazyModuleMixin(Weighted):
     def _make_parameters(self, device: Any, dtype: Any, **is_wanted: bool) -> None:
         with installed(None):
             for name in self._shapes():
-                made = None
+                parameter = None
                 if is_wanted.get(name, True):
-                    made = UninitializedParameter(device=device, dtype=dtype)
-                self.register_parameter(name, made)
+                    parameter = UninitializedParameter(device=device, dtype=dtype)
+                self.register_parameter(name, parameter)
         self._initialize_hook = self.register_forward_pre_hook(type(self)._infer_parameters)
 
     def has_uninitialized_params(self) -> bool:

@@ -142,7 +142,7 @@ class Module(State):
         """Do what ``add_module`` does."""
         self.add_module(name, module)
 
-    def _register(self, what: str, name: str, value: Any, kind: type, wanted: str) -> None:
+    def _register(self, what: str, name: str, value: Any, kind: type, expected: str) -> None:
         """Add what belongs to the module; refuse names that cannot be one, and other things."""
         if f"_{what}s" not in self.__dict__:
             raise error("nn.before_init", what=what)
@@ -152,12 +152,14 @@ class Module(State):
         if hasattr(self, name) and name not in place:
             raise error("nn.name_taken", name=name)
         if "." in name:
-            got = f", got: {name}" if what == "module" else ""
-            raise error("nn.name_with_dot", what=what, got=got)
+            suffix = f", got: {name}" if what == "module" else ""
+            raise error("nn.name_with_dot", what=what, got=suffix)
         if not name:
             raise error("nn.name_empty", what=what)
         if not isinstance(value, kind | None):
-            raise error("nn.registered", kind=type_name(value), to=what, name=name, wanted=wanted)
+            raise error(
+                "nn.registered", kind=type_name(value), to=what, name=name, expected=expected
+            )
         place[name] = value
 
     # -- walking over it -----------------------------------------------------------------------
@@ -371,10 +373,10 @@ def _converted(tensor: Any, convert: Callable[[Tensor], Tensor]) -> Any:
     return tensor
 
 
-def _once(named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _once(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Leave out None, and what is there under a second name."""
     seen = set()
-    for name, value in named:
+    for name, value in pairs:
         if value is not None and value not in seen:
             seen.add(value)
             yield name, value

@@ -84,10 +84,10 @@ class RNNBase(Module):
             )
         for name, value in {"bias": bias, "batch_first": batch_first}.items():
             if not isinstance(value, bool):
-                raise error("nn.rnn_type", name=name, wanted="bool", kind=type(value).__name__)
+                raise error("nn.rnn_type", name=name, expected="bool", kind=type(value).__name__)
         for name, size in {"input_size": input_size, "hidden_size": hidden_size}.items():
             if not isinstance(size, int):
-                raise error("nn.rnn_type", name=name, wanted="int", kind=type(size).__name__)
+                raise error("nn.rnn_type", name=name, expected="int", kind=type(size).__name__)
             if size <= 0:
                 raise error("nn.rnn_size", name=name)
         if num_layers <= 0:
@@ -106,8 +106,8 @@ class RNNBase(Module):
                 if bias:
                     shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
                 for name, shape in shapes.items():
-                    made = Parameter(empty(shape, device=device, dtype=dtype))
-                    setattr(self, f"{name}_l{layer}{suffix}", made)
+                    parameter = Parameter(empty(shape, device=device, dtype=dtype))
+                    setattr(self, f"{name}_l{layer}{suffix}", parameter)
             self.reset_parameters()
 
     def _runs(self) -> list[tuple[int, str]]:
@@ -206,8 +206,8 @@ class RNNBase(Module):
                 steps = F.linear(input, w, b)
                 each = steps.unbind(0) if sizes is None else steps.split(sizes)
                 start = tuple(s[number] for s in state)
-                done, end = run(cell, each, start, (u, c), backward=bool(suffix))
-                outputs.append(stack(done) if sizes is None else cat(done))
+                hidden, end = run(cell, each, start, (u, c), backward=bool(suffix))
+                outputs.append(stack(hidden) if sizes is None else cat(hidden))
                 states.append(end)
             input = cat(outputs, -1) if self.bidirectional else outputs[0]
             if layer < self.num_layers - 1:
@@ -218,21 +218,21 @@ class RNNBase(Module):
         ranks = [s.ndim for s in state]
         if all(rank == 2 + is_batched for rank in ranks):
             return
-        names, found = "hx", f"{ranks[0]}-D tensor"
+        names, actual = "hx", f"{ranks[0]}-D tensor"
         if self._states == 2:
-            names, found = "hx and cx", f"({ranks[0]}-D, {ranks[1]}-D) tensors"
+            names, actual = "hx and cx", f"({ranks[0]}-D, {ranks[1]}-D) tensors"
         words = "batched 3-D" if is_batched else "unbatched 2-D"
-        wanted = 2 + is_batched
-        raise error("nn.rnn_state_rank", input=words, names=names, wanted=wanted, found=found)
+        expected = 2 + is_batched
+        raise error("nn.rnn_state_rank", input=words, names=names, expected=expected, actual=actual)
 
     def _check_input(self, input: Tensor, rank: int) -> None:
-        wanted = self._weights(0, "")[0].dtype
-        if input.dtype is not wanted:
-            raise error("nn.rnn_dtype", own=input.dtype, wanted=wanted)
+        expected = self._weights(0, "")[0].dtype
+        if input.dtype is not expected:
+            raise error("nn.rnn_dtype", own=input.dtype, expected=expected)
         if input.ndim != rank:
-            raise error("nn.rnn_packed_rank", wanted=rank, rank=input.ndim)
+            raise error("nn.rnn_packed_rank", expected=rank, rank=input.ndim)
         if input.shape[-1] != self.input_size:
-            raise error("nn.rnn_input", wanted=self.input_size, size=input.shape[-1])
+            raise error("nn.rnn_input", expected=self.input_size, size=input.shape[-1])
 
     def _checked_state(self, state: State | None, count: int, input: Tensor) -> State:
         shape = (len(self._runs()), count, self.hidden_size)
@@ -242,7 +242,7 @@ class RNNBase(Module):
         for i, s in enumerate(state):
             if s.shape != shape:
                 place = f"[{i}]" if self._states == 2 else ""
-                raise error("nn.rnn_state", place=place, wanted=shape, found=list(s.shape))
+                raise error("nn.rnn_state", place=place, expected=shape, actual=list(s.shape))
         return state
 
     def extra_repr(self) -> str:
@@ -340,8 +340,8 @@ class RNNCellBase(Module):
             for name, shape in shapes.items():
                 self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)))
             for name in ("bias_ih", "bias_hh"):
-                made = Parameter(empty(rows, device=device, dtype=dtype)) if bias else None
-                self.register_parameter(name, made)
+                parameter = Parameter(empty(rows, device=device, dtype=dtype)) if bias else None
+                self.register_parameter(name, parameter)
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -364,12 +364,12 @@ class RNNCellBase(Module):
         elif not is_batched:
             state = tuple(s.unsqueeze(0) for s in state)
         if rows.shape[1] != self.input_size:
-            raise error("nn.cell_input", size=rows.shape[1], wanted=self.input_size)
+            raise error("nn.cell_input", size=rows.shape[1], expected=self.input_size)
         for i, s in enumerate(state):
             if len(s) != len(rows):
                 raise error("nn.cell_batch", n=len(rows), place=i, m=len(s))
             if s.shape[1] != self.hidden_size:
-                raise error("nn.cell_state", place=i, size=s.shape[1], wanted=self.hidden_size)
+                raise error("nn.cell_state", place=i, size=s.shape[1], expected=self.hidden_size)
         from_input = F.linear(rows, self.weight_ih, self.bias_ih)
         from_state = F.linear(state[0], self.weight_hh, self.bias_hh)
         out = cell.step(from_input, from_state, state)

@@ -34,10 +34,10 @@ class Weighted(Module):
         """Make and initialize the parameters; None stands for those not wanted."""
         with installed(None):  # a recording shows the finished layer only
             for name, shape in self._shapes().items():
-                made = None
+                parameter = None
                 if is_wanted.get(name, True):
-                    made = Parameter(empty(shape, device=device, dtype=dtype))
-                self.register_parameter(name, made)
+                    parameter = Parameter(empty(shape, device=device, dtype=dtype))
+                self.register_parameter(name, parameter)
             self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -26,14 +26,14 @@ Ints = tuple[int, ...]
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"  # the node of what has no derivative there
 
 
-def unless_misfit(made: Exception, *values: Any) -> Exception:
+def unless_misfit(exception: Exception, *values: Any) -> Exception:
     """Return an error; or, where shapes do not fit, the one of that: PyTorch sees it first."""
     shapes = [np.shape(value) for value in values]
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
         return RuntimeError(broadcast_message("this", shapes))
-    return made
+    return exception
 
 
 def _is_bool(value: Any) -> bool:
@@ -123,8 +123,8 @@ def refuse_floats(name: str, *arrays: Value) -> None:
     """Refuse to work bit by bit on floats."""
     kind = np.asarray(arrays[0]).dtype
     if kind.kind == "f":
-        made = error("dtypes.bits_of_floats", name=name, kind=tensor_type(kind))
-        raise unless_misfit(made, *arrays)
+        exception = error("dtypes.bits_of_floats", name=name, kind=tensor_type(kind))
+        raise unless_misfit(exception, *arrays)
 
 
 def no_derivative(key: str, name: str) -> NoReturn:

@@ -107,8 +107,8 @@ def searchsorted(x: Value, y: Value, *, right: bool, kind: Any) -> Value:
 # -- different elements: with where they were, and how many of each --------------------------------
 
 
-def _counted(found: Any, shape: Ints) -> tuple[Value, Value, Value]:
-    values, inverse, counts = found
+def _counted(results: Any, shape: Ints) -> tuple[Value, Value, Value]:
+    values, inverse, counts = results
     return values, inverse.reshape(shape).astype("int64"), counts.astype("int64")
 
 
@@ -126,16 +126,16 @@ def _not_differentiated(name: str) -> Callable[[Callable[..., Any]], Callable[..
 @_not_differentiated("_unique2")
 def unique(x: Value) -> tuple[Value, Value, Value]:
     """Return the different elements in order; which of them each is; how many there are of each."""
-    found = np.unique(x, return_inverse=True, return_counts=True, equal_nan=False)
-    return _counted(found, x.shape)
+    results = np.unique(x, return_inverse=True, return_counts=True, equal_nan=False)
+    return _counted(results, x.shape)
 
 
 @op("unique(x, axis=dim)", **_COUNTED)
 @_not_differentiated("unique_dim")
 def unique_dim(x: Value, *, dim: int) -> tuple[Value, Value, Value]:
     """Return the different entries along a dimension, in order."""
-    found = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
-    return _counted(found, (x.shape[dim],))
+    results = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    return _counted(results, (x.shape[dim],))
 
 
 @op("x without repetitions", **_COUNTED)

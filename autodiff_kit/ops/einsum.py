@@ -30,8 +30,8 @@ def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
     broadcast and come first by default; a letter that stands twice is a diagonal. RuntimeError if
     the letters do not fit the operands, or sizes differ.
     """
-    left, arrow, output = equation.replace(" ", "").partition("->")
-    labels = left.split(",")
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    labels = inputs.split(",")
     if len(labels) != len(operands):
         raise error("linalg.einsum_fewer" if len(labels) > len(operands) else "linalg.einsum_more")
     for i, own in enumerate(labels):
@@ -45,8 +45,8 @@ def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
     counts = [x.ndim - len(own) + 3 for x, own in zip(operands, labels, strict=True)]
     for i, (own, count) in enumerate(zip(labels, counts, strict=True)):
         if _DOTS in own and count < 0:
-            given = len(own) - 3
-            raise error("linalg.einsum_many", count=given, rank=given + count, position=i)
+            extra = len(own) - 3
+            raise error("linalg.einsum_many", count=extra, rank=extra + count, position=i)
     widest = max((n for n, own in zip(counts, labels, strict=True) if _DOTS in own), default=0)
     unnamed = "".join(map(chr, range(widest)))  # these sort before all letters
     labels = [

@@ -55,20 +55,20 @@ def places_along(
         return tuple(np.zeros((count, *indices.shape), int))
     if count != indices.ndim:
         raise error("indexing.places_ranks", name="input" if name == "gather" else "self")
-    own, asked = np.atleast_1d(x).shape, indices.shape
-    too_large = [d for d in range(count) if d != dim and asked[d] > own[d]]
-    given, sizes = [*index.shape], [*x.shape]
+    own, shape = np.atleast_1d(x).shape, indices.shape
+    too_large = [d for d in range(count) if d != dim and shape[d] > own[d]]
+    entered, sizes = [*index.shape], [*x.shape]
     if name == "gather" and too_large:
         at = too_large[0]
-        raise error("indexing.gather_size", at=at, index=given, own=sizes, dim=dim)
+        raise error("indexing.gather_size", at=at, index=entered, own=sizes, dim=dim)
     if source is None:
         if too_large:
-            raise error("indexing.scatter_size", index=given, own=sizes, dim=dim)
-    elif not _fits_source(source, asked, not too_large):
+            raise error("indexing.scatter_size", index=entered, own=sizes, dim=dim)
+    elif not _fits_source(source, shape, not too_large):
         others = [*source.shape]
-        raise error("indexing.scatter_sizes", index=given, own=sizes, dim=dim, source=others)
+        raise error("indexing.scatter_sizes", index=entered, own=sizes, dim=dim, source=others)
     _check_bounds(index, dim, own[dim])
-    grid = list(np.ogrid[tuple(slice(n) for n in asked)])
+    grid = list(np.ogrid[tuple(slice(n) for n in shape)])
     grid[dim] = indices
     return tuple(grid)
 
@@ -85,15 +85,15 @@ def _check_bounds(index: Value, dim: int, size: int) -> None:
         raise error("indexing.place_out_of_bounds", index=wrong[0], dim=dim, size=size)
 
 
-def _fits_source(source: Value, asked: Ints, fits: bool) -> bool:
+def _fits_source(source: Value, shape: Ints, fits: bool) -> bool:
     """Return whether a source has enough elements for indices that fit, or not, so far."""
-    sizes = source.shape if source.ndim else (1,) * len(asked)
-    for d, n in enumerate(asked):
+    sizes = source.shape if source.ndim else (1,) * len(shape)
+    for d, n in enumerate(shape):
         if fits and d == len(sizes):
             low, high = -d, d - 1
             raise error("shapes.dim_out_of_range", low=low, high=high, dim=d, shape=[*sizes])
         fits = fits and n <= sizes[d]
-    if max(source.ndim, 1) != len(asked):
+    if max(source.ndim, 1) != len(shape):
         raise error("indexing.places_ranks", name="src")
     return fits
 

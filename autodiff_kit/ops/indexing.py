@@ -71,9 +71,9 @@ class Indices(tuple[Any, ...]):
 
     def __new__(cls, indices: Iterable[Any], given: Iterable[Any]) -> Indices:
         """Make them a tuple."""
-        made = super().__new__(cls, indices)
-        made.given = tuple(given)
-        return made
+        instance = super().__new__(cls, indices)
+        instance.given = tuple(given)
+        return instance
 
 
 @op("x[indices]", tex=r"x_I", node="IndexBackward0", frees=True, layout="own")
@@ -88,13 +88,13 @@ def index(x: Value, *, indices: tuple[Any, ...]) -> Value:
 
 def _as_read(x: Value, indices: tuple[Any, ...]) -> list[Value]:
     """Return x and the index arrays with the steps in memory from one result to the next."""
-    named = [dim for dim, k in enumerate(indices) if not isinstance(k, slice)]
-    arrays = np.broadcast_arrays(*(indices[dim] for dim in named))
+    indexed = [dim for dim, k in enumerate(indices) if not isinstance(k, slice)]
+    arrays = np.broadcast_arrays(*(indices[dim] for dim in indexed))
     rest = [
-        pair for dim, pair in enumerate(zip(x.shape, x.strides, strict=True)) if dim not in named
+        pair for dim, pair in enumerate(zip(x.shape, x.strides, strict=True)) if dim not in indexed
     ]
-    is_block = named == [*range(named[0], named[0] + len(named))]
-    start = named[0] if is_block else 0  # else what is indexed comes first
+    is_block = indexed == [*range(indexed[0], indexed[0] + len(indexed))]
+    start = indexed[0] if is_block else 0  # else what is indexed comes first
     rest[start:start] = [(n, 0) for n in arrays[0].shape]
     sizes, steps = zip(*rest, strict=True)
     behind = (None,) * (len(rest) - start - arrays[0].ndim)
@@ -309,8 +309,8 @@ def gathered(shape: Ints, gather: dict[int, Any]) -> tuple[tuple[Any, ...], Ints
     try:
         count = shapes[0] if len({*shapes}) == 1 else np.broadcast_shapes(*shapes)
     except ValueError:
-        named = ", ".join(str(list(own)) for own in shapes)
-        raise error("indexing.index_shapes", shapes=named) from None
+        text = ", ".join(str(list(own)) for own in shapes)
+        raise error("indexing.index_shapes", shapes=text) from None
     others = tuple(n for dim, n in enumerate(shape) if dim not in arrays)
     if 0 not in count:
         if any(shape[dim] == 0 for dim in arrays):

@@ -57,8 +57,8 @@ def _product(
         is_computed = name == "dot" or bool(x.size and y.size)
         of_bools = is_computed and x.dtype == bool
         if differ and (is_computed and not of_bools if name == "bmm" else True):
-            said = c_type if name == "mm" else tensor_type
-            raise error(f"linalg.{name}_dtypes", x=said(x.dtype), y=said(y.dtype))
+            type_name = c_type if name == "mm" else tensor_type
+            raise error(f"linalg.{name}_dtypes", x=type_name(x.dtype), y=type_name(y.dtype))
         if of_bools:
             raise error("dtypes.bool_kernel", kernel=kernel)
 

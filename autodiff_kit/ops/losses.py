@@ -57,8 +57,8 @@ def _chosen(
     and the sum of the weights.
     """
     target, classes = target if target.shape else target.reshape(1), shape[:2][-1]
-    chosen = target
-    kept: tuple[Any, ...] = (np.arange(target.size),)
+    targets = target
+    indices: tuple[Any, ...] = (np.arange(target.size),)
     unsigned = target.view("uint64") if target.dtype.itemsize == 8 else target
     # Read without a sign, negative targets are huge: one comparison tells that all are in range.
     if (
@@ -66,16 +66,16 @@ def _chosen(
         or 0 <= ignore_index < classes
         or np.count_nonzero(unsigned >= classes)  # half the time of a maximum
     ):
-        kept = np.nonzero(target != ignore_index)
-        chosen = target[kept]
-        outside = chosen[(chosen < 0) | (chosen >= classes)]
+        indices = np.nonzero(target != ignore_index)
+        targets = target[indices]
+        outside = targets[(targets < 0) | (targets >= classes)]
         if outside.size:
             raise error("functional.target_out_of_bounds", target=outside[0], last=classes - 1)
-    places = (*kept[:1], chosen, *kept[1:]) if len(shape) > 1 else (chosen,)
+    places = (*indices[:1], targets, *indices[1:]) if len(shape) > 1 else (targets,)
     if weight is None:
-        return kept, places, None, chosen.size
-    counts = weight[chosen]
-    return kept, places, counts, _add(counts)
+        return indices, places, None, targets.size
+    counts = weight[targets]
+    return indices, places, counts, _add(counts)
 
 
 _NLL = r"-\textstyle\sum_n w_{t_n} x_{n, t_n} / \sum_n w_{t_n}"
@@ -84,11 +84,11 @@ _NLL = r"-\textstyle\sum_n w_{t_n} x_{n, t_n} / \sum_n w_{t_n}"
 @op("nll_loss(x, target, weight)", tex=_NLL, whole=floats_only("nll_loss_out_frame"))
 def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     """Pick the log-probability of each target, change its sign, and average with weights."""
-    kept, places, counts, total = _chosen(x.shape, target, weight, ignore_index)
+    indices, places, counts, total = _chosen(x.shape, target, weight, ignore_index)
     shares = x[places] if counts is None else x[places] * counts
     if reduction == "none":
         out = np.zeros(np.atleast_1d(target).shape, x.dtype)
-        out[kept] = -shares
+        out[indices] = -shares
         return out.reshape(target.shape)[()]
     loss = x.dtype.type(0) - _add(shares)  # 0 if that is 0, not -0
     return loss if reduction == "sum" else loss / x.dtype.type(total)
@@ -110,8 +110,8 @@ def nll_loss_backward(
     x: Value, *, shape: Ints, target: Any, weight: Any, ignore_index: int, reduction: str
 ) -> Value:
     """Send the cotangent to the log-probabilities that were picked."""
-    kept, places, counts, total = _chosen(shape, target, weight, ignore_index)
-    share = np.atleast_1d(x)[kept] if reduction == "none" else x
+    indices, places, counts, total = _chosen(shape, target, weight, ignore_index)
+    share = np.atleast_1d(x)[indices] if reduction == "none" else x
     if reduction == "mean":
         share = share / x.dtype.type(total)
     out = np.zeros(shape, x.dtype)

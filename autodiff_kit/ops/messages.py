@@ -22,15 +22,15 @@ def not_a_tensor(row: Op, position: int, value: Any) -> str:
         name = row.inputs[position]
         argument = {"x": "input", "y": "other"}.get(name, name)
         at = position + 1
-        made = error(
+        exception = error(
             "arguments.not_a_tensor", name=row.name, argument=argument, position=at, kind=kind
         )
     elif words[1] in ("<", "<=", ">", ">="):
-        made = error("arguments.not_comparable", sign=words[1], kind=kind)
+        exception = error("arguments.not_comparable", sign=words[1], kind=kind)
     else:
         sign = "** or pow()" if words[1] == "**" else words[1]
-        made = error("arguments.operands", sign=sign, left="Tensor", right=kind)
-    return str(made)
+        exception = error("arguments.operands", sign=sign, left="Tensor", right=kind)
+    return str(exception)
 
 
 def shape_message(row: Op, arrays: tuple[Any, ...], **params: Any) -> str:
@@ -48,7 +48,7 @@ def broadcast_message(name: str, shapes: Sequence[tuple[int, ...]]) -> str:
         different = [n for n in sizes if n != 1]
         if len(set(different)) > 1:
             a, b = [*dict.fromkeys(different)][:2]
-            named = " and ".join(str(list(s)) for s in shapes)
+            text = " and ".join(str(list(s)) for s in shapes)
             dim = max(map(len, shapes)) - i
-            return str(error("shapes.broadcast", a=a, b=b, dim=dim, op=name, shapes=named))
+            return str(error("shapes.broadcast", a=a, b=b, dim=dim, op=name, shapes=text))
     return str(error("shapes.misfit", op=name, shapes=shapes))

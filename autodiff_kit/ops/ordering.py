@@ -34,10 +34,10 @@ _no_bool = checks.refuse("median_cpu", "b")
 def _middle(x: Value, ignores_nan: bool) -> Value:
     """Return the lower of the middle elements; nan if there is one that is not ignored."""
     flat = np.sort(x, None)  # nan is the largest
-    known = int((~np.isnan(flat)).sum()) if flat.dtype.kind == "f" else flat.size
-    if not flat.size or (known < flat.size and not ignores_nan) or not known:
+    valid = int((~np.isnan(flat)).sum()) if flat.dtype.kind == "f" else flat.size
+    if not flat.size or (valid < flat.size and not ignores_nan) or not valid:
         return np.asarray(np.nan).astype(x.dtype)[()]
-    return flat[(known - 1) // 2]
+    return flat[(valid - 1) // 2]
 
 
 @op("x.median()", tex=r"\operatorname{median} x", node="MedianBackward0", whole=_no_bool)
@@ -84,11 +84,11 @@ def kthvalue(x: Value, *, k: int, dim: int, keepdim: bool = False) -> tuple[Valu
 def _rank_of_middle(x: Value, dim: int, ignores_nan: bool) -> Value:
     if not x.ndim or x.dtype.kind != "f":
         return (max(x.shape[dim] if x.ndim else 1, 1) - 1) // 2
-    known = (~np.isnan(x)).sum(dim, keepdims=True)
+    valid = (~np.isnan(x)).sum(dim, keepdims=True)
     if ignores_nan:
-        return np.maximum(known - 1, 0) // 2
+        return np.maximum(valid - 1, 0) // 2
     whole = x.shape[dim]
-    return np.where(known == whole, (whole - 1) // 2, known)  # the first nan
+    return np.where(valid == whole, (whole - 1) // 2, valid)  # the first nan
 
 
 @op(
@@ -126,8 +126,8 @@ def mode(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
     shape = rows.shape[:-1]
     values, places = np.empty(shape, x.dtype), np.empty(shape, "int64")
     for i in np.ndindex(*shape):
-        known, counts = np.unique(rows[i], return_counts=True)
-        values[i] = known[np.argmax(counts)]
+        distinct, counts = np.unique(rows[i], return_counts=True)
+        values[i] = distinct[np.argmax(counts)]
         places[i] = np.flatnonzero(rows[i] == values[i])[-1]
     if keepdim:
         return np.expand_dims(values, dim), np.expand_dims(places, dim)

@@ -31,11 +31,11 @@ def _nearest(places: Any, size: int) -> Any:
 
 def _indices(shape: Ints, pad: Ints, choose: Callable[[Any, int], Any]) -> list[tuple[int, Any]]:
     """Return for each dimension that is padded which elements stand along it."""
-    found = []
+    indices = []
     for i, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
         dim = len(shape) - 1 - i
-        found.append((dim, choose(np.arange(-before, shape[dim] + after), shape[dim])))
-    return found
+        indices.append((dim, choose(np.arange(-before, shape[dim] + after), shape[dim])))
+    return indices
 
 
 def _declare(name: str, node: str, choose: Callable[[Any, int], Any]) -> OpFunction:
@@ -46,9 +46,9 @@ def _declare(name: str, node: str, choose: Callable[[Any, int], Any]) -> OpFunct
         return x
 
     border.__name__ = name
-    made = op(f"{name}(x, pad)", tex=r"[\ldots, x, \ldots]", node=node, layout="rows")(border)
+    padding = op(f"{name}(x, pad)", tex=r"[\ldots, x, \ldots]", node=node, layout="rows")(border)
 
-    @made.vjp("x", tex=r"\textstyle\sum \bar z \text{ of the copies}")
+    @padding.vjp("x", tex=r"\textstyle\sum \bar z \text{ of the copies}")
     def _(g: Value, x: Value, pad: Ints) -> Value:  # its shape would do: PyTorch saves all of x
         for dim, index in _indices(x.shape, pad, choose):
             shape = (*g.shape[:dim], x.shape[dim], *g.shape[dim + 1 :])
@@ -56,7 +56,7 @@ def _declare(name: str, node: str, choose: Callable[[Any, int], Any]) -> OpFunct
             g = index_add(zeros(g, shape), places, g, dim=dim)
         return flat_in(g, x)
 
-    return made
+    return padding
 
 
 # By PyTorch's name of the mode and the number of dimensions.

@@ -102,8 +102,8 @@ def index_fill_tensor(x: Value, index: Value, value: Value, *, dim: int) -> Valu
 
 @index_fill_tensor.vjp("value", tex=r"\textstyle\sum \bar z_I")
 def _(g: Value, index: Value, value_dtype: Any, dim: int) -> Value:
-    taken = g - index_fill(g, index, dim=dim, value=0)
-    return to_copy(sum_all(taken), dtype=value_dtype)
+    rest = g - index_fill(g, index, dim=dim, value=0)
+    return to_copy(sum_all(rest), dtype=value_dtype)
 
 
 def _check_copied(x: Value, index: Value, source: Value, dim: int) -> None:
@@ -161,8 +161,8 @@ def masked_scatter_from(x: Value, mask: Value, source: Value) -> Value:
 
 @masked_scatter_from.vjp("source", tex=r"\bar z_m")
 def _(g: Value, mask: Value, source_shape: Ints) -> Value:
-    taken, size = masked_select(g, mask), math.prod(source_shape)
-    whole = slice_backward(taken, shape=(size,), dim=0, start=0, end=taken.shape[0], step=1)
+    selected, size = masked_select(g, mask), math.prod(source_shape)
+    whole = slice_backward(selected, shape=(size,), dim=0, start=0, end=selected.shape[0], step=1)
     return reshape(whole, shape=source_shape)
 
 

@@ -40,8 +40,8 @@ def function_of_several(row: Op) -> Callable[..., Any]:
             note_view(out, x, SEVERAL)
         if mode.observer is not None:
             for index, out in enumerate(outputs):
-                given = defaults | params | {"index": index}
-                mode.observer.applied(row, (x,), given, out, out._node)
+                keywords = defaults | params | {"index": index}
+                mode.observer.applied(row, (x,), keywords, out, out._node)
         return tuple(outputs)
 
     return function

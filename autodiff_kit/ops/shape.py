@@ -32,9 +32,9 @@ __all__ += ["sum_to", "t", "transpose", "unbind", "unsafe_view", "unsqueeze"]
 
 
 def _reshape_message(x: Value, *, shape: Ints) -> str:
-    known = int(np.prod([n for n in shape if n != -1]))
+    product = int(np.prod([n for n in shape if n != -1]))
     key = "shapes.reshape_rest" if -1 in shape else "shapes.reshape"
-    return str(error(key, shape=list(shape), size=x.size, known=known))
+    return str(error(key, shape=list(shape), size=x.size, known=product))
 
 
 @op("x.view(shape)", tex=r"x", node="ViewBackward0", view=True, on_error=_reshape_message)
@@ -137,25 +137,27 @@ def check_expand(x: Any, shape: Ints) -> Ints:
 
     RuntimeError if a dimension would have to be left out, or repeated that is not 1.
     """
-    own, asked = list(x.shape), list(shape)
-    new = len(asked) - len(own)
+    own, target = list(x.shape), list(shape)
+    new = len(target) - len(own)
     if new < 0:
-        kind, n, m = tensor_type(getattr(x, "_array", x).dtype), len(asked), len(own)
+        kind, n, m = tensor_type(getattr(x, "_array", x).dtype), len(target), len(own)
         kind = "CPUBoolType" if kind == "Bool" else f"torch.{kind}Tensor"
-        raise error("shapes.expand_count", kind=kind, own=own, asked=asked, count=n, ndim=m)
-    wanted = list(asked)
-    for i in reversed(range(len(asked) if own else 0)):
+        raise error("shapes.expand_count", kind=kind, own=own, requested=target, count=n, ndim=m)
+    sizes = list(target)
+    for i in reversed(range(len(target) if own else 0)):
         size = own[i - new] if i >= new else 1
-        if wanted[i] == -1:
+        if sizes[i] == -1:
             if i < new:
                 raise error("shapes.expand_new_size", size=-1, dim=i)
-            wanted[i] = size
-        elif size not in (1, wanted[i]):
-            n = wanted[i]
-            raise error("shapes.expand_size", wanted=n, size=size, dim=i, asked=asked, own=own)
-    if min(wanted, default=0) < 0:
+            sizes[i] = size
+        elif size not in (1, sizes[i]):
+            n = sizes[i]
+            raise error(
+                "shapes.expand_size", expected=n, size=size, dim=i, requested=target, own=own
+            )
+    if min(sizes, default=0) < 0:
         raise error("shapes.expand_negative")
-    return tuple(wanted)
+    return tuple(sizes)
 
 
 @op("x.expand(shape)", tex=r"\mathbf 1\,x", view=True)
@@ -244,8 +246,8 @@ def repeat(x: Value, *, repeats: Ints) -> Value:
 def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
     shape = (1,) * (len(repeats) - len(x_shape)) + tuple(x_shape)
     split = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
-    kept = tuple(n for m in shape for n in (1, m))
-    return reshape(sum_to(reshape(g, shape=split), shape=kept), shape=x_shape)
+    summed = tuple(n for m in shape for n in (1, m))
+    return reshape(sum_to(reshape(g, shape=split), shape=summed), shape=x_shape)
 
 
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")
@@ -284,20 +286,20 @@ def _(g: Value, dim: int, start: int, end: int, step: int) -> Value:
 # -- into several parts ---------------------------------------------------------------------------
 
 
-def check_split(length: int, given: Any, dim: int) -> int | tuple[int, ...]:
+def check_split(length: int, sizes: Any, dim: int) -> int | tuple[int, ...]:
     """Return one size for all parts that ``split`` cuts a dimension into, or the size of each.
 
     RuntimeError or TypeError if the sizes do not make up the length, are negative, or not numbers.
     """
-    if isinstance(given, tuple | list):
-        if min(given, default=0) < 0:
-            raise error("shapes.split_negative_sizes", sizes=list(given))
-        if sum(given) != length:
-            raise error("shapes.split_sum", size=length, dim=dim, sizes=list(given))
-        return tuple(map(operator.index, given))
-    if not hasattr(given, "__index__"):
-        raise error("arguments.split_sizes", kind=type(given).__name__)
-    size = operator.index(given)
+    if isinstance(sizes, tuple | list):
+        if min(sizes, default=0) < 0:
+            raise error("shapes.split_negative_sizes", sizes=list(sizes))
+        if sum(sizes) != length:
+            raise error("shapes.split_sum", size=length, dim=dim, sizes=list(sizes))
+        return tuple(map(operator.index, sizes))
+    if not hasattr(sizes, "__index__"):
+        raise error("arguments.split_sizes", kind=type(sizes).__name__)
+    size = operator.index(sizes)
     if size < 0:
         raise error("shapes.split_negative", size=size)
     if not size and length:

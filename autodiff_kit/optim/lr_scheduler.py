@@ -275,8 +275,8 @@ class PolynomialLR(LRScheduler):
         return [lr * factor for lr in self._rates()]
 
     def _get_closed_form_lr(self) -> list[float]:
-        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
-        return [base * left**self.power for base in self.base_lrs]
+        remaining = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * remaining**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -330,14 +330,14 @@ class LambdaLR(LRScheduler):
         """Return everything but the optimizer and plain functions as plain data."""
         state = super().state_dict()
         functions = state.pop("lr_lambdas")
-        kept = [None if isinstance(f, FunctionType) else dict(vars(f)) for f in functions]
-        return {**state, "lr_lambdas": kept}
+        states = [None if isinstance(f, FunctionType) else dict(vars(f)) for f in functions]
+        return {**state, "lr_lambdas": states}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what ``state_dict`` has returned; plain functions stay."""
         super().load_state_dict({**state_dict, "lr_lambdas": self.lr_lambdas})
-        for function, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
-            vars(function).update(kept or {})
+        for function, state in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            vars(function).update(state or {})
 
 
 class MultiplicativeLR(LambdaLR):

@@ -93,8 +93,8 @@ class Optimizer:
                 UserWarning,
                 stacklevel=3,
             )
-        known = {param for group in self.param_groups for param in group["params"]}
-        if not known.isdisjoint(params):
+        registered = {param for group in self.param_groups for param in group["params"]}
+        if not registered.isdisjoint(params):
             raise error("optim.two_groups")
         self.param_groups.append(param_group)
 

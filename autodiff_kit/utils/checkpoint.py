@@ -148,13 +148,13 @@ class SecondRun:
             vars(default_generator).update(after)
         if len(saved) != len(self._forms):
             count = len(self._forms), len(saved)
-            told = error("graph.other_count", before=count[0], again=count[1])
-            raise CheckpointError(str(told))
+            exception = error("graph.other_count", before=count[0], again=count[1])
+            raise CheckpointError(str(exception))
         for place, (form, tensor) in enumerate(zip(self._forms, saved, strict=True)):
             again = tensor.shape, tensor.dtype
             if form != again:
-                told = error("graph.other_form", place=place, before=form, again=again)
-                raise CheckpointError(str(told))
+                exception = error("graph.other_form", place=place, before=form, again=again)
+                raise CheckpointError(str(exception))
         return saved
 
 
