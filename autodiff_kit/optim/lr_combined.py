@@ -30,9 +30,11 @@ class _Combined(LRScheduler):
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise error("optim.combined_plateau", name=name, index=i)
             if scheduler.optimizer is not optimizer:
-                values: dict[str, Any] = {"kind": type(scheduler).__name__, "index": i}
-                values |= {"its": scheduler.optimizer, "own": type(optimizer).__name__}
-                raise error("optim.combined_optimizer", name=name, **values)
+                kind, own = type(scheduler).__name__, type(optimizer).__name__
+                its = scheduler.optimizer
+                raise error(
+                    "optim.combined_optimizer", name=name, kind=kind, index=i, its=its, own=own
+                )
 
     def state_dict(self) -> dict[str, Any]:
         """Return the states of all schedulers, and its own, as plain data."""

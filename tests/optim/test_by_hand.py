@@ -84,8 +84,8 @@ def test_an_optimizer_without_a_step_says_what_is_missing() -> None:
 
 
 def test_a_name_that_is_missing_is_named() -> None:
-    with pytest.raises(AttributeError, match=r"torch\.optim\.LBFGS is PyTorch's"):
-        optim.LBFGS  # noqa: B018
+    with pytest.raises(AttributeError, match=r"torch\.optim\.SparseAdam is PyTorch's"):
+        optim.SparseAdam  # noqa: B018
     with pytest.raises(AttributeError, match=r"torch\.nn\.Conv3d is PyTorch's"):
         nn.Conv3d  # noqa: B018
 
