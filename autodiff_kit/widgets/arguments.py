@@ -16,7 +16,7 @@ import math
 import sys
 import typing
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from enum import Enum
 from functools import partial
@@ -46,7 +46,7 @@ from autodiff_kit.widgets.running import (
     with_article,
 )
 
-__all__ = ["Arguments", "no_tensors", "source_of_function", "text_around"]
+__all__ = ["Arguments", "inner_function", "no_tensors", "source_of_function", "text_around"]
 
 T = TypeVar("T")
 
@@ -64,6 +64,9 @@ class Arguments:
     examples : mapping from str to anything
         By argument, what to begin with; where there is none, its default, and for an argument that
         is hinted as a Tensor, ``tensor(1.)``.
+    without : collection of str, optional
+        Arguments that the caller gives itself, or leaves out. The others are not what is looked
+        at then: floats stay floats, and one that has nothing to begin with begins with 1.0.
 
     Attributes
     ----------
@@ -84,7 +87,13 @@ class Arguments:
     {'x': tensor(3.), 'times': 2}
     """
 
-    def __init__(self, function: Callable[..., Any], examples: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        examples: Mapping[str, Any],
+        *,
+        without: Collection[str] = (),
+    ) -> None:
         if not callable(function):
             raise TypeError(
                 f"a lab needs a function, and this is {with_article(type(function).__name__)}.\n"
@@ -93,7 +102,7 @@ class Arguments:
         refuse_class(function)
         name = name_of(function)
         try:
-            found = inspect.signature(_described(function)).parameters
+            found = inspect.signature(inner_function(function)).parameters
         except (TypeError, ValueError):
             raise TypeError(
                 f"{name} does not say what its arguments are.\n"
@@ -115,6 +124,7 @@ class Arguments:
                 f"{name} has no argument {unknown[0]!r}.\n-> It has: "
                 f"{', '.join(parameters) or 'none'}."
             )
+        parameters = {n: p for n, p in parameters.items() if n not in without}
         hints = _hints(function)
         self._made: dict[str, Callable[[Any], Any]] = {}
         self._positional = [
@@ -133,6 +143,8 @@ class Arguments:
             value = examples.get(argument, parameter.default)
             if value is _MISSING:
                 value = _from_hint(hint)
+            if value is _MISSING and without:
+                value = 1.0
             if value is _MISSING:
                 raise TypeError(
                     f"{name} needs something to begin with for {argument}.\n"
@@ -143,10 +155,17 @@ class Arguments:
                 raise TypeError(f"{argument} is a tensor of PyTorch itself.\n{OTHER_TENSORS}")
             is_number = isinstance(value, int | float) and not isinstance(value, bool | Enum)
             if is_number and (isinstance(value, float) or hint is float or _is_tensor(hint)):
-                value = tensor(float(value), requires_grad=True)
+                chosen = float(value)
+                value = tensor(chosen, requires_grad=True)
                 if not _is_tensor(hint):
                     self._floats.add(argument)
-            self._add(argument, value, hint)
+                self._add(argument, value, hint)
+                if argument in self.controls:  # with all digits, which a tensor may not have
+                    self.controls[argument].value = chosen
+            else:
+                self._add(argument, value, hint)
+        if without:
+            self._plain, self._floats = self._floats, set()
 
     def _add(self, name: str, value: Any, hint: Any) -> None:
         control: ipywidgets.Widget | None = None
@@ -207,7 +226,9 @@ class Arguments:
                 value = _fresh(self._fixed[name])
             else:
                 value = self._made[name](self.controls[name].value)
-            found[name] = value.item() if name in self._plain else value
+            if name in self._plain:
+                value = self.controls[name].value if name in self.controls else value.item()
+            found[name] = value
         if self._watch is not None:
             for name in self._floats:
                 self._watch.follow(found[name], name)
@@ -275,14 +296,13 @@ class Arguments:
 
     def at(self, name: str, chosen: Any) -> Any:
         """Return what an argument would be if its control stood elsewhere."""
-        value = self._made[name](chosen)
-        return value.item() if name in self._plain else value
+        return chosen if name in self._plain else self._made[name](chosen)
 
-    def call(self, function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-        """Call a function with such values."""
+    def call(self, function: Callable[..., Any], values: Mapping[str, Any], *first: Any) -> Any:
+        """Call a function with such values; the first arguments may be others."""
         by_name = {n: v for n, v in values.items() if n not in self._positional}
         with self.watching():
-            return function(*(values[n] for n in self._positional), **by_name)
+            return function(*first, *(values[n] for n in self._positional), **by_name)
 
     def changed(self, values: Mapping[str, Any]) -> list[str]:
         """Return the arguments that a call has changed in place."""
@@ -358,7 +378,7 @@ def no_tensors(arguments: Arguments, function: Callable[..., Any], value: Any = 
 def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:
     """Return the lines of a function and the number of the first; none if it cannot be read."""
     try:
-        described = _described(function)
+        described = inner_function(function)
         whole = described.func if isinstance(described, partial) else described
         lines, first = inspect.getsourcelines(inspect.unwrap(whole))
     except (OSError, TypeError):
@@ -379,7 +399,7 @@ def _keyword(name: str) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
 
 
-def _described(function: Callable[..., Any]) -> Callable[..., Any]:
+def inner_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what the learner has written: of a module, its ``forward``."""
     if inspect.isroutine(function) or inspect.isclass(function) or isinstance(function, partial):
         return function
@@ -390,7 +410,7 @@ def _described(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     try:
-        return typing.get_type_hints(_described(function))
+        return typing.get_type_hints(inner_function(function))
     except Exception:  # such as a name that only the type checker knows
         return {}
 

@@ -17,13 +17,14 @@ import autodiff_kit as ak
 from autodiff_kit.view.charts import Plot, drawing, legend
 from autodiff_kit.view.contours import levels, rings
 from autodiff_kit.view.scales import Scale, label, seen_range
-from autodiff_kit.widgets.distrust import Examined, examined
+from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
     SECONDS,
     WIDTH,
     Function,
+    Further,
     Pair,
     Plotted,
     bounded,
@@ -85,7 +86,7 @@ def _descend(function: Function, start: Pair, optimizer: str, lr: float, steps: 
             reason = f"at step {step} the value is {values[-1]:g}"
             break
         if not out.requires_grad:
-            reason = "the value has no grad_fn: no path in the graph leads back to x and y"
+            reason = "the value has no grad_fn: no path in the graph leads back from it"
             break
         if step < steps:
             way.zero_grad()
@@ -132,8 +133,11 @@ class Descent(Plotted):
     detail : int
         The map is computed at so many points from left to right, 5 to 81, and at four fifths as
         many from bottom to top: choose fewer for a function that takes long.
-    names : (str, str)
-        What stands at the axes.
+    names : (str, str), optional
+        What stands at the axes; by default, what the function calls its arguments.
+    **arguments
+        What further arguments of the function begin with: each has a control. By default it is
+        what the function says, as in ``def f(x, y, a=2.0)``, or 1.0.
 
     Raises
     ------
@@ -160,11 +164,15 @@ class Descent(Plotted):
         lr: float = 0.1,
         steps: int = 40,
         detail: int = 41,
-        names: tuple[str, str] = ("x", "y"),
+        names: tuple[str, str] | None = None,
         title: str = "",
+        **arguments: Any,
     ) -> None:
-        self.function = function_of(function, "Descent", "Descent(f) with def f(x, y): ...")
-        xs, ys = ends_of("x", x), ends_of("y", y)
+        function = function_of(function, "Descent", "Descent(f) with def f(x, y): ...")
+        self._further = Further(function, ["x", "y"], arguments)
+        self.function = self._further.function
+        self._names = names or self._further.names
+        xs, ys = ends_of(self._names[0], x), ends_of(self._names[1], y)
         if optimizer not in OPTIMIZERS:
             known = ", ".join(repr(name) for name in OPTIMIZERS)
             raise ValueError(
@@ -180,8 +188,7 @@ class Descent(Plotted):
         high = 280.0 * min(max((ys[1] - ys[0]) / (xs[1] - xs[0]) * 1.6, 0.8), 1.3)
         self._across = Scale(*xs, LEFT, RIGHT)
         self._up = Scale(*ys, 46.0 + high, 46.0)
-        self._names = names
-        self._map: list[str] | None = None
+        self._map: list[str] = []
         self._path: Path2d | None = None
         self._seen: Examined[float] | None = None
         first = (xs[0] + 0.15 * (xs[1] - xs[0]), ys[0] + 0.85 * (ys[1] - ys[0]))
@@ -199,7 +206,7 @@ class Descent(Plotted):
             ),
             "steps": ipywidgets.IntSlider(steps, min=1, max=300, description="steps"),
         }
-        super().__init__(controls, title=title)
+        super().__init__(controls, further=self._further, title=title)
 
     @property
     def start(self) -> Pair:
@@ -218,9 +225,12 @@ class Descent(Plotted):
 
     def draw(self) -> None:
         """Compute the map once, and the path each time."""
-        if self._map is None:
-            check_takes(self.function, "x", "y")
+        if self._drawn_with != (further := contents(self._further.values)):
+            if not self._further.values:
+                check_takes(self.function, *self._names)
+            self._drawn_with = None
             bounded(SECONDS, self._survey, of=self.function)
+            self._drawn_with = further
         optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
         path = bounded(
             SECONDS, _descend, self.function, self._start, optimizer, lr, steps, of=self.function
@@ -311,8 +321,9 @@ class Descent(Plotted):
 
     def _words(self, path: Path2d) -> str:
         optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
-        start = _pair(path.points[0])
-        begin = f"{optimizer}, lr = {label(lr)}: "
+        start, after = _pair(path.points[0]), f"after {steps} step{'s' * (steps != 1)}"
+        further = self._further.words
+        begin = f"{optimizer}, lr = {label(lr)}: " + f"with {further}, " * bool(further)
         if self._seen and self._seen.doubt:
             begin = f"{self._seen.doubt} {begin}"
         values = path.values
@@ -324,7 +335,7 @@ class Descent(Plotted):
         against = self._against(path.points[0])
         if self._diverges(path):
             where = f" It leaves the map at step {gone}." if gone is not None else ""
-            ends = path.reason or f"after {steps} steps the value is {label(values[-1])}"
+            ends = path.reason or f"{after} the value is {label(values[-1])}"
             advice = against or " Try a smaller lr."
             return f"{begin}the path from {start} diverges: {ends}.{where}{advice}"
         if path.reason and len(path.points) == 1:
@@ -337,7 +348,7 @@ class Descent(Plotted):
         if len(set(path.points)) == 1:
             remark += " The path stays where it begins."
         return (
-            f"{begin}after {steps} steps from {start} the value has gone from {label(values[0])} "
+            f"{begin}{after} from {start} the value has gone from {label(values[0])} "
             f"to {label(values[-1])}, at {_pair(end)}.{outside}{remark}"
         )
 
@@ -379,7 +390,7 @@ class Descent(Plotted):
 
     def _picture(self, path: Path2d, words: str) -> str:
         x_name, y_name = self._names
-        under = self._map or ()
+        under = self._map
         plot = Plot(self._across, self._up, x_label=x_name, y_label=y_name, under=under)
         xs, ys = [p[0] for p in path.points], [p[1] for p in path.points]
         for look in ("path-under", "path"):

@@ -8,8 +8,9 @@ Read next: ``slope.py`` and ``descent.py``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from inspect import signature
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial, wraps
+from inspect import Parameter, signature, unwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +20,10 @@ from autodiff_kit import dtypes
 from autodiff_kit.autograd import enable_grad, grad
 from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.creation import tensor
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
+from autodiff_kit.widgets.arguments import Arguments, inner_function
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import (
@@ -46,6 +49,7 @@ __all__ = [
     "SECONDS",
     "WIDTH",
     "Function",
+    "Further",
     "Pair",
     "Plotted",
     "bounded",
@@ -102,13 +106,35 @@ def bounded(
 class Plotted(Lab):
     """A lab whose picture can be had from matplotlib, too, for a page or a slide."""
 
-    def __init__(self, controls: dict[str, ipywidgets.Widget], *, title: str = "") -> None:
-        super().__init__(controls, title=title)
-        # The first picture took longer than any later one: all that is not moved is known now.
-        for control in self.controls.values():
+    def __init__(
+        self,
+        controls: Mapping[str, ipywidgets.Widget],
+        *,
+        further: Further | None = None,
+        title: str = "",
+    ) -> None:
+        self._own = list(controls.values())
+        self._drawn_with: Any = None  # what the curve or map is of, besides the point
+        more = further.controls(controls) if further else {}
+        super().__init__({**controls, **more}, title=title)
+        self._go_live()
+        self.hear(self.canvas, "point", lambda change: self.dragged(*change["new"]))
+
+    def _go_live(self) -> None:
+        """Have the picture follow the lab's own sliders while they are dragged.
+
+        The first picture took longer than any later one: all that is not moved is known now.
+        """
+        for control in self._own:
             if control.has_trait("continuous_update"):
                 control.continuous_update = True
-        self.hear(self.canvas, "point", lambda change: self.dragged(*change["new"]))
+
+    def refresh(self) -> None:
+        """Draw anew; a new curve or map takes longer than a new point."""
+        before = self._drawn_with
+        super().refresh()
+        if self._drawn_with != before:
+            self._go_live()
 
     def dragged(self, *point: float) -> None:
         """Follow the point of the canvas: ``x, y``, or nothing if there is none."""
@@ -185,14 +211,99 @@ def check_takes(function: Function, *names: str) -> None:
         ) from None
 
 
+class Further:
+    """The arguments of a function besides those that it is drawn over; they become controls.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's, or one of a library: then the arguments that are given.
+    names : sequence of str
+        What a point is called by default; by the function's own names, if it has them.
+    examples : mapping from str to anything
+        What they begin with.
+
+    Attributes
+    ----------
+    function : callable
+        The function of the point alone: with the others as the controls are now.
+    names : tuple of str
+        What the numbers of a point are called.
+    """
+
+    def __init__(self, function: Function, names: Sequence[str], examples: Mapping[str, Any]):
+        self.function, self.names = function, tuple(names)
+        self._arguments: Arguments | None = None
+        written = written_by(function)
+        known = [
+            name
+            for name, argument in parameters_of(function).items()
+            if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        ]
+        count = len(names)
+        if written and len(known) >= count:
+            self.names = tuple(known[:count])
+        if not examples and not (written and len(known) > count):
+            return
+        without = [n for i, n in enumerate(known) if i < count or not (written or n in examples)]
+        self._arguments = arguments = Arguments(function, examples, without=without)
+
+        @wraps(function, updated=())
+        def called(*point: Any) -> Any:
+            return arguments.call(function, arguments.values(), *point)
+
+        called.__name__ = name_of(function)
+        self.function = called
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What they are now."""
+        return {} if self._arguments is None else self._arguments.values()
+
+    @property
+    def words(self) -> str:
+        """What they are now, as ``"a = 3.0, times = 2"``."""
+        arguments = self._arguments
+        if arguments is None:
+            return ""
+        values = arguments.values()
+        words = {name: arguments.words(values, [name]) for name in arguments.controls}
+        more = {n: control.description.removeprefix(n) for n, control in arguments.controls.items()}
+        return ", ".join(f"{n}{more[n]}{text.removeprefix(n)}" for n, text in words.items())
+
+    def controls(self, others: Collection[str]) -> dict[str, ipywidgets.Widget]:
+        """Return their controls by name; ``"lr of f"`` where the lab has an ``lr`` of its own."""
+        found = {}
+        own = {} if self._arguments is None else self._arguments.controls
+        for name, control in own.items():
+            if name in others:
+                name = f"{name} of {name_of(self.function)}"
+                control.description = name
+            found[name] = control
+        return found
+
+
+def parameters_of(function: Function) -> dict[str, Parameter]:
+    """Return the parameters of a function; none if it does not say what it takes."""
+    try:
+        return dict(signature(inner_function(function)).parameters)
+    except ValueError:  # written in C
+        return {}
+
+
+def written_by(function: Function) -> bool:
+    """Return whether a function is the learner's own, and not of a library."""
+    inner: Any = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    code = getattr(unwrap(inner_function(inner)), "__code__", None)
+    return code is not None and not is_foreign(code.co_filename)
+
+
 def defaults_of(function: Function, count: int) -> list[float | None]:
     """Return what the first arguments of a function begin with, as far as that is a number."""
-    try:
-        arguments = list(signature(function).parameters.values())[:count]
-    except ValueError:  # written in C, it does not say what it takes
-        arguments = []
     found: list[float | None] = []
-    for argument in arguments:
+    for argument in list(parameters_of(function).values())[:count]:
         value = argument.default
         if isinstance(value, Tensor) and value.numel() == 1:
             value = value.item()

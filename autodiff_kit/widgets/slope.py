@@ -8,7 +8,7 @@ the curve: at a kink, at a jump, behind a ``detach``. Read next: ``one_sided.py`
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets
 import numpy as np
@@ -22,6 +22,7 @@ from autodiff_kit.widgets.gradients import (
     SECONDS,
     WIDTH,
     Function,
+    Further,
     Plotted,
     bounded,
     check_takes,
@@ -90,6 +91,9 @@ class Slope(Plotted):
     x : float, optional
         Where the point begins, rounded to whole steps of the slider. By default it is what the
         function's own argument begins with, as in ``def f(x=0.5)``, or a third of the way.
+    **arguments
+        What further arguments of the function begin with: each has a control. By default it is
+        what the function says, as in ``def f(x, a=2.0)``, or 1.0.
 
     Raises
     ------
@@ -113,11 +117,14 @@ class Slope(Plotted):
         *,
         x: float | None = None,
         title: str = "",
+        **arguments: Any,
     ) -> None:
-        self.function = function_of(function, "Slope", "Slope(f) or Slope(torch.sin)")
-        low, high = ends_of("x", (low, high))
+        function = function_of(function, "Slope", "Slope(f) or Slope(torch.sin)")
+        self._further = Further(function, ["x"], arguments)
+        self.function, (self._name,) = self._further.function, self._further.names
+        low, high = ends_of(self._name, (low, high))
         self._across = Scale(low, high, LEFT, RIGHT)
-        self._curve: list[Touch] | None = None
+        self._curve: list[Touch] = []
         self._at: Touch | None = None
         self._seen: Examined[list[Touch | None]] | None = None
         self._is_tangent = self._has_bend = False
@@ -131,13 +138,13 @@ class Slope(Plotted):
         slider = ipywidgets.FloatSlider(
             min(max(ends[2], ends[0]), ends[1]),
             **{"min": ends[0], "max": ends[1], "step": step},
-            **{"description": "x", "readout_format": ".4g"},
+            **{"description": self._name, "readout_format": ".4g"},
         )
         boxes = {
             "tangent": ipywidgets.Checkbox(True, description="tangent", indent=False),
             "bend": ipywidgets.Checkbox(True, description="second derivative", indent=False),
         }
-        super().__init__({"x": slider, **boxes}, title=title)
+        super().__init__({"x": slider, **boxes}, further=self._further, title=title)
 
     def dragged(self, *point: float) -> None:
         """Follow the point; the slider draws."""
@@ -147,9 +154,12 @@ class Slope(Plotted):
     def draw(self) -> None:
         """Compute the curve once, and the point each time."""
         place = float(self.controls["x"].value)
-        if self._curve is None:
-            check_takes(self.function, "x")
+        if self._drawn_with != (further := contents(self._further.values)):
+            if not self._further.values:
+                check_takes(self.function, self._name)
+            self._drawn_with = None
             bounded(SECONDS, self._sweep, place, of=self.function)
+            self._drawn_with = further
         at = bounded(SECONDS, _touch, self.function, place, of=self.function)
         self._at = at
         words = bounded(SECONDS, self._words, at, of=self.function) + self._note
@@ -184,7 +194,9 @@ class Slope(Plotted):
             if pair is not None:
                 first, later = (label(value or 0.0) for value in pair)
                 name = name_of(self.function)
-                doubt = f"{name} returned {first} at first and {later} later, at the same x."
+                doubt = (
+                    f"{name} returned {first} at first and {later} later, at the same {self._name}."
+                )
                 seen = Examined(seen.first, doubt, True, seen.has_effects)
         self._seen = seen
         self._curve = curve
@@ -195,10 +207,11 @@ class Slope(Plotted):
         doubt = self._seen.doubt if self._seen else ""
         if self._seen and self._seen.differs:
             return f"{doubt} So the picture shows one run at each point, and no slope of a curve."
-        begin = f"{doubt} At" if doubt else "At"
+        further = self._further.words
+        begin = f"{doubt} " * bool(doubt) + (f"With {further}: at" if further else "At")
         if not math.isfinite(at.y):
-            return f"{begin} x = {label(at.x)} the value is {at.y:g}: there is no slope."
-        here = f"{begin} x = {label(at.x)} the value is {label(at.y)}"
+            return f"{begin} {self._name} = {label(at.x)} the value is {at.y:g}: there is no slope."
+        here = f"{begin} {self._name} = {label(at.x)} the value is {label(at.y)}"
         width = self._across.high - self._across.low
         curve = curve_along(self.function, (at.x,), 0, width)
         if not math.isfinite(curve.value(at.x)):
@@ -206,8 +219,8 @@ class Slope(Plotted):
         left, right = sides_of(curve, at.x)
         if at.slope is None or at.bend is None:
             return (
-                f"{here}, and no path in the graph leads from it back to x: autograd gives no "
-                f"slope. {goes_on(curve, left, right)}"
+                f"{here}, and no path in the graph leads from it back to {self._name}: autograd "
+                f"gives no slope. {goes_on(curve, left, right)}"
             )
         has_kink = is_kink(curve, left, right)
         if not has_kink and agree(curve, at.slope, left) and agree(curve, at.slope, right):
@@ -230,7 +243,7 @@ class Slope(Plotted):
             return ""
         return (
             f"Autograd gives {_slope(at.slope or 0.0)}, the slope of the operations that ran at "
-            "this x. Just left and right of it others run: a branch of the code is taken here "
+            "this point. Just left and right of it others run: a branch of the code is taken here "
             "alone."
         )
 
@@ -266,7 +279,7 @@ class Slope(Plotted):
             return {}
         if self._seen and self._seen.differs:
             return {}
-        steps = [t.x - at.x for t in self._curve or ()]
+        steps = [t.x - at.x for t in self._curve]
         lines = {}
         if self.controls["tangent"].value:
             lines["tangent"] = [at.y + at.slope * d for d in steps]
@@ -275,10 +288,10 @@ class Slope(Plotted):
         return lines
 
     def _picture(self, at: Touch, words: str) -> str:
-        xs = [t.x for t in self._curve or ()]
+        xs = [t.x for t in self._curve]
         lines = self._lines(at)
         above = Plot(self._across, self._up, y_label="value")
-        below = Plot(self._across, self._slope_up, x_label="x", y_label="autograd's slope")
+        below = Plot(self._across, self._slope_up, x_label=self._name, y_label="autograd's slope")
         above.curve(xs, self._ys)
         below.level(0.0, "")
         below.curve(xs, self._slopes)
@@ -292,7 +305,7 @@ class Slope(Plotted):
             below.dots([(at.x, at.slope)], "grip", 5.0)
         y = at.y if math.isfinite(at.y) else self._up.low
         y = min(max(y, self._up.low), self._up.high)
-        above.handle(at.x, y, "x, on the curve", along="x")
+        above.handle(at.x, y, f"{self._name}, on the curve", along="x")
         entries = [("curve", f"{name_of(self.function)}")]
         tangent = "tangent" if self._is_tangent else "line with autograd's slope"
         names = {"tangent": tangent, "parabola": "parabola of the same bend"}
@@ -304,7 +317,7 @@ class Slope(Plotted):
         """Draw curve and slope, one above the other."""
         assert self._at is not None
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-        xs = [t.x for t in self._curve or ()]
+        xs = [t.x for t in self._curve]
         above.plot(xs, self._ys, label=name_of(self.function))
         looks = {"tangent": "--", "parabola": ":"}
         for name, ys in self._lines(self._at).items():
@@ -316,7 +329,7 @@ class Slope(Plotted):
         if self._at.slope is not None:
             below.plot([self._at.x], [self._at.slope], "o")
         below.set_ylim(self._slope_up.low, self._slope_up.high)
-        below.set(xlabel="x", ylabel="slope")
+        below.set(xlabel=self._name, ylabel="slope")
 
 
 def _numbers(touches: list[Touch | None]) -> list[float | None]:
@@ -400,7 +413,9 @@ def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
         return f"{gives}: somewhere in the backward pass, 0 was multiplied by inf, or the like."
     kinds = {left.kind, right.kind}
     if "jump" in kinds:
-        return f"{gives}, the slope of the operations that ran at this x: no jump is among them."
+        return (
+            f"{gives}, the slope of the operations that ran at this point: no jump is among them."
+        )
     sides = (("left", left), ("right", right))
     fits = [n for n, side in sides if agree(curve, slope, side)]
     if is_kink(curve, left, right):

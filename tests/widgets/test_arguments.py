@@ -88,7 +88,20 @@ def test_a_slider_reaches_its_beginning_whatever_that_is():
     for value in (0.0, 3.7, -250.0, 1e6, 1e-5):
         slider = Arguments(lambda x: x, {"x": value}).controls["x"]
         assert slider.min <= value <= slider.max
-        assert slider.value == torch.tensor(value).item()  # a float becomes a tensor
+        assert slider.value == value
+
+
+def test_a_float_that_stays_one_keeps_all_its_digits():
+    seen = []
+
+    def f(x=1.0, lr=0.1):
+        seen.append(lr)
+        return x * 2
+
+    arguments = Arguments(f, {})
+    arguments.settled(lambda: arguments.call(f, arguments.values()))
+
+    assert seen[-1] == 0.1
 
 
 def test_missing_and_unknown_arguments_are_named():

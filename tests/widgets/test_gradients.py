@@ -144,7 +144,7 @@ def test_a_constant_that_is_in_the_graph_has_slope_nought() -> None:
         (lambda x: None, "returned nothing"),
         (lambda x: x.item(), "returned the float"),
         (lambda x: x * torch.ones(3), "returned a tensor of shape [3], and a plot needs one"),
-        (lambda x, y: x * y, "calls the lambda with x, and it takes something else"),
+        (lambda: 1.0, "calls the lambda with x, and it takes something else"),
         (lambda x: x.add_(1), "a leaf Variable that requires grad is being used in an in-place"),
     ],
 )
@@ -194,6 +194,73 @@ def test_what_is_no_function_is_refused_in_words() -> None:
         Slope(torch.tensor(1.0))
     with pytest.raises(TypeError, match="Descent shows a function, and this is an int"):
         Descent(3)
+
+
+# -- further arguments --------------------------------------------------------------------------
+
+
+def test_further_arguments_of_a_curve_have_controls_and_stay_what_they_are() -> None:
+    seen: list[Any] = []
+
+    def line(x: Any, a: Any = 0.1, times: Any = 2, flip: Any = False) -> Any:
+        seen.append((a, times, flip))
+        return -x * a * times if flip else x * a * times
+
+    lab = Slope(line, x=1.0)
+
+    assert set(seen) == {(0.1, 2, False)}  # a float stays a float, with all its digits
+    told = "With a = 0.1, times = 2, flip = False: at x = 1 the value is 0.2 and the slope 0.2:"
+    assert told in words(lab)
+    lab.controls["a"].value = 3.0
+    lab.controls["flip"].value = True
+    assert "at x = 1 the value is -6 and the slope -6:" in words(lab)
+    assert set(seen[-100:]) == {(3.0, 2, True)}
+
+
+def test_an_argument_that_begins_with_nothing_begins_with_1_or_what_is_given() -> None:
+    def line(x: Any, a: Any) -> Any:
+        return x * a
+
+    assert "With a = 1.0: at x = 2 the value is 2 and the slope 1" in words(Slope(line, x=2.0))
+    assert "With a = 5.0: at x = 2 the value is 10" in words(Slope(line, x=2.0, a=5.0))
+    with pytest.raises(TypeError, match="line has no argument 'b'"):
+        Slope(line, b=5.0)
+
+
+def test_a_curve_is_drawn_over_the_first_argument_by_its_own_name() -> None:
+    def loss(w: Any, x: Any = 2.0) -> Any:
+        return (w * x - 1) ** 2
+
+    lab = Slope(loss, x=1.0)  # slope 2 (2 w - 1) 2 = 4
+
+    assert "With x of loss = 2.0: at w = 1 the value is 1 and the slope 4" in words(lab)
+    assert ">w</text>" in lab.canvas.svg
+    lab.controls["x of loss"].value = 1.0
+    assert "at w = 1 the value is 0" in words(lab)
+
+
+def test_a_function_of_a_library_keeps_its_own_defaults_unless_they_are_given() -> None:
+    leaky = torch.nn.functional.leaky_relu
+
+    assert [*Slope(leaky).controls] == ["x", "tangent", "bend"]
+    lab = Slope(leaky, x=-1.0, negative_slope=0.5)
+    assert "With negative_slope = 0.5: at x = -1 the value is -0.5" in words(lab)
+
+
+def test_further_arguments_of_a_surface_have_controls() -> None:
+    def bowl(u: Any, v: Any, scale: Any = 1.0) -> Any:
+        return scale * (u * u + v * v)
+
+    lab = Descent(bowl, start=(1.0, 1.0), steps=1, lr=0.25)
+
+    # One step of 0.25 (2, 2) leads from (1, 1) to (0.5, 0.5); from 2 to 0.5.
+    assert "with scale = 1.0, after 1 step from (1, 1) the value has gone from 2 to 0.5" in words(
+        lab
+    )
+    assert ">u</text>" in lab.canvas.svg and ">v</text>" in lab.canvas.svg
+    lab.controls["scale"].value = 2.0  # then to (0, 0)
+    assert "the value has gone from 4 to 0, at (0, 0)" in words(lab)
+    assert "from 0 to 26;" in words(lab)  # the map: 2 (3 * 3 + 2 * 2)
 
 
 # -- two variables ------------------------------------------------------------------------------
