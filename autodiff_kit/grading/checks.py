@@ -55,6 +55,11 @@ class Check:
         Whether there are several right values, so that the shown one is an example.
     picture : callable (data, value, wanted) -> str, optional
         SVG text for the example: the learner's answer beside the right one.
+    public : callable (data) -> plain data, optional
+        What the driver gets of an input. Without it, all of it: then nothing in it may be the
+        answer, because code in the same process can read it, in raw memory if not otherwise.
+    reply : callable (data, question) -> plain data, optional
+        What ``ask(question)`` in the driver returns: computed here, where the whole input is.
     """
 
     name: str
@@ -72,6 +77,8 @@ class Check:
     diagnose: Callable[[Any, Any, Any], str] | None = None
     many: bool = False
     picture: Callable[[Any, Any, Any], str] | None = None
+    public: Callable[[Any], Any] | None = None
+    reply: Callable[[Any, Any], Any] | None = None
 
     def first_seed(self, seed: int) -> int:
         """Return the smallest seed with the same inputs: slow checks draw for twenty at once."""
@@ -96,8 +103,8 @@ def check(
     """Make a check of a class that is only a bag of functions.
 
     The class has ``shown``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may have
-    ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, wanted)``, and
-    ``many``; none of them takes ``self``.
+    ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, wanted)``,
+    ``many``, ``public(data)`` and ``reply(data, question)``; none of them takes ``self``.
 
     Parameters
     ----------
@@ -129,6 +136,8 @@ def check(
             diagnose=getattr(asked, "diagnose", None),
             many=getattr(asked, "many", False),
             picture=getattr(asked, "picture", None),
+            public=getattr(asked, "public", None),
+            reply=getattr(asked, "reply", None),
         )
 
     return make

@@ -41,7 +41,8 @@ _MODULES: dict[str, types.ModuleType] = {}
 SUBMISSION = "<submission "
 # The numbers of the answers to no call: the process is up, the file was read, all cells were run.
 # Before each statement of the cells comes a short message, so that the one that ends it is known.
-READY, READ, LOADED, RUNNING = -3, -2, -1, -4
+# And a driver may ask the grader, who answers at once.
+READY, READ, LOADED, RUNNING, ASKED = -3, -2, -1, -4, -5
 # The first bytes of the secret stand before each answer: the learner's code can write to the pipe,
 # but not in the child's name. And what is asked last comes veiled: it can read from there, too.
 TOKEN = 16
@@ -54,6 +55,7 @@ _KNOWN: dict[type, str] = {
 }
 KINDS = frozenset(_KNOWN.values())
 Emit = Callable[[dict[str, Any]], None]
+Ask = Callable[[int, Any], Any]
 Calls = list[dict[str, Any]]
 
 
@@ -136,7 +138,9 @@ class Printed(io.TextIOBase):
         return text
 
 
-def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -> None:
+def run(
+    work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int, ask: Ask | None = None
+) -> None:
     """Run a submission, then each call's driver beside it, and emit one answer after each.
 
     Parameters
@@ -151,6 +155,8 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
         Takes an answer; raises ValueError for a value that cannot be sent.
     output : int
         How many characters of prints to keep.
+    ask : callable (number of the call, question), optional
+        What a driver's ``ask(question)`` calls.
     """
     step = Step("submission")
     printed = Printed(output)
@@ -177,7 +183,8 @@ def run(work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int) -
             number = 0
             for batch in calls:
                 for call in batch:
-                    _drive(number, call, step, given, emit, printed, failure)
+                    beside = {"ask": functools.partial(ask, number)} if ask else {}
+                    _drive(number, call, beside, step, given, emit, printed, failure)
                     number += 1
     finally:
         sys.modules.pop("submission", None)
@@ -229,6 +236,7 @@ def _given(source: str) -> types.CodeType:
 def _drive(
     number: int,
     call: dict[str, Any],
+    more: dict[str, Any],
     step: Step,
     given: Given,
     emit: Emit,
@@ -238,7 +246,7 @@ def _drive(
     value: Any = None
     error: dict[str, Any] = {}
     try:
-        beside: dict[str, Any] = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS}
+        beside: dict[str, Any] = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS, **more}
         exec(_driver(call["driver"]), beside)
         given.put_back()
         value = beside["drive"](step, call["data"])
@@ -278,6 +286,14 @@ def shut() -> None:
     _MODULES.update(seal.without_changes(globals(), vars(wire)))
     _BUILTINS["__import__"] = find
     seal.hide_variables()
+
+
+def value_of(answer: dict[str, Any]) -> Any:
+    """Return what the grader answered a driver, or raise the error that it names."""
+    if answer["kind"]:
+        kinds = {name: kind for kind, name in _KNOWN.items()}
+        raise kinds.get(answer["kind"], Exception)(answer["error"])
+    return answer["value"]
 
 
 def kind_of(error: BaseException) -> str:
@@ -353,7 +369,7 @@ def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int)
 
     def emit(message: dict[str, Any]) -> None:
         data = wire.encode(message)
-        if len(data) > limits["reply"] and message["call"] >= 0:
+        if len(data) > limits["reply"] and (message["call"] >= 0 or message["call"] == ASKED):
             raise wire.WireError(f"The answer takes more than {limits['reply']:,} bytes.")
         data = wire.frame(secret[:TOKEN] + data)
         while data:
@@ -364,8 +380,12 @@ def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int)
         data, length = wire.unframe(read)
         yield wire.decode(wire.veiled(data, secret), length)
 
+    def ask(number: int, question: Any) -> Any:
+        emit({"call": ASKED, "value": question})
+        return value_of(wire.decode(*wire.unframe(read)))
+
     seal.refuse_spies()
-    run(request["work"], calls(), emit, limits["output"])
+    run(request["work"], calls(), emit, limits["output"], ask)
 
 
 def how_it_ended(status: int) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.grading.checks import Check, alike, as_array, show
-from autodiff_kit.grading.child import Missing, kind_of
+from autodiff_kit.grading.child import Missing, kind_of, value_of
 from autodiff_kit.grading.child import Step as Namespace
 from autodiff_kit.grading.notebook import Unreadable, defined
 from autodiff_kit.grading.wire import WireError, decode, encode
@@ -41,6 +41,7 @@ __all__ = [
     "Unreadable",
     "Variant",
     "ask",
+    "call_of",
     "check_inputs",
     "defined",
     "grade_code",
@@ -52,6 +53,7 @@ __all__ = [
 
 NOT_ATTEMPTED = "not attempted"
 STUB = "NotImplementedError"
+_VAGUE = ("AttributeError", "TypeError")
 
 
 class ExerciseError(Exception):
@@ -362,7 +364,9 @@ def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
     for call in calls:
         try:
             # As through a pipe: what runs there cannot change our data, nor answer with anything.
-            answers.append(Answer("ok", _piped(_driver(call.driver)(space, _copied(call.data)))))
+            drive = _driver(call.driver)
+            drive.__globals__["ask"] = _asked(call)
+            answers.append(Answer("ok", _piped(drive(space, _copied(call.sent)))))
         except Missing as problem:
             answers.append(Answer("missing", error=str(problem)))
         except WireError as problem:
@@ -477,7 +481,9 @@ def _diagnosis(
 
     def agrees_on_example(mutant: Variant) -> bool:
         # The same for all learners, and so known already for most: the others are few.
-        return asked[first.name][0].is_like(_example_of(exercise, mutant, first))
+        mine, theirs = asked[first.name][0], _example_of(exercise, mutant, first)
+        # Of errors that anything can lead to, only the words tell whether it is the same thing.
+        return mine.is_like(theirs) and (mine.kind not in _VAGUE or mine.error == theirs.error)
 
     known = [m for m in exercise.mutants if is_of_this_step(m) or m.message in said]
     known = [m for m in known if agrees_on_example(m)]
@@ -598,8 +604,13 @@ def _large_inputs(check: Check, seed: int) -> list[Any]:
 def _calls(exercise: Exercise, seed: int) -> list[Call]:
     """Return all questions: first the examples, and then all that learners may not see."""
     inputs = _inputs(exercise, seed)
-    examples = [Call(c.driver, inputs[c.name][0], is_example=True) for c in exercise.checks]
-    return examples + [Call(c.driver, x) for c in exercise.checks for x in inputs[c.name][1:]]
+    examples = [call_of(c, inputs[c.name][0], is_example=True) for c in exercise.checks]
+    return examples + [call_of(c, x) for c in exercise.checks for x in inputs[c.name][1:]]
+
+
+def call_of(check: Check, data: Any, is_example: bool = False) -> Call:
+    """Return the question that a check puts to the learner's code with one input."""
+    return Call(check.driver, data, is_example, check.public, check.reply)
 
 
 def _by_check(exercise: Exercise, answers: list[Answer]) -> dict[str, list[Answer]]:
@@ -640,13 +651,13 @@ def _answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) -
 def _example_of(exercise: Exercise, variant: Variant, check: Check) -> Answer:
     """Return what a variant of the solution answers to the example of one check."""
     code = f"{exercise.given}\n\n{exercise.solution}\n\n{variant.code}"
-    (answer,) = run_trusted(code, [Call(check.driver, check.example)])
+    (answer,) = run_trusted(code, [call_of(check, check.example)])
     return answer
 
 
 @lru_cache(maxsize=1024)
 def _answers(code: str, check: Check, seed: int) -> list[Answer]:
-    return run_trusted(code, [Call(check.driver, data) for data in check_inputs(check, seed)])
+    return run_trusted(code, [call_of(check, data) for data in check_inputs(check, seed)])
 
 
 def _all_alike(some: list[Answer], others: list[Answer]) -> bool:
@@ -664,6 +675,11 @@ def _copied(data: Any) -> Any:
     if kind is dict:
         return {key: x if type(x) in _WHOLE else _copied(x) for key, x in data.items()}
     return data.copy() if isinstance(data, np.ndarray) else data
+
+
+def _asked(call: Call) -> Callable[[Any], Any]:
+    """Return what a driver asks the grader with, where both are in one process."""
+    return lambda question: value_of(call.answer_to(_copied(question)))
 
 
 def _piped(value: Any) -> Any:

@@ -38,6 +38,7 @@ REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes t
 MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
 READING = 2**22  # bytes a second, at the least: stored outputs take time to be passed over
 MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
+MAX_ASKED = 100_000  # questions of one call that the grader answers
 START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
 
 
@@ -90,6 +91,25 @@ class Call:
     is_example: bool = False
     """Whether learners may see the question and all that their code says to it. All examples are
     asked first: no word that is shown was made by code that had seen another input."""
+    public: Callable[[Any], Any] | None = None
+    """What is sent of the data, if not all of it."""
+    reply: Callable[[Any, Any], Any] | None = None
+    """What `ask` in the driver returns, of the data and a question: computed on this side."""
+
+    @property
+    def sent(self) -> Any:
+        """What the process of the learner's code gets to see."""
+        return self.data if self.public is None else self.public(self.data)
+
+    def answer_to(self, question: Any) -> dict[str, Any]:
+        """Return the value that the driver asks for, or the error that comes instead."""
+        if self.reply is None:
+            return {"value": None, "kind": "TypeError", "error": "There is nobody to ask."}
+        try:
+            with np.errstate(all="ignore"):
+                return {"value": self.reply(self.data, question), "kind": "", "error": ""}
+        except Exception as error:  # the question may be anything; words could tell too much
+            return {"value": None, "kind": child.kind_of(error), "error": "not for these values"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,11 +203,15 @@ class InProcess:
             if message["call"] != child.RUNNING:
                 messages.append(wire.decode(wire.encode(message), limits.reply))
 
+        def ask(number: int, question: Any) -> Any:
+            call = calls[[*order[0], *order[1]][number]]
+            return child.value_of(call.answer_to(wire.decode(wire.encode(question), limits.reply)))
+
         sent = _request(Work.of(code), calls, order, limits, b"")
         first, second = (wire.decode(data, 2**40) for data in sent)
         before = sys.modules.get("submission")
         with np.errstate():
-            child.run(first["work"], (first["calls"], second), emit, limits.output)
+            child.run(first["work"], (first["calls"], second), emit, limits.output, ask)
         if before is not None:
             sys.modules["submission"] = before
         cells = next(m["value"] for m in messages if m["call"] == child.READ)
@@ -394,7 +418,7 @@ def _request(
     """Return the two messages to a child: its work and the examples, and then the other calls."""
     first, second = (
         [
-            {"driver": textwrap.dedent(calls[number].driver), "data": calls[number].data}
+            {"driver": textwrap.dedent(calls[number].driver), "data": calls[number].sent}
             for number in numbers
         ]
         for numbers in order
@@ -457,7 +481,14 @@ def _answers(
             try:
                 limit = MAX_SOURCE if place == child.READ else limits.reply
                 extra = len(work.data) / READING if place == child.READ else 0.0
+                ending = time.monotonic() + left() + extra
                 message = frames.next(place, left() + extra, limit)
+                for _ in range(MAX_ASKED):
+                    if message is None or message["call"] != child.ASKED:
+                        break
+                    told = wire.encode(calls[number].answer_to(message.get("value")))
+                    process.send(wire.frame(told), left())
+                    message = frames.next(place, ending - time.monotonic(), limit)
                 while message is not None and message["call"] == child.RUNNING:
                     running = _statement(message)
                     # Its own time for each; and no child can make more of them than there is.
@@ -514,7 +545,10 @@ class _Frames:
                 return None
             self.data += chunk
         answer = wire.decode(message, limit, REPLY_ITEMS)
-        places = (place, child.RUNNING) if place == child.LOADED else (place,)
+        places = (
+            place,
+            {child.READ: child.READ, child.LOADED: child.RUNNING}.get(place, child.ASKED),
+        )
         if type(answer) is not dict or answer.get("call") not in places:
             raise wire.WireError("it is out of order.")
         return answer

@@ -1,5 +1,6 @@
 """A plain process, walls, and this very process give the same answers to the same questions."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -99,6 +100,44 @@ def one(runner: Runner, question: Call, code: str = CODE, limits: Limits = LIMIT
 
 
 # -- All runners ---------------------------------------------------------------------------------
+
+
+def asking(body: str, is_example: bool) -> Call:
+    """Return a question whose data stays here, but for its first number."""
+    return Call(
+        f"def drive(step, data):\n    {body}",
+        [2, 30],
+        is_example,
+        public=lambda data: data[0],
+        reply=lambda data, question: data[1] / question,
+    )
+
+
+def test_a_driver_gets_the_public_part_and_asks_for_the_rest(runner: Runner) -> None:
+    body = "return [data, *(step.twice(ask(number)) for number in (3, 5.0))]"
+    calls = [call("twice", 1), asking(body, True), asking(body, False), call("twice", 2)]
+
+    replies = runner.run_calls(CODE, calls, LIMITS)
+
+    assert [reply.value for reply in replies] == [2, [2, 20.0, 12.0], [2, 20.0, 12.0], 4]
+
+
+def test_what_cannot_be_answered_is_an_error_without_words(runner: Runner) -> None:
+    caught = "\n    try: ask(0)\n    except ZeroDivisionError as error: return str(error)"
+    calls = [asking(caught, True), asking("return ask(np)", True), driver("return ask(1)")]
+
+    replies = runner.run_calls(CODE, calls, LIMITS)
+
+    assert replies[0].value == "not for these values"
+    assert [reply.kind for reply in replies[1:]] == ["ValueError", "TypeError"]
+
+
+def test_who_asks_for_ever_is_stopped(apart: Runner) -> None:
+    limits = dataclasses.replace(LIMITS, seconds=0.3)
+
+    reply = one(apart, asking("\n    while True: ask(1)", True), limits=limits)
+
+    assert reply.status == "timeout"
 
 
 def test_replies_come_in_order_and_from_one_namespace(runner: Runner) -> None:

@@ -404,22 +404,38 @@ def operations(data):
             "one more axis": lambda g, x: rule(g, x)[None],
         }[flaw]
 
-    def like_any(compute):
-        # Neither a function's name nor the line where it stops may say which one it is.
-        def function(*arguments):
-            try:
-                return compute(*[np.array(argument) for argument in arguments])
-            except Exception as problem:
-                error = problem.with_traceback(None)
-            raise error
-
-        return function
-
     made = []
-    for name, kind, flaw in data["operations"]:
+    for _, kind, flaw in data["operations"]:
         forward, rule = right(kind)
-        made.append((name, like_any(forward), like_any(rule_of(flaw, rule))))
+        made.append({"forward": forward, "rule": rule_of(flaw, rule)})
     return made
+
+
+def names_and_seed(data):
+    """Return what the driver gets: which rules are wrong, and how, is not in it."""
+    return {"names": [name for name, _, _ in data["operations"]], "seed": data["seed"]}
+
+
+def computed(data, question):
+    """Return what an operation, or its rule, makes of some arguments."""
+    number, part, arguments = question
+    (operation,) = operations({"operations": [data["operations"][number]]})
+    return operation[part](*[np.array(argument) for argument in arguments])
+
+
+def asking(names):
+    """Make (name, forward, rule) of each operation: functions that ask the grader for values."""
+
+    def operation(number, name):
+        def forward(x):
+            return ask([number, "forward", [np.array(x)]])
+
+        def rule(g, x):
+            return ask([number, "rule", [np.array(g), np.array(x)]])
+
+        return name, forward, rule
+
+    return [operation(number, name) for number, name in enumerate(names)]
 
 
 BY_NUMBER = ["square", "tanh", "sine", "absolute", "bell"]
@@ -463,7 +479,7 @@ def what_was_missed(data, value, wanted):
     concept="what a rule does with g",
     cases=2,
     slow=True,
-    using=[operations],
+    using=[asking],
 )
 class Cotangents:
     shown = (
@@ -475,6 +491,7 @@ class Cotangents:
         "seed": 1,
     }
     expected, diagnose = flawed_names, what_was_missed
+    public, reply = names_and_seed, computed
 
     def generate(rng):
         # Each is right wherever all numbers of g are 1.
@@ -483,7 +500,7 @@ class Cotangents:
         return some_operations(rng, [(BY_NUMBER, "mean of g"), *some])
 
     def drive(step, data):
-        return step.wrong_rules(operations(data), np.random.default_rng(data["seed"]))
+        return step.wrong_rules(asking(data["names"]), np.random.default_rng(data["seed"]))
 
 
 @check(
@@ -492,7 +509,7 @@ class Cotangents:
     concept="every place",
     cases=2,
     slow=True,
-    using=[operations],
+    using=[asking],
 )
 class Places:
     shown = (
@@ -508,6 +525,7 @@ class Places:
         "seed": 1,
     }
     expected, diagnose = flawed_names, what_was_missed
+    public, reply = names_and_seed, computed
 
     def generate(rng):
         flawed = [
@@ -524,7 +542,7 @@ class Places:
         return some_operations(rng, [*flawed[:left_out], *flawed[left_out + 1 :]])
 
     def drive(step, data):
-        return step.wrong_rules(operations(data), np.random.default_rng(data["seed"]))
+        return step.wrong_rules(asking(data["names"]), np.random.default_rng(data["seed"]))
 
 
 # Step 4

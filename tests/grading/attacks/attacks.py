@@ -295,6 +295,22 @@ def double(x):
 """,
 }
 
+# Python objects at any address, by means of NumPy alone: no wall is in the way of that.
+RAW_MEMORY = """
+import numpy as np
+class At:
+    def __init__(self, address, count):
+        self.__array_interface__ = {
+            "data": (address, False), "shape": (count,), "typestr": "<i8", "version": 3}
+def words(address, count=1):
+    return np.asarray(At(address, count))
+def thing(address):
+    words(address)[0] += 1
+    box = np.empty(1, object)
+    words(box.__array_interface__["data"][0])[0] = address
+    return box[0]
+"""
+
 # -- Answers looked for where they might be ------------------------------------------------------
 LOOKING = {
     "frames searched": """
@@ -343,6 +359,29 @@ def spy(frame, event, argument):
     return spy
 sys.settrace(spy)
 def double(x): return 0.0
+""",
+    "raw memory read for the answers": RAW_MEMORY
+    + """
+import sys
+own = thing(int(words(id(vars(type(sys.modules["submission"]))["__getattr__"]), 3)[2]))
+names = ("wanted", "expected", "solution", "compare", "checks", "right", "exercise", "course")
+def double(x):
+    for module in [own, *map(vars, own["_MODULES"].values())]:
+        for name in names:
+            if name in module:
+                return module[name](x) if callable(module[name]) else module[name]
+    return 0.0
+""",
+    "raw memory written, for a verdict of one's own": RAW_MEMORY
+    + """
+import sys
+own = thing(int(words(id(vars(type(sys.modules["submission"]))["__getattr__"]), 3)[2]))
+said = own["answer_to"]
+def forged(number, status="ok", value=None, **more):
+    praise = {"points": 99.0, "passed": True, "failed": [], "message": "right", "text": "Right."}
+    return {**said(number, "right" if number > 2 else status, True, **more), **praise}
+own["answer_to"] = forged
+def double(x): return True
 """,
     "environment": "import os\ndouble = lambda x: os.environ['AUTODIFF_KIT_ANSWERS']\n",
     "kit imported": "import autodiff_kit\ndef double(x): return autodiff_kit.double(x)\n",

@@ -11,6 +11,7 @@ from autodiff_kit.grading.exercise import grade_code
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.worker import Runner
+from tests.grading.attacks.attacks import RAW_MEMORY
 
 COURSE = open_course(Path(__file__).resolve().parents[3] / "exercises")
 FRAMES = """
@@ -59,6 +60,40 @@ def wrong_rules(ops, rng):
                 trace = trace.tb_next
             lines[name] = trace.tb_lineno
     return [name for name, line in lines.items() if line > min(lines.values())]
+""",
+    ),
+    "flaws known by the words of errors": (
+        "e16_gradcheck",
+        "wrong_rules",
+        """
+def wrong_rules(ops, rng):
+    words = {}
+    for name, _, rule in ops:
+        for arguments in ((), (1.0, None), (np.ones(3), np.ones((2, 2)))):
+            try:
+                rule(*arguments)
+            except Exception as error:
+                words[name] = words.get(name, "") + str(error)
+    return [name for name in words if "rule_of" in words[name] or "branch" in words[name]]
+""",
+    ),
+    "flaws read in raw memory": (
+        "e16_gradcheck",
+        "wrong_rules",
+        RAW_MEMORY
+        + """
+def inside(function, depth=5):
+    yield function.__code__
+    address = int(words(id(function), 10)[9])
+    for cell in thing(address) if address and depth else ():
+        if hasattr(cell.cell_contents, "__code__"):
+            yield from inside(cell.cell_contents, depth - 1)
+
+def wrong_rules(ops, rng):
+    codes = {name: repr([(c.co_qualname, c.co_consts) for c in inside(rule)])
+             for name, _, rule in ops}
+    named = [n for n, words in codes.items() if "rule_of" in words or "_branch" in words]
+    return named or [n for n, words in codes.items() if words != min(codes.values())]
 """,
     ),
     "program read in a closure": (
