@@ -104,7 +104,7 @@ class Call:
     def answer_to(self, question: Any) -> dict[str, Any]:
         """Return the value that the driver asks for, or the error that comes instead."""
         if self.reply is None:
-            return {"value": None, "kind": "TypeError", "error": "There is nobody to ask."}
+            return {"value": None, "kind": "TypeError", "error": "This check answers no questions."}
         try:
             with np.errstate(all="ignore"):
                 return {"value": self.reply(self.data, question), "kind": "", "error": ""}
