@@ -1,0 +1,76 @@
+"""The operands of an op, as PyTorch prepares them: their dtype, their order in memory, their views.
+
+After reading this file you know what happens around a forward function besides the graph. Read
+next: ``promotion.py``, ``layouts.py`` and ``saving.py``, which do the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autodiff_kit.core.base import ARRAYS, TensorBase
+from autodiff_kit.core.memory import share
+from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.view_nodes import note_view
+from autodiff_kit.ops.layouts import laid_out
+from autodiff_kit.ops.messages import not_a_tensor, shape_message
+from autodiff_kit.ops.promotion import promoted
+from autodiff_kit.ops.saving import check_saved, may_record, refuse_whole
+
+__all__ = ["Operands"]
+
+
+class Operands:
+    """The inputs of an op, some of them Tensors, ready for its forward function.
+
+    Attributes
+    ----------
+    tensors : tuple
+        Tensors, all of the dtype in which the op works, and numbers; NotImplemented for an
+        operator where NumPy comes first.
+    arrays : tuple
+        The values of these.
+    originals : list
+        The arrays of the inputs before they were converted; None for numbers.
+    """
+
+    def __init__(self, row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> None:
+        if row.is_view:
+            share(inputs[0])  # a view of one number needs memory that two can hold
+        self.row, self.inputs, self.params = row, inputs, params
+        self.originals = [getattr(value, "_array", None) for value in inputs]
+        self.tensors = promoted(row, inputs, params)
+        if self.tensors is not NotImplemented:
+            self.arrays = tuple(v._array if isinstance(v, TensorBase) else v for v in self.tensors)
+
+    @staticmethod
+    def check_numbers(row: Op, inputs: Sequence[Any]) -> None:
+        """Raise TypeError if one of the inputs, among which no Tensor is, is no number either."""
+        for position, value in enumerate(inputs):
+            if not isinstance(value, (*ARRAYS, float, int)):
+                raise TypeError(not_a_tensor(row, position, value))
+
+    def misfit(self) -> Exception:
+        """Return the error for shapes that NumPy refuses, in PyTorch's words."""
+        return RuntimeError(shape_message(self.row, self.arrays, **self.params))
+
+    def laid_out(self, result: Value) -> Value:
+        """Return the result with its elements in the order in which PyTorch has them in memory."""
+        return laid_out(self.row, result, self.originals)
+
+    def may_be_recorded(self) -> bool:
+        """Return whether there is an input that was not made in inference mode."""
+        return may_record(self.tensors)
+
+    def check_saved(self, values: Mapping[str, Any], reads: set[str]) -> list[Any]:
+        """Return the arrays, of which converted ones are saved, whose changes count for these.
+
+        RuntimeError where a tensor cannot be saved, or the result is one of integers.
+        """
+        refuse_whole(self.row, values["out"])
+        return check_saved(self.row, self.inputs, values, reads)
+
+    def note_view(self, out: Any) -> None:
+        """Note that the output looks into the memory of the first input."""
+        note_view(out, self.tensors[0])
