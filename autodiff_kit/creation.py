@@ -19,7 +19,7 @@ import numpy as np
 from autodiff_kit import dtypes
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_data, from_numpy, made, numpy_type, shape_of_sizes
-from autodiff_kit.methods import check_bool, check_operand
+from autodiff_kit.operands import check_bool, check_operand
 from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import Generator, default_generator, manual_seed
 from autodiff_kit.signatures import checked

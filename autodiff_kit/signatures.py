@@ -276,7 +276,9 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
 
 def name_methods(owner: str, *parts: type) -> None:
     """Let errors name the methods of a class that is made of parts as its users know them."""
-    for part in parts:
-        for name, method in vars(part).items():
-            if getattr(method, "__qualname__", "") == f"{part.__name__}.{name}":
+    classes = [base for part in parts for base in part.__mro__ if base is not object]
+    names = {base.__name__ for base in classes}
+    for base in classes:
+        for name, method in vars(base).items():
+            if getattr(method, "__qualname__", "") in {f"{of}.{name}" for of in names}:
                 method.__qualname__ = f"{owner}.{name}"

@@ -23,7 +23,8 @@ from autodiff_kit.core.shown import named
 from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.from_data import begin_legacy
 from autodiff_kit.hookable import Hookable
-from autodiff_kit.methods import Methods, comparison, number_first, operand_last
+from autodiff_kit.methods import Methods
+from autodiff_kit.operands import comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import Storage

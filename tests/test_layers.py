@@ -210,7 +210,12 @@ FLOORS = [
     ("arrays: made of data, and where they lie", {"from_data", "overlap", "random"}),
     ("ops: the op table", {"ops"}),
     ("around memory", {"storage", "views"}),
-    ("what a tensor can do", {"assignment", "hookable", "inplace", "methods", "more_methods"}),
+    ("what may be given to a tensor", {"operands", "return_types", "sizes"}),
+    (
+        "what a tensor can do",
+        {"assignment", "hookable", "inplace", "method_makers", "methods", "more_methods"}
+        | {"shape_methods"},
+    ),
     ("how a gradient flows", {"autograd"}),
     ("the tensor", {"printing", "tensor"}),
 ]

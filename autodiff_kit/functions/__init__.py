@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.function_files import FILE_OF
-from autodiff_kit.methods import in_place, running_in_place
+from autodiff_kit.method_makers import in_place, running_in_place
 
 if TYPE_CHECKING:
     from autodiff_kit.functions.basic import *  # noqa: F403

@@ -13,7 +13,8 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand, where
+from autodiff_kit.methods import where
+from autodiff_kit.operands import check_operand
 from autodiff_kit.signatures import checked, wrong_call
 from autodiff_kit.tensor import Tensor
 

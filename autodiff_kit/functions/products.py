@@ -15,7 +15,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Number, function
-from autodiff_kit.methods import check_operand
+from autodiff_kit.operands import check_operand
 from autodiff_kit.ops import products
 from autodiff_kit.tensor import Tensor
 

@@ -17,8 +17,8 @@ from autodiff_kit.dtypes import result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Dtype, Ints, Number, Operand, function, overloaded
 from autodiff_kit.functions.pairs import lerp
-from autodiff_kit.methods import pair
 from autodiff_kit.ops import counting, ordering
+from autodiff_kit.return_types import pair
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["aminmax", "argsort", "corrcoef", "cov", "dist", "histc", "histogram", "kthvalue"]

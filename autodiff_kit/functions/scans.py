@@ -11,8 +11,9 @@ from autodiff_kit import ops
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat
 from autodiff_kit.functions.declared import Dtype, Number, function, overloaded
-from autodiff_kit.methods import pair, running
+from autodiff_kit.method_makers import running
 from autodiff_kit.ops import scans
+from autodiff_kit.return_types import pair
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["cummax", "cummin", "cumprod", "cumulative_trapezoid", "diff", "logcumsumexp"]

@@ -20,7 +20,6 @@ from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
 from autodiff_kit.nn.functional_activations import *
 from autodiff_kit.nn.functional_activations import __all__ as _activations
 from autodiff_kit.nn.functional_attention import *
@@ -36,6 +35,7 @@ from autodiff_kit.nn.functional_losses import __all__ as _losses
 from autodiff_kit.nn.functional_losses import constant
 from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
+from autodiff_kit.operands import check_operand
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 

@@ -14,8 +14,8 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import c_type
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
 from autodiff_kit.nn.functional_dropout import dropout
+from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["scaled_dot_product_attention"]

@@ -12,8 +12,8 @@ from typing import Any
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
 from autodiff_kit.nn.functional_losses import check_reduction
+from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss"]

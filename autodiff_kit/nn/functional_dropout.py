@@ -15,7 +15,7 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
+from autodiff_kit.operands import check_operand
 from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor

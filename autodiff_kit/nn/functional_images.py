@@ -13,7 +13,7 @@ from autodiff_kit import ops
 from autodiff_kit.creation import zeros
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
+from autodiff_kit.operands import check_operand
 from autodiff_kit.ops.windows import Grid
 from autodiff_kit.tensor import Tensor
 

@@ -18,7 +18,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
+from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy"]

@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
-from autodiff_kit.methods import check_operand
+from autodiff_kit.operands import check_operand
 from autodiff_kit.ops.windows import Grid
 from autodiff_kit.tensor import Tensor
 

@@ -189,9 +189,7 @@ def _head(kind: str, edge: str, seen: str, tip: Point, tail: Point, more: str = 
     """Return an arrow head; its attributes count only where kit.css says nothing of it."""
     long, wide = (7.0, 3.6) if kind == "adk-tip" else (10.0, 5.5)
     (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
-    points = (
-        f"M{pixels(lx)} {pixels(ly)}L{pixels(tip[0])} {pixels(tip[1])}L{pixels(rx)} {pixels(ry)}"
-    )
+    points = "L".join(f"{pixels(x)} {pixels(y)}" for x, y in ((lx, ly), tip, (rx, ry)))
     plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ""
     return f'<path class="{kind}{seen}" data-edge-label="{edge}"{plain}{more} d="M{points}"/>'
 

@@ -1,0 +1,281 @@
+"""Makers of methods of one kind: with a second operand, along a dimension, in place.
+
+After reading this file you know what ``amax`` and ``argmin`` have in common, and what ``mul_`` does
+before ``mul`` runs. Read next: ``methods.py``, whose class names the methods made here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import dtypes, inplace, ops
+from autodiff_kit.core.base import TensorBase
+from autodiff_kit.errors import error
+from autodiff_kit.operands import NUMBERS, check_operand, only_argument
+from autodiff_kit.return_types import pair
+from autodiff_kit.sizes import converted, in_dtype, refuse_empty
+
+__all__ = [
+    "along_dim",
+    "along_with",
+    "clamp_in_place",
+    "deviation",
+    "extreme",
+    "filled_with",
+    "in_place",
+    "largest",
+    "matrix_product",
+    "question",
+    "running",
+    "running_in_place",
+    "scalable",
+    "with_operand",
+]
+
+# Of methods whose ops are loaded when they are first used.
+_DOCS = {
+    "gather": "Take for each place the element that ``index`` names along ``dim``.",
+    "index_add": "Add ``source`` to the entries along ``dim`` that a vector of numbers names.",
+    "index_select": "Take the entries along ``dim`` that a vector of numbers names.",
+    "log_softmax": "Return the logarithm of ``softmax``, exact also where that is almost 0.",
+    "masked_select": "Take the elements where the mask is true, in the order of reading.",
+    "softmax": "Turn numbers into shares that are positive and add up to 1 along ``dim``.",
+    "std": "Return the root of the variance.",
+    "var": "Average the squared distances from the mean, ``correction`` elements counted less.",
+}
+
+
+def called(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Give a method that was made below its name, and the docstring of its op."""
+
+    def rename(method: Any) -> Any:
+        method.__name__ = method.__qualname__ = name
+        known = vars(ops).get(name, method).__doc__  # without loading the ops that come later
+        method.__doc__ = _DOCS.get(name, known)
+        return method
+
+    return rename
+
+
+def with_operand(
+    name: str,
+    argument: str = "other",
+    *,
+    numbers: bool = True,
+    of_number: tuple[str, str] | None = None,
+    of_tensors: str = "",
+) -> Any:
+    """Make a method with a second operand, of one op, or of two: for a tensor and for a number.
+
+    ``of_number`` is the name of the latter, and that of its parameter.
+    """
+
+    @called(name)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        other = only_argument(name, argument, args, kwargs)
+        check_operand(name, argument, 1, other, numbers)
+        if of_number is not None and not isinstance(other, TensorBase):
+            return getattr(ops, of_number[0])(self, **{of_number[1]: other})
+        return getattr(ops, of_tensors or name)(self, other)
+
+    return method
+
+
+def matrix_product(name: str, argument: str, rank: int, names: tuple[str, str] = ("", "")) -> Any:
+    """Make a method of a matrix product that wants operands of certain ranks."""
+
+    @called(name)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        other = only_argument(name, argument, args, kwargs)
+        check_operand(name, argument, 1, other, numbers=False)
+        ranks = self.ndim, other.ndim
+        if name == "mv" and not ranks[0]:
+            raise error("shapes.size_of_0d", dim=0)
+        if ranks != (rank, 1 if name == "mv" else rank):
+            wrong = names[ranks[0] == rank]
+            raise error(f"linalg.{name}_ranks", wrong=wrong, x=ranks[0], y=ranks[1])
+        return getattr(ops, name)(self, other)
+
+    return method
+
+
+def scalable(name: str) -> Any:
+    """Make ``add`` or ``sub``, whose second operand can be multiplied by ``alpha``."""
+
+    @called(name)
+    def method(self: Any, other: Any, *, alpha: float = 1) -> Any:
+        check_operand(name, "other", 1, other, numbers=True)
+        if isinstance(alpha, TensorBase):
+            if alpha.ndim or alpha.requires_grad:
+                raise TypeError(name)  # the words come from ``signatures.py``
+            alpha = alpha.item()
+        if isinstance(alpha, bool):
+            check = getattr(ops, f"{name}_scaled").op.whole
+            check(*(getattr(v, "_array", v) for v in (self, other)), alpha=alpha)
+        if alpha == 1:
+            return getattr(ops, name)(self, other)
+        return getattr(ops, f"{name}_scaled")(self, other, alpha=alpha)
+
+    return method
+
+
+def extreme(name: str) -> Any:
+    """Make ``max`` or ``min``: of all, along a dimension, or of two tensors."""
+
+    def method(self: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        other = dim if isinstance(dim, TensorBase) else other
+        if isinstance(dim, tuple | list) or isinstance(keepdim, TensorBase):
+            raise TypeError(name)  # the words come from ``signatures.py``
+        if other is not None:
+            return getattr(ops, f"{name}imum")(self, other)
+        refuse_empty(self, name, dim)
+        if dim is None:
+            return getattr(ops, f"{name}_all")(self)
+        along = getattr(ops, f"{name}_dim")
+        return pair(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
+
+    method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."
+    method.__doc__ = method.__doc__.format({"max": "larg", "min": "small"}[name])
+    return called(name)(method)
+
+
+def largest(name: str) -> Any:
+    """Make ``amax``, ``amin``, ``argmax`` or ``argmin``."""
+    where = name.startswith("arg")
+
+    @called(name)
+    def method(self: Any, dim: Any = None if where else (), keepdim: bool = False) -> Any:
+        if where and self._array.dtype == bool:
+            raise error("reductions.search_of_bool", name=name)
+        dims = refuse_empty(self, name, dim)
+        along = dims if not where else None if dim is None else self._dim(dim)
+        return getattr(ops, name)(self, dim=along, keepdim=keepdim)
+
+    return method
+
+
+def question(name: str) -> Any:
+    """Make ``all`` or ``any``."""
+    of_elements = ops.all_elements if name == "all" else ops.any_element
+
+    def method(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        dims = () if dim in ((), []) else self._dims(dim)  # no dimension is not all of them here
+        return of_elements(self, dim=dims, keepdim=keepdim)
+
+    method.__doc__ = of_elements.__doc__
+    return called(name)(method)
+
+
+def deviation(name: str) -> Any:
+    """Make ``var`` or ``std``; ``unbiased`` is PyTorch's older word for a correction of 1."""
+
+    @called(name)
+    def method(
+        self: Any,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if self._array.dtype.kind != "f":
+            raise error("reductions.deviation_of_whole")
+        both = unbiased is not None and correction is not None
+        if both or not isinstance(unbiased, bool | None):
+            raise TypeError(name)  # the words come from ``signatures.py``
+        if correction is None:
+            correction = 1 if unbiased is None else int(unbiased)
+        dims = self._dims(dim)
+        if int(np.prod([self.shape[d] for d in dims])) <= correction:
+            warnings.warn(
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than "
+                "the reduction factor (input numel divided by output numel).",
+                UserWarning,
+                stacklevel=2,
+            )
+        return getattr(ops, name)(self, dim=dims, correction=correction, keepdim=keepdim)
+
+    return method
+
+
+def along_dim(name: str) -> Any:
+    """Make a method that works along a dimension."""
+
+    @called(name)
+    def method(self: Any, dim: int, dtype: Any = None) -> Any:
+        if name == "cumsum":
+            return running(name, self, dim, dtype)
+        return getattr(ops, name)(in_dtype(self, dtype), dim=self._dim(dim))
+
+    return method
+
+
+def along_with(name: str, *operands: str) -> Any:
+    """Make a method that works along a dimension, with further tensors."""
+
+    @called(name)
+    def method(self: Any, dim: int, *given: Any, **options: Any) -> Any:
+        given += tuple(options.pop(n, None) for n in operands[len(given) :])
+        for i, (argument, value) in enumerate(zip(operands, given, strict=True)):
+            check_operand(name, argument, i + 2, value, numbers=False)
+        return getattr(ops, name)(self, *given, dim=self._dim(dim), **options)
+
+    return method
+
+
+def in_place(name: str, function: Any = None) -> Any:
+    """Make the in-place form of a method: ``add_`` from ``add``, or from another function."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        ordinary = function or getattr(type(self), name)
+        return inplace.change(self, f"{name}_", ordinary, *args, **kwargs)
+
+    method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
+    return called(f"{name}_")(method)
+
+
+def clamp_in_place(name: str) -> Any:
+    """Make ``clamp_`` and the like, which look at the type of numbers before anything else."""
+
+    def clamp(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bounds = [bound for bound in (*args, *kwargs.values()) if isinstance(bound, NUMBERS)]
+        own, dtype = self._array.dtype, dtypes.result_dtype(self._array, *bounds)
+        if len(bounds) == len(args) + len(kwargs) and dtype != own and own.kind != "f":
+            raise error("inplace.dtype", new=dtypes.tensor_type(dtype), old=dtypes.c_type(own))
+        return getattr(self, name)(*args, **kwargs)
+
+    return in_place(name, clamp)
+
+
+def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:
+    """Return the running sums or products of a tensor, computed in a dtype."""
+    x, dim = converted(x, dtype), x._dim(dim)
+    if dtype is not None and x._array.dtype == bool and x._array.ndim and x._array.size:
+        raise error("reductions.running_bool", name=name)
+    return converted(getattr(ops, name)(x, dim=dim), dtype)
+
+
+def running_in_place(name: str) -> Any:
+    """Make ``cumsum_`` or ``cumprod_``, which compute in the dtype of the tensor."""
+
+    def method(self: Any, dim: int, *, dtype: Any = None) -> Any:
+        kind = self.dtype if dtype is None else dtypes.as_dtype(dtype, f"{name}_")
+        self._dim(dim)
+        if kind is not self.dtype:
+            raise error("inplace.running_dtype", own=self.dtype.c_type, other=kind.c_type)
+        return running(name, self, dim, kind)
+
+    return in_place(name, method)
+
+
+def filled_with(self: Any, value: Any) -> Any:
+    """Return a tensor that holds the value of a 0-d tensor everywhere."""
+    if value._array.ndim:
+        raise error("inplace.fill_with_many", ndim=value._array.ndim)
+    return ops.fill_with(self, value)

@@ -1,0 +1,103 @@
+"""What may stand beside a tensor: operands, numbers and flags, refused in PyTorch's words.
+
+After reading this file you know which numbers an operator takes on its left and on its right, and
+when Python or NumPy has its turn instead. Read next: ``methods.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import ops
+from autodiff_kit.core.base import TensorBase
+from autodiff_kit.errors import error
+from autodiff_kit.from_data import from_numpy
+from autodiff_kit.ops.checks import refuse_bool_difference
+from autodiff_kit.signatures import full_name
+
+__all__ = [
+    "NUMBERS",
+    "check_bool",
+    "check_operand",
+    "comparison",
+    "number_first",
+    "only_argument",
+    "operand_last",
+]
+
+
+def check_operand(name: str, argument: str, position: int, value: Any, numbers: Any) -> None:
+    """Raise TypeError, in PyTorch's words, if ``value`` cannot be an operand.
+
+    ``position`` of the ``argument`` in the call is counted from 1; ``numbers`` says whether Python
+    numbers will do.
+    """
+    if isinstance(value, TensorBase) or (numbers and isinstance(value, NUMBERS)):
+        return
+    kind = full_name(value)
+    raise error(
+        "arguments.not_a_tensor", name=name, argument=argument, position=position, kind=kind
+    )
+
+
+def check_bool(name: str, argument: str, value: Any, place: str = "") -> None:
+    """Raise TypeError, in PyTorch's words, if ``value`` is not a bool."""
+    if not isinstance(value, bool):
+        kind = full_name(value)
+        raise error("arguments.not_a_bool", name=name, argument=argument, place=place, kind=kind)
+
+
+NUMBERS = (int, float, np.generic)
+
+
+def only_argument(name: str, argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the one argument of a method, given by its place or by its name."""
+    if len(args) + len(kwargs) != 1 or not kwargs.keys() <= {argument}:
+        given = ", ".join([*(type(value).__name__ for value in args), *kwargs])
+        raise error("arguments.only_one", name=name, argument=argument, given=given)
+    return args[0] if args else kwargs[argument]
+
+
+def number_first(sign: str, apply: Any) -> Any:
+    """Make an operator for a number on the left of a tensor; nothing else may stand there."""
+
+    def reflected(self: Any, other: Any) -> Any:
+        if type(other) is not float and type(other) is not int:
+            if not isinstance(other, NUMBERS):
+                if sign == "/" and isinstance(other, np.ndarray):
+                    return ops.reciprocal(self) * other
+                kind = full_name(other)
+                raise error("arguments.operands", sign=sign, left=kind, right="Tensor")
+            other = other.item() if isinstance(other, np.generic) else other
+            if sign == "-":
+                refuse_bool_difference(self._array, y=other)
+        return apply(self, other)
+
+    return reflected
+
+
+def operand_last(sign: str, apply: Any) -> Any:
+    """Make an operator for a tensor or number on the right of a tensor."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy's turn
+        if not isinstance(other, (TensorBase, *NUMBERS)):
+            kind = type(other).__name__
+            raise error("arguments.operands", sign=sign, left="Tensor", right=kind)
+        return apply(self, other)
+
+    return operator
+
+
+def comparison(apply: Any) -> Any:
+    """Make an operator that leaves other things than tensors, arrays, numbers to Python."""
+
+    def compare(self: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            other = from_numpy(other)
+        return apply(self, other) if isinstance(other, (TensorBase, *NUMBERS)) else NotImplemented
+
+    return compare

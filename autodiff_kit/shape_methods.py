@@ -1,0 +1,181 @@
+"""The methods that arrange the elements of a tensor anew: reshape, permute, split and the like.
+
+After reading this file you know which of them give a view, and how dimensions are counted from the
+end. Nothing is computed here. Read next: ``ops/shape.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import ops
+from autodiff_kit.core.base import Own
+from autodiff_kit.errors import error
+from autodiff_kit.sizes import can_view, complete, sizes_given
+
+__all__ = ["ShapeMethods"]
+
+
+class ShapeMethods:
+    """Mixed into ``Tensor``."""
+
+    __slots__ = ()
+
+    _array: Any
+    _node: Any
+
+    def reshape(self: Own, *given: Any, shape: Any = None) -> Own:
+        """Return the same elements in another shape: a view where possible, else a copy."""
+        sizes = complete(self, sizes_given("reshape", "shape", given, shape))
+        if not can_view(self._array, sizes):
+            return ops.unsafe_view(ops.contiguous(self), shape=sizes)
+        view = ops.reshape if self.is_contiguous() else ops.reshape_alias
+        return view(self, shape=sizes)
+
+    def view(self: Own, *given: Any, size: Any = None) -> Own:
+        """Return the same memory in another shape; RuntimeError if it does not lie for that."""
+        sizes = complete(self, sizes_given("view", "size", given, size))
+        if not can_view(self._array, sizes):
+            raise error("shapes.view_of_scattered")
+        return ops.reshape(self, shape=sizes)
+
+    def flatten(self: Own, start_dim: int = 0, end_dim: int = -1) -> Own:
+        """Join dimensions ``start_dim`` to ``end_dim`` into one."""
+        start, end = self._dim(start_dim), self._dim(end_dim)
+        if start > end:
+            raise error("shapes.flatten_backwards", start=start_dim, end=end_dim)
+        if self.ndim and start == end:
+            return self
+        sizes = (int(np.prod(self.shape[start : end + 1])),)
+        return self.reshape(*self.shape[:start], *sizes, *self.shape[end + 1 :])
+
+    def permute(self: Own, *given: Any, dims: Any = None) -> Own:
+        """Reorder the dimensions."""
+        asked = sizes_given("permute", "dims", given, dims)
+        if len(asked) != self.ndim:
+            raise error("shapes.permute_count", ndim=self.ndim, count=len(asked))
+        order = tuple(self._dim(d) for d in asked)
+        if len(set(order)) != len(order):
+            raise error("shapes.permute_twice")
+        return ops.permute(self, dims=order)
+
+    @property
+    def T(self: Own) -> Own:
+        """The tensor with its dimensions reversed."""
+        return ops.permute(self, dims=tuple(range(self.ndim))[::-1])
+
+    def t(self: Own) -> Own:
+        """Transpose a matrix."""
+        if self.ndim > 2:
+            raise error("shapes.t_of_many", ndim=self.ndim)
+        return ops.t(self)
+
+    def transpose(self: Own, dim0: int, dim1: int) -> Own:
+        """Swap two dimensions."""
+        return ops.transpose(self, dim0=self._dim(dim0), dim1=self._dim(dim1))
+
+    def squeeze(self: Own, *given: Any, dim: Any = None) -> Own:
+        """Remove dimensions of size 1: all, or those that are named."""
+        dim = given[0] if len(given) == 1 else given or dim
+        if dim is None:
+            return ops.squeeze(self)
+        if isinstance(dim, tuple | list):
+            return ops.squeeze_dims(self, dims=self._dims(dim) if dim else ())
+        return ops.squeeze_dim(self, dim=self._dim(dim))
+
+    def unsqueeze(self: Own, dim: int) -> Own:
+        """Insert a dimension of size 1."""
+        return ops.unsqueeze(self, dim=self._dim(dim, extra=1))
+
+    def expand(self: Own, *given: Any, size: Any = None) -> Own:
+        """Repeat dimensions of size 1 without copying; -1 keeps a size."""
+        shape = ops.check_expand(self, sizes_given("expand", "size", given, size))
+        return ops.expand(self, shape=shape)
+
+    def repeat(self: Own, *given: Any, repeats: Any = None) -> Own:
+        """Copy along the dimensions; more numbers than dimensions add some in front."""
+        counts = sizes_given("repeat", "repeats", given, repeats)
+        if len(counts) < self.ndim:
+            raise error("shapes.repeat_count", ndim=self.ndim)
+        if min(counts, default=0) < 0:
+            own = (1,) * (len(counts) - self.ndim) + self._array.shape
+            shape = [n * m for n, m in zip(counts, own, strict=True)]
+            first = next((n for n in shape if n < 0), None)
+            if first is not None:
+                raise error("shapes.negative_size", size=first, shape=shape)
+            counts = tuple(max(n, 0) for n in counts)  # of a dimension without elements
+        return ops.repeat(self, repeats=counts)
+
+    def flip(self: Own, *given: Any, dims: Any = None) -> Own:
+        """Reverse the order along dimensions."""
+        asked = sizes_given("flip", "dims", given, dims)
+        return ops.flip(self, dims=self._dims(asked) if asked else ())
+
+    def narrow(self: Own, dim: int, start: int, length: int) -> Own:
+        """Take ``length`` entries from ``start`` along a dimension."""
+        if self.ndim == 0:
+            raise error("indexing.narrow_of_0d")
+        if length < 0:
+            raise error("indexing.narrow_length")
+        dim = self._dim(dim)
+        size = self.shape[dim]
+        if not -size <= start <= size:
+            raise error("indexing.narrow_start", low=-size, size=size, start=start, dim=dim)
+        start += size if start < 0 else 0
+        if not 0 <= length <= size - start:
+            raise error("indexing.narrow_end", start=start, length=length, size=size)
+        return ops.slice_dim(self, dim=dim, start=start, end=start + length, step=1)
+
+    def unbind(self: Own, dim: int = 0) -> tuple[Own, ...]:
+        """Return the entries along a dimension, which disappears."""
+        dim = self._dim(dim)
+        if not self.ndim:
+            raise error("shapes.size_of_0d", dim=dim)
+        return ops.unbind(self, dim=dim)
+
+    def split(self: Own, split_size: Any, dim: int = 0) -> tuple[Own, ...]:
+        """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
+        if not self.ndim:
+            raise error("shapes.split_of_0d", name="split")
+        if isinstance(split_size, int) and split_size < 0:
+            raise error("shapes.split_negative", size=split_size)
+        along = self._dim(dim)
+        sizes = ops.check_split(self._array.shape[along], split_size, dim)
+        parts: Any
+        if isinstance(sizes, tuple):
+            parts = ops.split_with_sizes(self, split_sizes=sizes, dim=along)
+        else:
+            parts = ops.split(self, split_size=sizes, dim=along)
+        return parts
+
+    def chunk(self: Own, chunks: int, dim: int = 0) -> tuple[Own, ...]:
+        """Cut into so many parts of one size; the last may be smaller, or there may be fewer."""
+        if not self.ndim:
+            raise error("shapes.split_of_0d", name="chunk")
+        if chunks <= 0:
+            raise error("shapes.chunk_count", chunks=chunks)
+        length = self._array.shape[self._dim(dim)]
+        size = -(-length // chunks)
+        return self.split(size if size else [0] * chunks, dim)
+
+    # -- checking arguments --------------------------------------------------------------------
+
+    def _dim(self: Any, dim: Any, extra: Any = 0) -> Any:
+        count = self._array.ndim + extra
+        low, high = -max(count, 1), max(count, 1) - 1
+        if not isinstance(dim, int | np.integer):
+            raise error("arguments.dim", kind=type(dim).__name__)
+        if not low <= dim <= high:
+            raise error("shapes.dim_out_of_range", low=low, high=high, dim=dim, shape=self.shape)
+        return dim % max(count, 1)
+
+    def _dims(self: Any, dim: Any) -> Any:
+        if dim is None or dim == ():
+            return tuple(range(self._array.ndim))
+        dims = tuple(self._dim(d) for d in (dim if isinstance(dim, tuple | list) else (dim,)))
+        for d in dims:
+            if dims.count(d) > 1:
+                raise error("shapes.dim_twice", dim=d)
+        return dims if self._array.ndim else ()

@@ -1,0 +1,95 @@
+"""Sizes, dimensions and dtypes as methods are given them, in the form that ops take.
+
+After reading this file you know how a -1 in a shape is worked out, and when a view is possible.
+Read next: ``methods.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import dtypes, ops
+from autodiff_kit.core.base import TensorBase
+from autodiff_kit.core.mode import local
+from autodiff_kit.errors import error
+
+__all__ = ["can_view", "complete", "converted", "in_dtype", "refuse_empty", "sizes_given"]
+
+
+def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
+    """Return the dimensions as a tuple; refuse to look for the largest of no elements."""
+    if tensor._array.size:
+        return tensor._dims(dim)
+    if dim is None or dim == ():
+        if name.startswith("arg"):
+            raise error("reductions.place_in_nothing", name=name)
+        raise error("reductions.of_nothing", name=name)
+    for d in dim if isinstance(dim, tuple | list) else (dim,):
+        along = tensor._dim(d)
+        if tensor.shape[along] == 0:
+            shown = d if name in ("amax", "amin") else along  # those say it as it was written
+            raise error("reductions.of_empty_dim", name=name, dim=shown, shape=list(tensor.shape))
+    return tensor._dims(dim)
+
+
+def sizes_given(
+    name: str, argument: str, given: tuple[Any, ...], named: Any = None
+) -> tuple[Any, ...]:
+    """Return sizes, given one by one, as one list or by name, as a tuple of ints."""
+    if named is not None:
+        given = (named,)
+    if not given:
+        raise TypeError(name)  # what is missing is said by ``signatures.py``
+    if len(given) == 1 and isinstance(given[0], tuple | list):
+        given = tuple(given[0])
+    given = tuple(n.__index__() if isinstance(n, TensorBase) else n for n in given)
+    for i, n in enumerate(given):
+        if not isinstance(n, int | np.integer):
+            kind = type(n).__name__
+            raise error(
+                "arguments.size_element", name=name, argument=argument, kind=kind, position=i
+            )
+    return tuple(int(n) for n in given)
+
+
+def converted(tensor: Any, dtype: Any) -> Any:
+    """Return a tensor in the dtype in which an operation computes: nodes do not show that."""
+    kind = None if dtype is None else dtypes.as_dtype(dtype, "to")
+    if kind is None or kind.numpy == tensor._array.dtype:
+        return tensor
+    if kind.is_floating_point:
+        return ops.promote(tensor, dtype=kind.numpy)
+    if tensor._node is not None and local.mode.grad_enabled:
+        raise error("autograd.whole_history", kind=kind.tensor_type)
+    return tensor.to(kind)
+
+
+def in_dtype(tensor: Any, dtype: Any) -> Any:
+    """Return a tensor in another dtype, if one is asked for, by a node that shows that."""
+    if not isinstance(dtype, dtypes.dtype | type | None):
+        raise TypeError("dtype")  # the words come from ``signatures.py``
+    return tensor if dtype is None else tensor.to(dtype)
+
+
+def complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Fill in a -1, so that nodes and messages have the whole shape."""
+    if -1 not in shape:
+        return shape
+    if shape.count(-1) > 1:
+        raise error("shapes.inferred_twice")
+    known, size = int(np.prod([n for n in shape if n != -1])), tensor._array.size
+    if known == 0 and size == 0:
+        raise error("shapes.inferred_freely", shape=list(shape))
+    fits = known and size % known == 0
+    return tuple(size // known if n == -1 else n for n in shape) if fits else shape
+
+
+def can_view(array: Any, shape: tuple[Any, ...]) -> Any:
+    """Return whether the elements lie in memory so that a view of ``shape`` is possible."""
+    if not isinstance(array, np.ndarray) or array.flags.c_contiguous or array.size == 0:
+        return True
+    if int(np.prod(shape)) != array.size:
+        return True  # a wrong size is reported by the op
+    return np.may_share_memory(array.reshape(shape), array)
