@@ -217,7 +217,7 @@ FLOORS = [
         | {"shape_methods"},
     ),
     ("how a gradient flows", {"autograd"}),
-    ("the tensor", {"printing", "tensor"}),
+    ("the tensor", {"printing", "tensor", "tensor_methods"}),
 ]
 # Of `autograd`, what a learner uses on tensors: it stands above the tensor.
 ABOVE = {"anomaly", "function", "functional", "gradcheck", "graph"}

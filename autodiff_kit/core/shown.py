@@ -45,6 +45,11 @@ class Shown(NodeHooks):
         return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"
 
     @property
+    def named(self) -> Any:
+        """The node as it is shown: of a class that is called as PyTorch's."""
+        return named(self)
+
+    @property
     def next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
         """The nodes of the inputs, each with the number of the output it stands for.
 

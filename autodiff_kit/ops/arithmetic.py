@@ -1,4 +1,4 @@
-"""Arithmetic: ``+ - * /`` and negation; powers and matrix products live next door.
+"""Arithmetic: ``+ - * /`` and negation.
 
 After reading this file you know what every op of the kit looks like. A rule gets the cotangent
 ``g`` (the gradient flowing in, shape of the output), reads what it names, and returns the
@@ -10,10 +10,9 @@ itself is to be differentiated. Read next: ``core/node.py``, then ``autograd/eng
 from __future__ import annotations
 
 from autodiff_kit.core.op import Value
-from autodiff_kit.ops import checks
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["add", "div", "mul", "neg", "reciprocal", "rsub", "sub"]
+__all__ = ["add", "div", "mul", "neg", "reciprocal", "sub"]
 
 
 @op("x + y", tex=r"x + y")
@@ -24,25 +23,12 @@ def add(x: Value, y: Value) -> Value:
     return x + y
 
 
-@op("x - y", tex=r"x - y", whole=checks.refuse_bool_difference)
+@op("x - y", tex=r"x - y")
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g: -g, tex=r"-\bar z")
 def sub(x: Value, y: Value) -> Value:
     """Subtract elementwise; shapes broadcast."""
     return x - y
-
-
-@op(
-    "y - x",
-    tex=r"y - x",
-    node="RsubBackward1",
-    operands=("y",),
-    whole=checks.refuse_bool_difference,
-)
-@vjp("x", lambda g: -g, tex=r"-\bar z")
-def rsub(x: Value, *, y: float) -> Value:
-    """Subtract a tensor from a number: what ``1 - x`` calls."""
-    return y - x
 
 
 @op("x * y", tex=r"x \odot y")
@@ -68,7 +54,7 @@ def reciprocal(x: Value) -> Value:
     return 1 / x
 
 
-@op("-x", tex=r"-x", whole=checks.refuse_bool("dtypes.bool_negation"))
+@op("-x", tex=r"-x")
 @vjp("x", lambda g: -g, tex=r"-\bar z")
 def neg(x: Value) -> Value:
     """Change the sign."""

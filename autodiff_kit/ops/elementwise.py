@@ -17,6 +17,7 @@ import numpy as np
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
+from autodiff_kit.ops.arithmetic import neg, sub
 from autodiff_kit.ops.layouts import copy_of
 from autodiff_kit.ops.table import op, vjp
 
@@ -37,6 +38,7 @@ __all__ += [
     "log1p",
 ]
 __all__ += ["lt", "masked", "maximum", "minimum", "ne", "promote", "relu", "relu_backward", "rsqrt"]
+__all__ += ["rsub"]
 __all__ += [
     "sigmoid",
     "sign",
@@ -49,6 +51,18 @@ __all__ += [
     "where",
     "zeros_like",
 ]
+
+
+# What PyTorch refuses of booleans stands here: ``arithmetic.py`` is about rules only.
+neg.op.whole = checks.refuse_bool("dtypes.bool_negation")
+sub.op.whole = checks.refuse_bool_difference
+
+
+@op("y - x", node="RsubBackward1", operands=("y",), whole=checks.refuse_bool_difference)
+@vjp("x", lambda g: -g, tex=r"-\bar z")
+def rsub(x: Value, *, y: float) -> Value:
+    """Subtract a tensor from a number: what ``1 - x`` calls."""
+    return y - x
 
 
 @op("exp(x)", tex=r"e^{x}", dtypes="float")

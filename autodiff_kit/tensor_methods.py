@@ -1,0 +1,129 @@
+"""What a tensor offers besides its place in the graph: methods, further operators, its memory.
+
+After reading this file you know where to find any of them: methods in ``methods.py``, memory in
+``storage.py``, hooks in ``hookable.py``, and operators here, one line each. Read next:
+``methods.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit import assignment, inplace, ops, views
+from autodiff_kit.core.memory import check_grad
+from autodiff_kit.core.mode import local
+from autodiff_kit.errors import error, warn_of_grad
+from autodiff_kit.from_data import begin_legacy
+from autodiff_kit.hookable import Hookable
+from autodiff_kit.methods import Methods
+from autodiff_kit.operands import comparison, number_first, operand_last
+from autodiff_kit.outside import missing_attribute
+from autodiff_kit.signatures import name_methods
+from autodiff_kit.storage import Storage
+
+__all__ = ["TensorMethods"]
+
+
+class TensorMethods(Methods, Hookable, Storage):
+    """Mixed into ``Tensor``."""
+
+    __slots__ = ()
+    __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
+
+    _old: Any
+    _grad: Any
+    _base: Any
+
+    def __init__(self: Any, *data: Any) -> None:
+        """Make a tensor of the default type: of given sizes, or from one list."""
+        begin_legacy(self, data)
+
+    def __repr__(self: Any) -> str:
+        from autodiff_kit.printing import format_tensor
+
+        return format_tensor(self)
+
+    def __format__(self: Any, spec: str) -> str:
+        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+
+    def __hash__(self) -> int:
+        return id(self)  # by identity: == compares elements
+
+    # -- views: their history follows that of their base -------------------------------------------
+
+    def __getattr__(self: Any, name: str) -> Any:
+        if name != "_node":
+            raise missing_attribute(self, "torch.Tensor", name)
+        # A view's slot is empty when its base was changed in place.
+        return views.look_again(self) if local.mode.grad_enabled else self._old
+
+    def _latest_node(self: Any) -> Any:
+        """Return the node, that of a view made anew where its base has changed."""
+        return views.node_of(self)
+
+    def _has_node(self: Any) -> bool:
+        """Return whether the tensor has a node; a view is not asked for its history for that."""
+        if views.is_stale(self):
+            return self._old is not None or self._base._node is not None
+        return self._node is not None
+
+    def _require_grad(self: Any, value: bool) -> None:
+        """Give a leaf a node that accumulates into it, or take that away."""
+        if not views.seems_leaf(self):
+            key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
+            raise error(key, node=self._node and self._node.name())
+        views.require_grad(self, value, "floating point and complex")
+
+    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+        """Set ``requires_grad`` and return the tensor itself."""
+        if not requires_grad and not views.seems_leaf(self):
+            raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
+        if views.seems_leaf(self) or not self.is_floating_point():
+            views.require_grad(self, requires_grad, "floating point")
+        return self
+
+    def _warn_of_grad(self: Any) -> None:
+        """Warn that ``.grad``, which is None, stays so unless ``retain_grad`` is called."""
+        if not self.is_leaf and not self.retains_grad:
+            warn_of_grad(stacklevel=4)
+
+    def _set_grad(self: Any, value: Any) -> None:
+        """Set ``.grad`` to a tensor of the same shape and dtype, or to None."""
+        if value is not None:
+            check_grad(self, value)
+        views.set_grad(self, value)
+
+    # -- operators: those of arithmetic are in tensor.py -------------------------------------------
+
+    __matmul__, __abs__, __invert__ = ops.matmul, ops.abs, ops.bitwise_not
+    __lt__, __le__, __gt__, __ge__ = ops.lt, ops.le, ops.gt, ops.ge
+    __eq__, __ne__ = comparison(ops.eq), comparison(ops.ne)
+    __and__, __or__ = inplace.for_tensors(ops.bitwise_and), inplace.for_tensors(ops.bitwise_or)
+    __xor__ = inplace.for_tensors(ops.bitwise_xor)
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    __pow__ = operand_last("** or pow()", Methods.pow)
+    __mod__ = operand_last("%", Methods.remainder)
+    __floordiv__ = operand_last("//", Methods.floor_divide)
+    __radd__ = number_first("+", ops.add)
+    __rmul__ = number_first("*", ops.mul)
+    __rsub__ = number_first("-", lambda x, number: ops.rsub(x, y=number))
+    __rtruediv__ = number_first("/", lambda x, number: ops.mul(ops.reciprocal(x), number))
+    __rpow__ = number_first("** or pow()", lambda x, number: ops.pow_from_number(x, base=number))
+    __rmod__ = number_first("%", lambda x, number: ops.remainder_of_number(x, y=number))
+    __rfloordiv__ = number_first("//", lambda x, number: ops.floor_divide_number(x, y=number))
+    __iadd__ = inplace.operator(np.add, Methods.add_)
+    __isub__ = inplace.operator(np.subtract, Methods.sub_)
+    __imul__ = inplace.operator(np.multiply, Methods.mul_)
+    __itruediv__, __ipow__ = map(inplace.for_tensors, (Methods.div_, Methods.pow_))
+    __ifloordiv__, __imod__ = map(inplace.for_tensors, (Methods.floor_divide_, Methods.remainder_))
+
+    def __getitem__(self, key: Any) -> Any:
+        return ops.getitem(self, key)
+
+    def __setitem__(self: Any, key: Any, value: Any) -> None:
+        assignment.assign(self, key, value)
+
+
+name_methods("Tensor", TensorMethods, Methods, Hookable, Storage)
