@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
-from autodiff_kit.core.base import Own, TensorBase, wrap
+from autodiff_kit.core.base import TensorBase, wrap
+from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.method_makers import (

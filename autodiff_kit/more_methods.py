@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_kit import dtypes, ops
-from autodiff_kit.core.base import Own
+from autodiff_kit.core.memory import Own
 from autodiff_kit.errors import error
 from autodiff_kit.function_files import METHODS
 from autodiff_kit.late import late

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.core.base import Own
+from autodiff_kit.core.memory import Own
 from autodiff_kit.errors import error
 from autodiff_kit.sizes import can_view, complete, sizes_given
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes, ops
-from autodiff_kit.core.base import INFERENCE, Own, TensorBase, wrap
-from autodiff_kit.core.memory import share, writable
+from autodiff_kit.core.base import INFERENCE, TensorBase, wrap
+from autodiff_kit.core.memory import Own, share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import (

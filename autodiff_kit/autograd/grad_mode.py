@@ -1,8 +1,7 @@
-"""Grad modes: when operations are recorded, and when not.
+"""Grad modes by name: ``no_grad`` and ``enable_grad``, as context managers and as decorators.
 
-After reading this file you know why ``with torch.no_grad():`` is nothing more than a flag that
-is put back afterwards. Every thread has its own flag. Read next: ``more_modes.py`` for
-the rarer ones, or ``core/node.py``.
+What they set, and how it is put back, is in ``core/mode.py``. Read next: ``more_modes.py`` for the
+rarer ones.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_kit.autograd.decorators import AsDecorator
-from autodiff_kit.core.mode import local
+from autodiff_kit.core.mode import Switch, local
 
-__all__ = ["Switch", "enable_grad", "is_grad_enabled", "is_inference_mode_enabled", "no_grad"]
+__all__ = ["enable_grad", "is_grad_enabled", "is_inference_mode_enabled", "no_grad"]
 
 
 def is_grad_enabled() -> bool:
@@ -25,37 +24,15 @@ def is_inference_mode_enabled() -> bool:
     return local.mode.inference
 
 
-class Switch(AsDecorator):
-    """Set the flags on entry, put the old ones back on exit; also works as a decorator."""
-
-    _grad: bool
-    _inference: bool | None = None  # None: leave as it is
-
-    # What to put back, and what to put back after that: the same object may be entered twice.
-    _before: tuple[Any, ...] | None = None
-
-    def __enter__(self) -> None:
-        mode = local.mode
-        self._before = mode.grad_enabled, mode.inference, self._before
-        if self._inference is not None:
-            mode.inference = self._inference
-        mode.grad_enabled = self._grad and not mode.inference
-
-    def __exit__(self, *exc: object) -> None:
-        mode = local.mode
-        assert self._before is not None
-        mode.grad_enabled, mode.inference, self._before = self._before
-
-    def _fresh(self) -> Switch:
-        return type(self)()
-
-
-class _BareSwitch(Switch):
+class _BareSwitch(AsDecorator, Switch):
     """A switch without arguments, usable as ``@no_grad`` and as ``@no_grad()``."""
 
     def __new__(cls, function: Any = None) -> Any:
         """Make a switch, or wrap the function that stands below ``@no_grad``."""
         return object.__new__(cls) if function is None else cls()(function)
+
+    def _fresh(self) -> Switch:
+        return type(self)()
 
 
 class no_grad(_BareSwitch):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from autodiff_kit.autograd.grad_mode import Switch
-from autodiff_kit.core.mode import local
+from autodiff_kit.autograd.decorators import AsDecorator
+from autodiff_kit.core.mode import Switch, local
 from autodiff_kit.errors import error
 
 __all__ = ["inference_mode", "set_grad_enabled"]
@@ -17,7 +17,7 @@ __all__ = ["inference_mode", "set_grad_enabled"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class set_grad_enabled(Switch):
+class set_grad_enabled(AsDecorator, Switch):
     """Switch recording on or off at once; as a context manager, put it back on exit."""
 
     def __init__(self, mode: bool) -> None:
@@ -43,7 +43,7 @@ class set_grad_enabled(Switch):
         return switch
 
 
-class inference_mode(Switch):
+class inference_mode(AsDecorator, Switch):
     """Like ``no_grad``, and stricter: results can never take part in a graph again.
 
     A ``mode`` of False records again, also inside of a surrounding inference mode.

@@ -9,34 +9,23 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-__all__ = ["ARRAYS", "INFERENCE", "LastChange", "Own", "TensorBase", "last_change", "next_number"]
-__all__ += ["register", "tensor_class", "wrap"]
+__all__ = ["ARRAYS", "INFERENCE", "TensorBase", "last_change", "next_number"]
+__all__ += ["register", "wrap"]
 
 ARRAYS = (np.ndarray, np.generic)  # a tuple: isinstance takes twice as long with a union
-Own = TypeVar("Own", bound=Any)  # what a method is called on, and returns
 
 # Nodes and changes in place are numbered as they happen: what is younger has a higher number.
 next_number = itertools.count().__next__
 
 
-class LastChange:
-    """When the latest change in place happened.
-
-    A node that is younger cannot have saved what was changed since, so backward looks closer at
-    older nodes only: one comparison per node.
-    """
-
-    __slots__ = ("number",)
-
-    def __init__(self) -> None:
-        self.number = -1
-
-
-last_change = LastChange()
+# When the latest change in place happened. A younger node cannot have saved what was changed since,
+# so backward looks closer at older nodes only: one comparison per node.
+last_change = SimpleNamespace(number=-1)
 INFERENCE: Final[Any] = object()  # stands in ``_changes`` of tensors made under inference_mode
 
 
@@ -92,11 +81,6 @@ def register(kind: type[Any]) -> None:
     """Let ``wrap`` make tensors of this class."""
     global _class
     _class = kind
-
-
-def tensor_class() -> type[Any]:
-    """Return the class that was registered."""
-    return _class
 
 
 def wrap(array: Any, node: Any = None) -> Any:

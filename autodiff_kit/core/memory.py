@@ -7,7 +7,7 @@ After reading this file you know when the NumPy scalar of a 0-d tensor becomes a
 from __future__ import annotations
 
 from sys import getrefcount
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from autodiff_kit.core.versions import note_moved
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 
-__all__ = ["check_grad", "gradient_of", "refuse_to_save", "share", "writable"]
+__all__ = ["Own", "check_grad", "gradient_of", "refuse_to_save", "share", "writable"]
+
+Own = TypeVar("Own", bound=Any)  # what a method is called on, and returns
 
 
 def gradient_of(array: Any) -> Any:

@@ -1,20 +1,19 @@
 """What one thread is doing: whether operations are recorded, and who watches.
 
-After reading this file you know the two flags behind ``no_grad`` and ``inference_mode``. Read
-next: ``autograd/grad_mode.py``, which sets and resets them.
+After reading this file you know the two flags behind ``no_grad`` and ``inference_mode``, and that
+``with torch.no_grad():`` only sets them and puts them back. Every thread has its own. Read next:
+``ops/apply.py``, which asks whether to record.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any
 
 import numpy as np
 
-__all__ = ["NO_WARNINGS", "NUMPY_WARNINGS", "Mode", "local", "recording"]
+__all__ = ["NO_WARNINGS", "NUMPY_WARNINGS", "Mode", "Switch", "local", "recording"]
 
 
 class Mode:
@@ -54,13 +53,29 @@ local = _Local()  # ``local.mode`` is this thread's Mode
 NUMPY_WARNINGS, NO_WARNINGS = next(iter(local.mode.quietly(copy_context).items()))
 
 
-@contextmanager
-def recording() -> Iterator[None]:
+class Switch:
+    """Set the flags on entry, put the old ones back on exit."""
+
+    _grad: bool
+    _inference: bool | None = None  # None: leave as it is
+
+    # What to put back, and what to put back after that: the same object may be entered twice.
+    _before: tuple[Any, ...] | None = None
+
+    def __enter__(self) -> None:
+        mode = local.mode
+        self._before = mode.grad_enabled, mode.inference, self._before
+        if self._inference is not None:
+            mode.inference = self._inference
+        mode.grad_enabled = self._grad and not mode.inference
+
+    def __exit__(self, *exc: object) -> None:
+        mode = local.mode
+        assert self._before is not None
+        mode.grad_enabled, mode.inference, self._before = self._before
+
+
+class recording(Switch):
     """Record operations inside, in whatever mode the thread is."""
-    mode = local.mode
-    before = mode.grad_enabled, mode.inference
-    mode.grad_enabled, mode.inference = True, False
-    try:
-        yield
-    finally:
-        mode.grad_enabled, mode.inference = before
+
+    _grad, _inference = True, False

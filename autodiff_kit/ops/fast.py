@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import ARRAYS, INFERENCE, next_number, tensor_class
+from autodiff_kit.core.base import ARRAYS, INFERENCE, next_number, wrap
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
@@ -185,7 +185,7 @@ def function_of(row: Op) -> Callable[..., Any]:
 
         text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        names["Tensor"] = tensor_class()
+        names["Tensor"] = type(wrap(None))
         made: dict[str, Any] = {}
         exec(compile(text, file, "exec"), made)
         function.__code__ = made[row.name].__code__
