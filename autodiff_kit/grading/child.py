@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.grading import seal, wire
-from autodiff_kit.grading.notebook import Cell, Unreadable, cells_of
+from autodiff_kit.grading.notebook import Cell, Unreadable, bound_by, cells_of
 
 try:
     import resource
@@ -47,7 +47,6 @@ READY, READ, LOADED, RUNNING, ASKED = -3, -2, -1, -4, -5
 # but not in the child's name. And what is asked last comes veiled: it can read from there, too.
 TOKEN = 16
 _NAMED = (ast.FunctionDef, ast.ClassDef)
-_DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign)
 _KNOWN: dict[type, str] = {
     kind: kind.__name__
     for kind in (*vars(builtins).values(), np.linalg.LinAlgError, np.exceptions.AxisError)
@@ -68,7 +67,7 @@ class Step(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """Say what is missing."""
-        raise Missing(f"{name} is not defined")
+        raise Missing(f"{name} is not defined", name=name)
 
 
 class Given:
@@ -178,13 +177,13 @@ def run(
             if work["given"]:
                 exec(_given(work["given"]), step.__dict__)
             given = Given(step, work["names"])
-            failure = _load(given, cells, step, work["skip"], emit)
+            failures = _load(given, cells, step, work["skip"], emit)
             emit(answer_to(LOADED))
             number = 0
             for batch in calls:
                 for call in batch:
                     beside = {"ask": functools.partial(ask, number)} if ask else {}
-                    _drive(number, call, beside, step, given, emit, printed, failure)
+                    _drive(number, call, beside, step, given, emit, printed, failures)
                     number += 1
     finally:
         sys.modules.pop("submission", None)
@@ -193,22 +192,31 @@ def run(
 def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -> dict[str, Any]:
     """Return the answer to a call; `more`: its error in words, the error's kind and its place."""
     places = dict.fromkeys(("cell", "line", "cell_called", "line_called"), 0)
-    empty = {"error": "", "kind": "", **places, "output": "", "loading": False}
+    empty = {"error": "", "kind": "", **places, "output": "", "loading": False, "absent": ""}
     return {"call": number, "status": status, "value": value, **empty, **more}
 
 
 def _load(
     given: Given, cells: list[Cell], step: Step, skip: list[int], emit: Emit
-) -> dict[str, Any]:
-    """Run all cells; return the first error that can be why a name is missing, or nothing.
+) -> dict[str, dict[str, Any]]:
+    """Run all cells; return, by name, the first error that can be why it is missing.
 
-    What is given ran before: a notebook's own copy of it would be another class of the same name.
+    The name "" has the first of all such errors; that of a statement left out is empty. What is
+    given ran before: a notebook's own copy of it would be another class of the same name.
     """
-    failure: dict[str, Any] = {}
+    failures: dict[str, dict[str, Any]] = {}
+
+    def failed(part: Cell | ast.stmt, why: dict[str, Any]) -> None:
+        for name in bound_by(part):
+            failures.setdefault(name, why)
+            failures.setdefault("", why)
+
     flags = count = 0
     for number, cell in enumerate(cells):
         if cell.tree is None:
-            failure = failure or {**described(cell.error), "cell": number}
+            why = {**described(cell.error), "cell": number}
+            failed(cell, why)
+            failures.setdefault("", why)
             continue
         for statement in cell.tree.body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
@@ -216,6 +224,8 @@ def _load(
                     flags |= getattr(__future__, alias.name, __future__.annotations).compiler_flag
             count += 1
             is_given = isinstance(statement, _NAMED) and statement.name in given.names
+            if count in skip:
+                failed(statement, {})
             if count in skip or is_given:
                 continue
             emit({"call": RUNNING, "number": count, "cell": number, "line": statement.lineno})
@@ -223,9 +233,15 @@ def _load(
                 tree = ast.Module([statement], [])
                 exec(compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True), step.__dict__)
             except BaseException as error:  # also SystemExit: the statement ends, nothing more
-                if isinstance(statement, _DEFINES):
-                    failure = failure or described(error)
-    return failure
+                cause = _cause(error, failures)
+                failed(statement, described(error) if cause is None else cause)
+    return failures
+
+
+def _cause(error: BaseException, failures: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the earlier error that left a name undefined, if an error says that it is."""
+    name = getattr(error, "name", None) if isinstance(error, NameError) else None
+    return failures.get(name) if type(name) is str and name else None
 
 
 @functools.cache
@@ -241,7 +257,7 @@ def _drive(
     given: Given,
     emit: Emit,
     printed: Printed,
-    failure: dict[str, Any],
+    failures: dict[str, dict[str, Any]],
 ) -> None:
     value: Any = None
     error: dict[str, Any] = {}
@@ -254,14 +270,19 @@ def _drive(
         if given.put_back():
             status, value = "refused", None
             error = {"error": "Your code changes functions or classes that are given."}
-    except Missing as absent:
+    except Missing as problem:
         # Why it is missing, if a cell failed before its definition.
-        why = {**failure, "loading": True}
-        status, error = ("raised", why) if failure else ("missing", {"error": str(absent)})
+        why = failures.get(problem.name or "", failures.get(""))
+        status, error = ("raised", {**why, "loading": True}) if why else ("missing", {})
+        error = error or {"error": str(problem)}
     except MemoryError as problem:
         status, error = "memory", described(problem)
     except BaseException as problem:
+        cause = _cause(problem, failures)
         status, error = "raised", described(problem)
+        if cause is not None:
+            more_of = {"loading": True, "absent": str(problem.name)}  # type: ignore[attr-defined]
+            status, error = "raised" if cause else "missing", {**cause, **more_of}
     try:
         emit(answer_to(number, status, value, output=printed.taken(), **error))
     except MemoryError:

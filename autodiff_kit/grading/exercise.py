@@ -163,6 +163,7 @@ class Answer:
     kind: str = ""
     place: str = ""
     loading: bool = False
+    absent: str = ""
 
     def is_like(self, other: Answer) -> bool:
         """Tell whether both are the same answer."""
@@ -318,7 +319,9 @@ def grade_code(
     for reply in replies:
         if reply.status == "unreadable":
             raise Unreadable(reply.error)
-    answers = [Answer(r.status, r.value, r.error, r.kind, r.place, r.loading) for r in replies]
+    answers = [
+        Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent) for r in replies
+    ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
     asked = _by_check(exercise, answers)
     rows: list[Row] = []
@@ -432,11 +435,14 @@ def _row(
 
 
 def _not_run(step: Step, answer: Answer) -> str:
-    """Say at which line the cells stop; and that names are missing after that."""
+    """Say at which line the cells stop; and which names are missing after that."""
     names = " and ".join(f"`{name}`" for name in step.names)
     missing = f"{names} is not" if len(step.names) == 1 else f"not all of {names} are"
+    missing += " defined"
+    if answer.absent:
+        missing = f"`{answer.absent}` is not defined, which your code for {names} needs"
     after = "After this error" if answer.status == "raised" else "Without this line"
-    return f"{_error(answer)}\n{after}, {missing} defined."
+    return f"{_error(answer)}\n{after}, {missing}."
 
 
 def _error(answer: Answer) -> str:

@@ -29,6 +29,7 @@ from autodiff_kit.grading.exercise import (
     defined,
     grade_code,
 )
+from autodiff_kit.grading.notebook import binding, read_by
 from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Work
 
 __all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
@@ -219,7 +220,8 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
 
     Returns
     -------
-    str - for each name that is asked for the newest cell that defines it, in the order they ran.
+    str - for each name that is asked for the newest cell that defines it, in the order they ran;
+    and so for the names that these cells read: helpers and imports in cells of their own.
     """
     cells = namespace.get("In")
     history = [str(cell) for cell in cells] if isinstance(cells, list) else []
@@ -236,6 +238,14 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
                 loose.append(inspect.getsource(namespace[name]))
             except (OSError, TypeError):  # typed at a prompt that keeps no source: "not found"
                 continue
+    bound = [binding(cell) for cell in history]
+    waiting = [*(history[number] for number in chosen), *loose]
+    while waiting:
+        for name in read_by(waiting.pop()):
+            found = [number for number, names in enumerate(bound) if name in names]
+            if found and not chosen & {*found}:
+                chosen.add(found[-1])
+                waiting.append(history[found[-1]])
     return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(chosen)), *loose])
 
 

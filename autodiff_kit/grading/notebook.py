@@ -14,6 +14,7 @@ import ast
 import itertools
 import json
 import re
+import symtable
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,9 +24,12 @@ __all__ = [
     "MAX_CODE",
     "Cell",
     "Unreadable",
+    "binding",
+    "bound_by",
     "cells_of",
     "defined",
     "lines_of",
+    "read_by",
     "worked_on",
 ]
 
@@ -36,6 +40,7 @@ _MAGIC = re.compile(r"(?m)^(?=[ \t]*[%!?])")
 _CELL_MAGIC = re.compile(r"\s*%%(?!time|capture|prun)\w")
 _MARK = re.compile(r"(?m)^(?=# %%)")
 _BEGINS = re.compile(r"(?m)^(?:def|class)\s+(\w+)")
+_BINDS = re.compile(r"(?m)^(?:(?:def|class|import)\s+)?(\w+)[ ]*(?==[^=]|[(:]|$)")
 _CANNOT_BE_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -118,9 +123,52 @@ def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
     return len(found & set(names))
 
 
+def binding(code: str) -> set[str]:
+    """Return the names that a piece of code gives a value (see `bound_by`)."""
+    return bound_by(_parsed(code))
+
+
 def defined(code: str) -> set[str]:
     """Return the names that a snippet defines at its top; none if it does not compile."""
     return _top(_parsed(code))
+
+
+def bound_by(cell: Cell | ast.stmt) -> set[str]:
+    """Return the names that a cell or statement gives a value: by imports and in branches, too.
+
+    What cannot be compiled is searched for lines that look like it.
+    """
+    if isinstance(cell, Cell) and cell.tree is None:
+        return {*_BINDS.findall(cell.source)}
+    waiting: list[ast.AST] = [cell.tree if isinstance(cell, Cell) else cell]  # type: ignore[list-item]
+    names: set[str] = set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(part.name)
+            continue  # names within it are its own
+        if isinstance(part, ast.alias):
+            names.add((part.asname or part.name).partition(".")[0])
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names.add(part.id)
+        waiting += ast.iter_child_nodes(part)
+    return names
+
+
+def read_by(code: str) -> set[str]:
+    """Return the names that a piece of code reads and that are not its functions' own."""
+    try:
+        waiting = [symtable.symtable(code, "<cell>", "exec")]
+    except _CANNOT_BE_PARSED:
+        return set()
+    names: set[str] = set()
+    while waiting:
+        table = waiting.pop()
+        is_top = table.get_type() == "module"
+        symbols = [s for s in table.get_symbols() if s.is_referenced()]
+        names |= {s.get_name() for s in symbols if is_top or s.is_global()}
+        waiting += table.get_children()
+    return names
 
 
 def lines_of(source: str) -> list[str]:

@@ -131,6 +131,8 @@ class Reply:
     """Of an error: the line where that code left the function that was called."""
     loading: bool = False
     """Whether it comes from running the cells, and not from the call."""
+    absent: str = ""
+    """The name that has no value because of that, where it is another than the one called."""
 
     def without_words(self) -> Reply:
         """Return the reply without any text that the learner's code may have made.
@@ -145,7 +147,7 @@ class Reply:
         }
         error = words.get(self.status, self.error)
         place = self.place if self.loading else self.called
-        return dataclasses.replace(self, error=error, output="", place=place)
+        return dataclasses.replace(self, error=error, output="", place=place, absent="")
 
 
 class Runner(Protocol):
@@ -366,7 +368,9 @@ def supervise(
         try:
             for number, reply, is_end in _answers(start, work, asked, limits, latest):
                 is_left_out = stops and reply.status == "missing"
-                replies[waiting[number]] = stops[0] if is_left_out else reply
+                if is_left_out:
+                    reply = dataclasses.replace(stops[0], absent=reply.absent)
+                replies[waiting[number]] = reply
                 if is_end:
                     ended[asked[number].driver] = reply
         except _Stopped as stop:
@@ -569,7 +573,7 @@ class _Frames:
 
 
 _TEXTS = {
-    **{"status": str, "error": str, "output": str, "kind": str},
+    **{"status": str, "error": str, "output": str, "kind": str, "absent": str},
     **dict.fromkeys(("cell", "line", "cell_called", "line_called"), int),
     "loading": bool,
 }
@@ -602,6 +606,7 @@ def _reply(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call
         place,
         _place(cells, message["cell_called"], message["line_called"]),
         message["loading"],
+        clean(message["absent"], 80),
     )
 
 

@@ -19,6 +19,7 @@ from autodiff_kit.grading import engine_local, submissions, worker
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.exercise import grade_code
+from autodiff_kit.grading.feedback import code_in
 from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
@@ -563,6 +564,59 @@ def test_a_mistake_in_the_syntax_is_named_first_with_its_place(cell: str, course
     assert error.startswith("SyntaxError: ")
     assert place == f"code cell 2, line 1: {cell.splitlines()[0]}"
     assert missing == "After this error, `double` is not defined."
+
+
+CAUSES = {
+    "half = one / 2": ("NameError: name 'one' is not defined", "After this error"),
+    "import nowhere as half": ("ModuleNotFoundError: No module named 'nowhere'", "After this"),
+    "half = [] + 1": ("TypeError: can only concatenate list", "After this error"),
+    "while True: half = 0.5": ("It did not end within 1 s.", "Without this line"),
+    "(half := nothing)": ("NameError: name 'nothing' is not defined", "After this error"),
+    "def half(:": ("SyntaxError: ", "After this error"),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_name_that_another_cell_should_have_defined_leads_to_the_error_there(
+    cause: str, course: Course
+) -> None:
+    exercise = tiny.with_seconds(course.exercise("01.double"), 1)
+    more = "rest = half + 1"  # an error that comes of the first
+    work = Work(tiny.notebook(cause, more, "def double(x):\n    return rest * x"), ".ipynb")
+
+    row, _ = grade_code(exercise, work, Level0(), 1).rows
+    error, place, missing = row.text.splitlines()
+
+    assert error.startswith(CAUSES[cause][0])
+    assert place == f"code cell 1, line 1: {cause}"
+    assert missing.startswith(CAUSES[cause][1])
+    assert missing.endswith("`rest` is not defined, which your code for `double` needs.")
+
+
+def test_a_name_that_is_defined_after_all_is_no_reason(course: Course) -> None:
+    work = Work(
+        tiny.notebook("two = nothing", "two = 2", tiny.SOLUTION.replace("2", "two")), ".ipynb"
+    )
+
+    result = grade_code(course.exercise("01.double"), work, Level0(), 1)
+
+    assert result.points == result.max
+
+
+def test_a_notebook_s_check_takes_helpers_and_imports_from_cells_of_their_own(
+    course: Course,
+) -> None:
+    cells = [
+        "import math",
+        "def half(x):\n    return 0",
+        "def half(x):\n    return math.sqrt(0.25) * x",
+        "x = 1 / 0  # nothing to do with it",
+        "def double(x):\n    return 4 * half(x) + 1",
+    ]
+
+    code = code_in({"In": cells}, course.exercise("01.double"))
+
+    assert code == "".join(f"# %%\n{cells[number]}\n" for number in (0, 2, 4))
 
 
 def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course) -> None:
