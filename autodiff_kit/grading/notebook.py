@@ -124,7 +124,7 @@ def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
 
 
 def binding(code: str) -> set[str]:
-    """Return the names that a piece of code gives a value (see `bound_by`)."""
+    """Return the names to which an expression or cell gives a value (see `bound_by`)."""
     return bound_by(_parsed(code))
 
 
@@ -156,7 +156,7 @@ def bound_by(cell: Cell | ast.stmt) -> set[str]:
 
 
 def read_by(code: str) -> set[str]:
-    """Return the names that a piece of code reads and that are not its functions' own."""
+    """Return the names that a cell reads and that are not its functions' own."""
     try:
         waiting = [symtable.symtable(code, "<cell>", "exec")]
     except _CANNOT_BE_PARSED:
