@@ -105,7 +105,10 @@ def nll_loss2d(x: Value, *, target: Any, weight: Any, ignore_index: int, reducti
     return nll_loss(x, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
-@op("zeros with -x * weight / total at [target]", tex=r"-\bar z\,w_t / \textstyle\sum w_t")
+@op(
+    "-x * one_hot(target) / len(target) if reduction == 'mean' else -x * one_hot(target)",
+    tex=r"-\bar z\,w_t / \textstyle\sum w_t",
+)
 def nll_loss_backward(
     x: Value, *, shape: Ints, target: Any, weight: Any, ignore_index: int, reduction: str
 ) -> Value:

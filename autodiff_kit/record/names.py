@@ -95,13 +95,16 @@ class Names(dict[int, str]):
         texts = place.operands
         numbers = [find(x) if isinstance(x, self._kind) else None for x in inputs]
         nameless = [n is not None and n not in self for n in numbers]
-        if not any(map(and_, map(bool, texts), nameless)):
+        is_spread = place.calls_back or len(inputs) > len(texts)  # an operand is a list of them
+        if not (any(nameless) if is_spread else any(map(and_, map(bool, texts), nameless))):
             return  # such as the inner product of x * 2 + b: nothing is written for it
         known, held = _operands(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
             if number is None or number in self:
                 continue
             text = next((text for text, value in held.items() if value is tensor), "")
+            items = (text + at for text, value in held.items() if (at := _item(value, tensor)))
+            text = text or next(items, "")
             node = self._nodes[number]
             is_leaf = node["kind"] == "leaf"
             if text.isidentifier():
@@ -165,8 +168,8 @@ class Names(dict[int, str]):
             if number < len(self._nodes):
                 by_name.setdefault(name, []).append(number)
         for name, numbers in by_name.items():
-            if len(numbers) == 1:
-                self._nodes[numbers[0]]["name"] = name
+            if len(numbers) == 1 or name.endswith("]"):  # `ws[0]` is what is there at the end
+                self._nodes[numbers[-1]]["name"] = name
                 continue
             count = 0
             for number in numbers:
@@ -225,6 +228,17 @@ _ITEMS = (list.__getitem__, tuple.__getitem__, dict.__getitem__)
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
+
+
+def _item(holder: Any, tensor: Any) -> str:
+    """Return where a list, a tuple or a dictionary has a tensor: ``"[0]"``; "" if it has not."""
+    if type(holder) is dict:
+        places = [repr(key) for key, value in holder.items() if value is tensor]
+    elif type(holder) in (list, tuple):
+        places = [str(i) for i, value in enumerate(holder) if value is tensor]
+    else:
+        return ""
+    return f"[{places[0]}]" if places else ""
 
 
 def _held(expression: ast.expr, known: Mapping[str, Any]) -> Any:

@@ -132,7 +132,7 @@ class Source:
             self._bind(node.target, node.value)
         elif isinstance(node, ast.AugAssign):
             if _is_name(node.target):
-                self.names[span_of(node)] = ast.unparse(node.target)
+                self.names[span_of(node)] = self._name(node.target)
             self._operate(node, node.target, node.value)
         elif isinstance(node, ast.BinOp):
             # `2 * x` runs as x.__rmul__(2)
@@ -177,12 +177,12 @@ class Source:
             self._bind(target, value.orelse)
         elif isinstance(target, ast.Tuple | ast.List):
             if not any(isinstance(part, ast.Starred) for part in target.elts):
-                names = [ast.unparse(part) if _is_name(part) else "" for part in target.elts]
+                names = [self._name(part) if _is_name(part) else "" for part in target.elts]
                 self.parts[span_of(value)] = tuple("" if n == "_" else n for n in names)
         elif isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
             self._bind_name(target, value)
             if _is_name(target) and type(at := value.slice.value) is int and 0 <= at < 9:
-                name = ast.unparse(target)
+                name = self._name(target)
                 self.parts[span_of(value.value)] = ("",) * at + ("" if name == "_" else name,)
         else:
             self._bind_name(target, value)
@@ -191,7 +191,12 @@ class Source:
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") in _COLLECT:
             return  # `steps = list(accumulate(xs))`: no tensor is called so
         if _is_name(target) and getattr(target, "id", "") != "_" and not _varies(target):
-            self.names[span_of(value)] = ast.unparse(target)
+            self.names[span_of(value)] = self._name(target)
+
+    def _name(self, node: ast.expr) -> str:
+        """Return a name as it is written: ``w["a"]`` with these quotation marks."""
+        text = ast.unparse(node)
+        return self.text(self.where(span_of(node))) if "'" in text else text
 
     def _return(self, value: ast.expr | None) -> None:
         if isinstance(value, ast.IfExp):
@@ -201,7 +206,7 @@ class Source:
             self.returned.add(span_of(value))
 
     def _operate(self, node: ast.AST, *operands: ast.expr) -> None:
-        texts = tuple(ast.unparse(part) if _is_name(part) else "" for part in operands)
+        texts = tuple(self._name(part) if _is_name(part) else "" for part in operands)
         if any(texts):
             self.operands[span_of(node)] = texts
 

@@ -18,7 +18,7 @@ from typing import Any
 from autodiff_kit.core.op import OPS
 from autodiff_kit.ops import load_all
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.notes import DETACH, OVERWRITING, described, guarded
+from autodiff_kit.record.notes import DETACH, OVERWRITING, described, guarded, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_functions import TorchFunctions
 from autodiff_kit.record.torch_ops import (
@@ -26,7 +26,6 @@ from autodiff_kit.record.torch_ops import (
     bind,
     describe,
     flat,
-    is_in_place,
     name_of,
     unknown,
 )
@@ -34,6 +33,7 @@ from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
 
+_ORDINALS = ("second", "third", "fourth", "further")
 _CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
 
@@ -46,6 +46,7 @@ class TorchRecorder(TorchFunctions):
         self._operands: list[tuple[Any, int | None]] | None = None  # of the op that runs
         self._call = ""  # the name of the function that the learner has called
         self._is_inside = False  # an optimizer's step, or an initialiser
+        self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
         self._is_direct = False  # whether the learner has called that function
 
     # -- the learner's calls ---------------------------------------------------------------------
@@ -159,8 +160,6 @@ class TorchRecorder(TorchFunctions):
             return not self._is_inside
         if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
             return False
-        if name == "aten::clone" and is_in_place(self._call):
-            return False  # what the node of the op in place saves: its input as it was
         frame: FrameType | None = sys._getframe(3)
         now = self._running[-1] if self._running else None
         is_grad_enabled = self._torch.is_grad_enabled()
@@ -190,6 +189,8 @@ class TorchRecorder(TorchFunctions):
         self._operands = None
         if not self._is_told(func):
             return
+        if func._schema.is_mutable:
+            self._forget_copy_of(args[0])
         self.settle()
         _, scope, _ = self._where()
         name = name_of(func, self._call)
@@ -203,6 +204,17 @@ class TorchRecorder(TorchFunctions):
             else:
                 self._operands.append((value, self._number(value, scope)))
 
+    def _forget_copy_of(self, changed: Any) -> None:
+        """Forget the copy that the node of an op in place saves: its input as it was."""
+        number, copy, of = self._pending[-1] if self._pending else (-1, changed, None)
+        is_copy = of is not None and of._schema.name == "aten::clone"
+        if not is_copy or self._call == "clone" or number != len(self._nodes) - 1:
+            return
+        if self._nodes[number]["inputs"][0].get("node") == self._known(changed):
+            for known in (self._args, self._outputs, self._names):
+                known.pop(number, None)
+            del self._nodes[-1], self._events[-1], self._pending[-1], self._tensors[id(copy)]
+
     @guarded
     def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
@@ -215,11 +227,11 @@ class TorchRecorder(TorchFunctions):
             return
         place, scope, frame = self._where()
         numbers = {id(tensor): number for tensor, number in operands}
-        if not isinstance(out, list):
-            self._note_rest(func, outs[1:], place)
-            outs = outs[:1]  # of a tuple, only the first is the result
-        for i, result in enumerate(outs):
+        rest = [] if isinstance(out, list) else outs[1:]  # of a tuple, the first is the result
+        for i, result in enumerate(outs[: len(outs) - len(rest)]):
             number = self._add_op(func, args, kwargs, numbers, (place, scope, frame), result, i)
+        for i, result in enumerate(rest, 1):
+            self._note_rest(func, result, i, place, number)
         if outs and func._schema.is_mutable:
             self._change_in_place(func, args[0], number, (place, scope), numbers)
         elif func._schema.is_mutable and isinstance(args[0], list | tuple):  # all at once
@@ -227,12 +239,29 @@ class TorchRecorder(TorchFunctions):
             for tensor in args[0]:
                 self._tell_change(self._number(tensor, scope), how, tensor, place)
 
-    def _note_rest(self, func: Any, rest: list[Any], place: Place) -> None:
+    def _note_rest(self, func: Any, tensor: Any, index: int, place: Place, first: int) -> None:
         """Note what an operation returns beside its result, such as the indices of max."""
-        for i, tensor in enumerate(rest[:1], 1):
-            name = place.parts[i] if i < len(place.parts) else ""
-            part = f"second result of {func._schema.name[6:]}"
-            self._results[id(tensor)] = weakref.ref(tensor), name, part
+        name = place.parts[index] if index < len(place.parts) else ""
+        part = f"{_ORDINALS[min(index, 4) - 1]} result of {func._schema.name[6:]}"
+        self._results[id(tensor)] = weakref.ref(tensor), name, part
+        self._rest[id(tensor)] = weakref.ref(tensor), first, index
+
+    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
+        reference, first, index = self._rest.get(id(tensor), (nothing, -1, 0))
+        with self._at_work():
+            node, output = tensor.grad_fn, tensor.output_nr
+        if node is None or reference() is not tensor:
+            return super()._adopt(tensor, scope, made)
+        result = self._nodes[first]  # the next output of the same node
+        params = {**result["params"], "index": index}
+        place = self._sources.nowhere, result["scope"]
+        number = self._put(str(result["op"]), result["inputs"], params, tensor, place)
+        self._nodes[number]["text"], self._nodes[number]["where"] = result["text"], result["where"]
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        self._outputs[number] = weakref.ref(tensor)
+        with self._at_work():
+            self._meet(node, output, number, None)
+        return number
 
     def _add_op(
         self, func: Any, args: Any, kwargs: Any, numbers: Any, at: Any, out: Any, index: int
@@ -243,7 +272,8 @@ class TorchRecorder(TorchFunctions):
         if name == "detach":
             op = DETACH
         self.recording.ops.setdefault(name, op)
-        inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
+        with self._at_work():
+            inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
         sources: list[Input] = []
         tensors: list[Any] = []
         for arg, value in inputs:

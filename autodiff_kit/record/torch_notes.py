@@ -142,7 +142,7 @@ class TorchNotes(Notes):
             name = attribute.removeprefix("_saved_")
             if name in ("result", "out", "values"):
                 name = "out"
-            elif name in names and names.index(name) < len(args):
+            elif name not in args and name in names and names.index(name) < len(args):
                 name = args[names.index(name)]
             is_number = name in numbers and type(value) in (int, float)
             if not is_number and not sum(t.nbytes for t in tensors):

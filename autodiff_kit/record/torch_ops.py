@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_kit.core.op import OPS
 from autodiff_kit.record.events import OpRecord
 
-__all__ = ["NO_OPERATION", "bind", "describe", "flat", "is_in_place", "name_of", "unknown"]
+__all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "unknown"]
 
 # What the kit calls PyTorch's operations; all others have the same name, underscores aside.
 _NAMES = {
@@ -37,6 +37,7 @@ _NAMES = {
     "squeeze.dim": "squeeze_dim",
     "squeeze.dims": "squeeze_dims",
     "squeeze_.dim": "drop_dim",
+    "unsafe_split.Tensor": "split",
     "view": "reshape",
     "_unsafe_view": "unsafe_view",
     "copy_": "copy_from",
@@ -72,13 +73,6 @@ def flat(values: Any) -> Iterator[Any]:
             yield value
 
 
-def is_in_place(call: str) -> bool:
-    """Return whether a function of the learner's changes its tensor: ``add_``, ``__iadd__``."""
-    if call.endswith("__"):
-        return call.startswith("__i") or call == "__setitem__"
-    return call.endswith("_")
-
-
 def name_of(func: Any, call: str) -> str:
     """Return the kit's name of one of PyTorch's operations, or PyTorch's own."""
     schema = func._schema
@@ -94,7 +88,7 @@ def name_of(func: Any, call: str) -> str:
 
 
 def bind(
-    func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: type, index: int
+    func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: Any, index: int
 ) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Return the inputs of an op, by the names that the kit has for them, and its parameters."""
     schema = func._schema.arguments
@@ -108,8 +102,17 @@ def bind(
     if values and isinstance(values[0], tuple | list):  # torch.stack([a, b])
         inputs = [(f"{op['inputs'][0]}[{i}]", t) for i, t in enumerate(values[0])]
     else:
-        count = len(op["inputs"])
-        inputs = [p for p in zip(op["inputs"], values[:count], strict=False) if p[1] is not None]
+        inputs = list(zip(op["inputs"], values, strict=False))
+        if every.keys() >= set(op["inputs"]):  # an op that only PyTorch has
+            inputs = [(arg, every[arg]) for arg in op["inputs"]]
+        inputs = [pair for pair in inputs if pair[1] is not None]
+        if name in OPS:  # what reaches PyTorch's node, though the kit's op does without it
+            known = {id(value) for _, value in inputs}
+            inputs += [
+                (a.name, x)
+                for a, x in zip(schema, args, strict=False)
+                if isinstance(x, tensor) and id(x) not in known and x.requires_grad
+            ]
     params: dict[str, Any] = {}
     for key in OPS[name].params if name in OPS else ():
         alias = key if key in every else _PARAMETERS.get(key, "")

@@ -16,7 +16,7 @@ from typing import Any
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.rules import decided, fill, gradient_of, parsed
 from autodiff_kit.view.values import parameter, short, show
-from autodiff_kit.view.written import Written
+from autodiff_kit.view.written import COMMUTE, Written
 
 __all__ = ["Names"]
 
@@ -169,18 +169,27 @@ class Names:
         for name in _bound_in(text):  # `w` of sum(w * w for w in ws) is all of them in turn
             numbered.pop(name, None)
         if text and None not in numbered.values():
-            return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text)
+            item = self.written.item(node) or self._item(node)
+            return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text) + item
         # No expression of its own, or one name for two tensors: write it from the op table.
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
         text = decided(self._ops[record["op"]]["text"], tuple(sorted(parameters.items())))
+        if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
+            inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))
         named = inputs | parameters
         if parsed(text) is None:  # `x with x[positions] = y`
             return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
-        whole = fill(text, named)
+        whole = fill(text, named) + self._item(node)
         if record["id"] in self._parts and whole == " ".join(str(record["text"]).split()):
             return f"{word(record['op'])}({', '.join(inputs.values())})"  # of 1 / x: reciprocal(x)
         return whole
+
+    def _item(self, node: int) -> str:
+        """Return which of an op's several results a node is, ``"[1]"``; "" if there is one."""
+        op, params = self._nodes[node]["op"], self._nodes[node]["params"]
+        is_one = "index" not in params or "index" in str(self._ops[op]["text"])
+        return "" if is_one else f"[{params['index']}]"
 
     def _own_text(self, record: Mapping[str, Any]) -> str:
         """Return the source on one line; nothing for a part of a call and for ``h *= w``."""

@@ -22,12 +22,12 @@ from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_value
+from autodiff_kit.view.written import COMMUTE
 
 __all__ = ["Picture", "build"]
 
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
 NAME = 22  # characters of a name in a box
-COMMUTE = {"add", "mul", "eq", "ne", "maximum", "minimum", "dot"}
 
 
 def build(

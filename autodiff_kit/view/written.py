@@ -8,10 +8,12 @@ stand in the order in which they were written. Read next: ``scene.py``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Written"]
+__all__ = ["COMMUTE", "Written"]
+
+COMMUTE = {"add", "mul", "eq", "ne", "maximum", "minimum", "dot"}
 
 Span = tuple[int, ...]  # line, column, end line, end column; columns count characters
 
@@ -30,6 +32,7 @@ class Written:
         self._sources: Sequence[Mapping[str, Any]] = recording.get("sources", ())
         self._spans: dict[int, dict[Span, ast.AST]] = {}
         self._lines: dict[int, list[bytes]] = {}
+        self._items: dict[int, dict[Span, dict[str, str]]] = {}  # by source, what is unpacked
 
     def order(self, node: int) -> list[int]:
         """Return the places of a node's inputs as they were written, from left to right.
@@ -38,6 +41,8 @@ class Written:
         """
         inputs = self._nodes[node].get("inputs", ())
         places = list(range(len(inputs)))
+        if self._is_sum(node) and "value" in inputs[-1]:
+            return places[::-1]  # Python's sum(xs) begins with 0 + xs[0]
         if len(inputs) < 2 or (parts := self._parts(node)) is None:
             return places
         at = [self._part_of(source["node"], node, parts) if "node" in source else None
@@ -63,12 +68,33 @@ class Written:
         saved: list[Mapping[str, Any]] = self._nodes[node]["saved"]
         return sorted(saved, key=lambda one: rank.get(one["name"], len(rank)))
 
-    def _parts(self, node: int) -> list[ast.expr] | None:
-        """Return the operands in the source of a node, from left to right."""
+    def item(self, node: int) -> str:
+        """Return which item of what its source returns a node is: ``"[1][0]"``.
+
+        That is of ``y, (h, c) = lstm(x)``, whose names the items have; "" if there are none.
+        """
+        where, name = self._nodes[node]["where"], self._nodes[node]["name"]
+        if where is None or not name or self._expression(node) is None:
+            return ""
+        items = self._items[where[0]].get(tuple(where[1:]), {})
+        return items.get(name) or items.get(name.rstrip("0123456789"), "")
+
+    def _is_sum(self, node: int) -> bool:
+        match self._expression(node):
+            case ast.Call(func=ast.Name("sum")):
+                return self._nodes[node]["op"] == "add"
+        return False
+
+    def _expression(self, node: int) -> ast.AST | None:
+        """Return the syntax tree of a node's source."""
         where = self._nodes[node]["where"]
         if where is None or not self._nodes[node]["text"] or not self._sources:
             return None
-        match self._expressions(where[0]).get(tuple(where[1:])):
+        return self._expressions(where[0]).get(tuple(where[1:]))
+
+    def _parts(self, node: int) -> list[ast.expr] | None:
+        """Return the operands in the source of a node, from left to right."""
+        match self._expression(node):
             case ast.BinOp(left=left, right=right):
                 return [left, right]
             case ast.Compare(left=left, comparators=[right]):
@@ -123,7 +149,25 @@ class Written:
             kinds = ast.BinOp | ast.Compare | ast.AugAssign | ast.Call
             nodes = [node for node in ast.walk(tree) if isinstance(node, kinds)]
             self._spans[source] = {self._span(source, node): node for node in nodes}
+            self._items[source] = {
+                self._span(source, node.value): dict(_items(node.targets[0], ""))
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Call)
+                and isinstance(node.targets[0], ast.Tuple | ast.List)
+            }
         return self._spans[source]
+
+
+def _items(target: ast.expr, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the names that a tuple is unpacked to, and which item each has: ``("h", "[1][0]")``."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for i, part in enumerate(target.elts):
+            if isinstance(part, ast.Starred):
+                return
+            yield from _items(part, f"{path}[{i}]")
+    else:
+        yield ast.unparse(target), path
 
 
 def _flat(values: Sequence[ast.expr]) -> list[ast.expr]:
