@@ -1,13 +1,13 @@
 """Functions at the top of the namespace: ``torch.sum(x)`` beside ``x.sum()``.
 
-After reading this file you know that most of them are the method under another name. Read next:
-``../methods.py``.
+After reading this file you know that most of them are the method under another name: what
+``torch.sum`` takes, ``Tensor.sum`` says. Read next: ``../methods.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
@@ -32,38 +32,40 @@ __all__ += ["sigmoid_", "sign", "sin", "sin_", "softmax", "sort", "split", "sqrt
 __all__ += ["square", "square_", "squeeze", "stack", "std", "sub", "sum", "t", "tan", "tan_"]
 __all__ += ["tanh", "tanh_", "topk", "transpose", "unbind", "unsqueeze", "var", "where"]
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
 _REFLECTED = {"floor_divide": "__rfloordiv__", "remainder": "__rmod__"}
 
 
-def _of_one(name: str) -> Any:
-    """Make the function of a method that takes no second tensor."""
+def _of_one(method: Method) -> Method:
+    """Make the function of a method that takes no second tensor: it takes what that takes."""
+    name = method.__name__
     # Without the check of its own: the words would count arguments from the second one.
-    method = getattr(Tensor, name)
-    method = getattr(method, "unchecked", method)
+    plain = getattr(method, "unchecked", method)
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
-        return method(input, *args, **kwargs)
+        return plain(input, *args, **kwargs)
 
-    function.__wrapped__ = method  # type: ignore[attr-defined]
-    return _named(name, checked(name, function, "function"))
+    function.__wrapped__ = plain  # type: ignore[attr-defined]
+    return _named_after(method, checked(name, function, "function"))
 
 
-def _named(name: str, function: Any) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = getattr(Tensor, name).__doc__
+def _named_after(method: Any, function: Any) -> Any:
+    function.__name__ = function.__qualname__ = method.__name__
+    function.__doc__ = method.__doc__
     return function
 
 
-def _with_number(name: str) -> Any:
+def _with_number(method: Method) -> Method:
     """Make a function with a second operand: a tensor or a number."""
-    return _with_operand(name, "other", numbers=True)
+    return _with_operand(method, "other", numbers=True)
 
 
-def _with_tensor(name: str, argument: str = "other") -> Any:
+def _with_tensor(method: Method, argument: str = "other") -> Method:
     """Make a function with a second tensor, which PyTorch calls ``argument``."""
-    return _with_operand(name, argument, numbers=False)
+    return _with_operand(method, argument, numbers=False)
 
 
 def _check_input(name: str, input: Any, *args: Any, **kwargs: Any) -> None:
@@ -74,8 +76,8 @@ def _check_input(name: str, input: Any, *args: Any, **kwargs: Any) -> None:
         check_operand(name, "input", 1, input, numbers=False)
 
 
-def _with_operand(name: str, argument: str, numbers: bool) -> Any:
-    method = getattr(Tensor, name)
+def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
+    name = method.__name__
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         other, *args = args or (kwargs.pop(argument, None),)  # type: ignore[assignment]
@@ -90,44 +92,122 @@ def _with_operand(name: str, argument: str, numbers: bool) -> Any:
         check_operand(name, argument, 2, other, numbers)
         return method(input, other, *args, **kwargs)
 
-    return _named(name, function)
+    return _named_after(method, function)
 
 
 # -- of one tensor, or with parameters -----------------------------------------------------------
 
-abs, abs_, addmm, all, amax, amin = map(_of_one, ("abs", "abs_", "addmm", "all", "amax", "amin"))
-any, argmax, argmin, ceil, ceil_ = map(_of_one, ("any", "argmax", "argmin", "ceil", "ceil_"))
-chunk, clamp, clamp_, clamp_max = map(_of_one, ("chunk", "clamp", "clamp_", "clamp_max"))
-clamp_max_, clamp_min, clamp_min_ = map(_of_one, ("clamp_max_", "clamp_min", "clamp_min_"))
-clone, cos, cos_, cumsum, detach = map(_of_one, ("clone", "cos", "cos_", "cumsum", "detach"))
-exp, exp_, expm1, expm1_, flatten = map(_of_one, ("exp", "exp_", "expm1", "expm1_", "flatten"))
-flip, floor, floor_, gather = map(_of_one, ("flip", "floor", "floor_", "gather"))
-index_add, index_select = map(_of_one, ("index_add", "index_select"))
-is_floating_point, isnan, log, log1p = map(_of_one, ("is_floating_point", "isnan", "log", "log1p"))
-log1p_, log_, log_softmax, logsumexp = map(_of_one, ("log1p_", "log_", "log_softmax", "logsumexp"))
-masked_fill, masked_select, max = map(_of_one, ("masked_fill", "masked_select", "max"))
-mean, min, narrow, neg, neg_, norm = map(_of_one, ("mean", "min", "narrow", "neg", "neg_", "norm"))
-numel, permute, prod, reciprocal = map(_of_one, ("numel", "permute", "prod", "reciprocal"))
-reciprocal_, relu, relu_, reshape = map(_of_one, ("reciprocal_", "relu", "relu_", "reshape"))
-round, round_, rsqrt, rsqrt_ = map(_of_one, ("round", "round_", "rsqrt", "rsqrt_"))
-scatter, sigmoid, sigmoid_, sign = map(_of_one, ("scatter", "sigmoid", "sigmoid_", "sign"))
-sin, sin_, softmax, sort, sqrt = map(_of_one, ("sin", "sin_", "softmax", "sort", "sqrt"))
-sqrt_, square, square_, squeeze = map(_of_one, ("sqrt_", "square", "square_", "squeeze"))
-std, sum, t, tan, tan_, tanh = map(_of_one, ("std", "sum", "t", "tan", "tan_", "tanh"))
-tanh_, topk, transpose, unbind = map(_of_one, ("tanh_", "topk", "transpose", "unbind"))
-unsqueeze, var = map(_of_one, ("unsqueeze", "var"))
+abs = _of_one(Tensor.abs)
+abs_ = _of_one(Tensor.abs_)
+addmm = _of_one(Tensor.addmm)
+all = _of_one(Tensor.all)
+amax = _of_one(Tensor.amax)
+amin = _of_one(Tensor.amin)
+any = _of_one(Tensor.any)
+argmax = _of_one(Tensor.argmax)
+argmin = _of_one(Tensor.argmin)
+ceil = _of_one(Tensor.ceil)
+ceil_ = _of_one(Tensor.ceil_)
+chunk = _of_one(Tensor.chunk)
+clamp = _of_one(Tensor.clamp)
+clamp_ = _of_one(Tensor.clamp_)
+clamp_max = _of_one(Tensor.clamp_max)
+clamp_max_ = _of_one(Tensor.clamp_max_)
+clamp_min = _of_one(Tensor.clamp_min)
+clamp_min_ = _of_one(Tensor.clamp_min_)
+clone = _of_one(Tensor.clone)
+cos = _of_one(Tensor.cos)
+cos_ = _of_one(Tensor.cos_)
+cumsum = _of_one(Tensor.cumsum)
+detach = _of_one(Tensor.detach)
+exp = _of_one(Tensor.exp)
+exp_ = _of_one(Tensor.exp_)
+expm1 = _of_one(Tensor.expm1)
+expm1_ = _of_one(Tensor.expm1_)
+flatten = _of_one(Tensor.flatten)
+flip = _of_one(Tensor.flip)
+floor = _of_one(Tensor.floor)
+floor_ = _of_one(Tensor.floor_)
+gather = _of_one(Tensor.gather)
+index_add = _of_one(Tensor.index_add)
+index_select = _of_one(Tensor.index_select)
+is_floating_point = _of_one(Tensor.is_floating_point)
+isnan = _of_one(Tensor.isnan)
+log = _of_one(Tensor.log)
+log1p = _of_one(Tensor.log1p)
+log1p_ = _of_one(Tensor.log1p_)
+log_ = _of_one(Tensor.log_)
+log_softmax = _of_one(Tensor.log_softmax)
+logsumexp = _of_one(Tensor.logsumexp)
+masked_fill = _of_one(Tensor.masked_fill)
+masked_select = _of_one(Tensor.masked_select)
+max = _of_one(Tensor.max)
+mean = _of_one(Tensor.mean)
+min = _of_one(Tensor.min)
+narrow = _of_one(Tensor.narrow)
+neg = _of_one(Tensor.neg)
+neg_ = _of_one(Tensor.neg_)
+norm = _of_one(Tensor.norm)
+numel = _of_one(Tensor.numel)
+permute = _of_one(Tensor.permute)
+prod = _of_one(Tensor.prod)
+reciprocal = _of_one(Tensor.reciprocal)
+reciprocal_ = _of_one(Tensor.reciprocal_)
+relu = _of_one(Tensor.relu)
+relu_ = _of_one(Tensor.relu_)
+reshape = _of_one(Tensor.reshape)
+round = _of_one(Tensor.round)
+round_ = _of_one(Tensor.round_)
+rsqrt = _of_one(Tensor.rsqrt)
+rsqrt_ = _of_one(Tensor.rsqrt_)
+scatter = _of_one(Tensor.scatter)
+sigmoid = _of_one(Tensor.sigmoid)
+sigmoid_ = _of_one(Tensor.sigmoid_)
+sign = _of_one(Tensor.sign)
+sin = _of_one(Tensor.sin)
+sin_ = _of_one(Tensor.sin_)
+softmax = _of_one(Tensor.softmax)
+sort = _of_one(Tensor.sort)
+sqrt = _of_one(Tensor.sqrt)
+sqrt_ = _of_one(Tensor.sqrt_)
+square = _of_one(Tensor.square)
+square_ = _of_one(Tensor.square_)
+squeeze = _of_one(Tensor.squeeze)
+std = _of_one(Tensor.std)
+sum = _of_one(Tensor.sum)
+t = _of_one(Tensor.t)
+tan = _of_one(Tensor.tan)
+tan_ = _of_one(Tensor.tan_)
+tanh = _of_one(Tensor.tanh)
+tanh_ = _of_one(Tensor.tanh_)
+topk = _of_one(Tensor.topk)
+transpose = _of_one(Tensor.transpose)
+unbind = _of_one(Tensor.unbind)
+unsqueeze = _of_one(Tensor.unsqueeze)
+var = _of_one(Tensor.var)
 
 # -- with a second operand -----------------------------------------------------------------------
 
-add, div, eq, floor_divide, ge = map(_with_number, ("add", "div", "eq", "floor_divide", "ge"))
-gt, le, lt, mul, ne, remainder = map(_with_number, ("gt", "le", "lt", "mul", "ne", "remainder"))
-sub = _with_number("sub")
-matmul, maximum, minimum = map(_with_tensor, ("matmul", "maximum", "minimum"))
-bmm = _with_tensor("bmm", "mat2")
-dot = _with_tensor("dot", "tensor")
-mm = _with_tensor("mm", "mat2")
-mv = _with_tensor("mv", "vec")
-outer = _with_tensor("outer", "vec2")
+add = _with_number(Tensor.add)
+div = _with_number(Tensor.div)
+eq = _with_number(Tensor.eq)
+floor_divide = _with_number(Tensor.floor_divide)
+ge = _with_number(Tensor.ge)
+gt = _with_number(Tensor.gt)
+le = _with_number(Tensor.le)
+lt = _with_number(Tensor.lt)
+mul = _with_number(Tensor.mul)
+ne = _with_number(Tensor.ne)
+remainder = _with_number(Tensor.remainder)
+sub = _with_number(Tensor.sub)
+bmm = _with_tensor(Tensor.bmm, "mat2")
+dot = _with_tensor(Tensor.dot, "tensor")
+matmul = _with_tensor(Tensor.matmul)
+maximum = _with_tensor(Tensor.maximum)
+minimum = _with_tensor(Tensor.minimum)
+mm = _with_tensor(Tensor.mm, "mat2")
+mv = _with_tensor(Tensor.mv, "vec")
+outer = _with_tensor(Tensor.outer, "vec2")
 
 
 def _checked(function: Any) -> Any:
