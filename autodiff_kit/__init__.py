@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_kit import autograd as autograd
 from autodiff_kit import dtypes
@@ -42,9 +42,43 @@ from autodiff_kit.dtypes import (
 from autodiff_kit.function_files import FUNCTIONS as _more_functions
 from autodiff_kit.functions.basic import *
 from autodiff_kit.functions.basic import __all__ as _functions
-from autodiff_kit.late import LOADERS
+from autodiff_kit.late import LOADERS, keep
 from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
+
+if TYPE_CHECKING:  # what `__getattr__` loads
+    from autodiff_kit import accelerator as accelerator
+    from autodiff_kit import backends as backends
+    from autodiff_kit import cuda as cuda
+    from autodiff_kit import linalg as linalg
+    from autodiff_kit import nn as nn
+    from autodiff_kit import optim as optim
+    from autodiff_kit import special as special
+    from autodiff_kit import utils as utils
+    from autodiff_kit.functions.arranging import *
+    from autodiff_kit.functions.calculus import *
+    from autodiff_kit.functions.comparing import *
+    from autodiff_kit.functions.diagonals import *
+    from autodiff_kit.functions.draws import *
+    from autodiff_kit.functions.joining import *
+    from autodiff_kit.functions.making import *
+    from autodiff_kit.functions.pairs import *
+    from autodiff_kit.functions.picking import *
+    from autodiff_kit.functions.products import *
+    from autodiff_kit.functions.ranking import *
+    from autodiff_kit.functions.scans import *
+    from autodiff_kit.functions.types import *
+    from autodiff_kit.printing import set_printoptions
+    from autodiff_kit.random import get_rng_state, initial_seed, seed, set_rng_state
+    from autodiff_kit.serialization import load, save
+    from autodiff_kit.settings import (
+        get_default_device,
+        get_float32_matmul_precision,
+        get_num_threads,
+        set_default_device,
+        set_float32_matmul_precision,
+        set_num_threads,
+    )
 
 __version__ = "0.1.0"
 
@@ -149,14 +183,12 @@ LOADERS["view"] = lambda: import_module("autodiff_kit.view")
 
 def __getattr__(name: str) -> Any:
     if name in _more_functions:
-        globals()[name] = value = import_module("autodiff_kit.functions").find(name)
-        return value
+        return keep(__name__, name, import_module("autodiff_kit.functions").find(name))
     if name in _LAZY_NAMES:
         if name == "load":  # what was saved may be parameters
             import_module("autodiff_kit.nn")
         module = import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
-        globals()[name] = value = getattr(module, name)
-        return value
+        return keep(__name__, name, getattr(module, name))
     if name == "is_anomaly_enabled":
         return import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
     if name in _LAZY_MODULES:

@@ -2,15 +2,17 @@
 
 ``record/`` knows no picture, but a recording shows itself in a notebook; a tensor has methods whose
 files are loaded when they are first called. So the face, which knows all, says here how these are
-loaded, and who needs them asks by name.
+loaded, and who needs them asks by name. ``keep`` is for the packages that load what is below them
+when it is first used.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LOADERS", "late"]
+__all__ = ["LOADERS", "keep", "late"]
 
 LOADERS: dict[str, Callable[[], Any]] = {}
 
@@ -18,3 +20,12 @@ LOADERS: dict[str, Callable[[], Any]] = {}
 def late(name: str) -> Any:
     """Load and return the module that was registered under this name."""
     return LOADERS[name]()
+
+
+def keep(module: str, name: str, value: Any) -> Any:
+    """Return what a module's ``__getattr__`` has found; next time Python finds it by itself.
+
+    What a package loads so, it also imports under ``TYPE_CHECKING``: editors and mypy know it.
+    """
+    setattr(sys.modules[module], name, value)
+    return value

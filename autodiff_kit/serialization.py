@@ -22,7 +22,7 @@ import numpy as np
 from autodiff_kit.dtypes import Size, device, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.files import written_whole
-from autodiff_kit.storage import _rebuild
+from autodiff_kit.storage import rebuild
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["load", "save"]
@@ -131,7 +131,7 @@ def _tensor(archive: zipfile.ZipFile, number: int, kind: str, requires_grad: boo
     from_numpy_dtype(array.dtype)
     classes = {subclass.__name__: subclass for subclass in Tensor.__subclasses__()}
     array = array if array.ndim else array[()]
-    return _rebuild(classes.get(kind, Tensor), array, requires_grad)
+    return rebuild(classes.get(kind, Tensor), array, requires_grad)
 
 
 def _from_json(tree: Any, tensors: list[Tensor]) -> Any:

@@ -29,7 +29,7 @@ from autodiff_kit.from_data import from_numpy
 from autodiff_kit.overlap import steps
 from autodiff_kit.views import follow_base, has_version, is_stale, marked, node_of
 
-__all__ = ["Storage"]
+__all__ = ["Storage", "rebuild"]
 
 
 def _converter(name: str) -> Any:
@@ -216,7 +216,7 @@ class Storage:
     def __reduce__(self: Any) -> Any:
         if not self.is_leaf:
             raise error("autograd.pickle_of_non_leaf")
-        return _rebuild, (type(self), self._array, self.requires_grad)
+        return rebuild, (type(self), self._array, self.requires_grad)
 
     def __reversed__(self: Any) -> Any:
         return self.flip(tuple(range(self.ndim)))
@@ -345,7 +345,7 @@ class Storage:
     int, long, bool = (_converter(name) for name in ("int32", "int64", "bool"))
 
 
-def _rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
+def rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
     """Make a leaf again from what was pickled."""
     tensor = object.__new__(kind)
     tensor._array = array

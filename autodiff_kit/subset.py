@@ -40,7 +40,7 @@ def groups() -> dict[str, list[str]]:
         "torch, functions": of_tensors,
         "torch, more": {*autodiff_kit.__all__, "cuda", "utils", "is_anomaly_enabled"} - also - own,
         "torch.Tensor, besides functions": set(methods) - also,
-        "torch.autograd": {*autograd.__all__, *autograd._LAZY},
+        "torch.autograd": autograd.__all__,
         "torch.autograd.function": function.__all__,
         "torch.autograd.functional": functional.__all__,
         "torch.autograd.graph": graph.__all__,

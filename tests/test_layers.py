@@ -201,6 +201,115 @@ def test_importing_the_kit_loads_no_widget_plotting_or_terminal_package() -> Non
     assert done.stdout.strip() == "[]"
 
 
+# -- names ---------------------------------------------------------------------------------------
+
+
+def private_names(module: str, source: str) -> list[str]:
+    """Return the private names of other files that a source uses."""
+    tree = ast.parse(source)
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    own = [
+        (n, a)
+        for n in nodes
+        if n.level or (n.module or "").startswith("autodiff_kit")
+        for a in n.names
+    ]
+    modules = {a.asname or a.name for n, a in own if is_file(f"{n.module}.{a.name}")}
+    found = [f"{module}:{n.lineno}: {a.name}" for n, a in own if is_private(a.name)]
+    found += [
+        f"{module}:{node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and is_private(node.attr)
+        if isinstance(node.value, ast.Name) and node.value.id in modules
+    ]
+    return found
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def is_file(name: str) -> bool:
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_private_names_stay_in_their_file(path: Path) -> None:
+    assert private_names(name_of(path), path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from autodiff_kit.storage import _converter",
+        "from autodiff_kit.storage import _converter as converter",
+        "from autodiff_kit import storage\nstorage._converter",
+        "from .storage import _converter",
+    ],
+)
+def test_a_private_name_of_another_file_is_found(source: str) -> None:
+    assert len(private_names("autodiff_kit.tensor", source)) == 1
+
+
+# Where code is made of text: it is derived from the source that is read, or it is the learner's.
+MAKES_CODE = {
+    "core.op": "rules by position, as a namedtuple makes its methods",
+    "core.specialise": "fast twins of functions, derived from their source",
+    "ops.fast": "ops on the fast path, derived from ops/apply.py",
+    "static": "the program that a trace is",
+    "widgets.batching": "the learner's",
+    "widgets.beside": "the learner's",
+    "widgets.memory": "a run as the learner would write it",
+    "widgets.step_through": "the learner's",
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_names_are_made_by_eval_or_globals(path: Path) -> None:
+    module = name_of(path).removeprefix("autodiff_kit.")
+    calls = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
+    names = {n.func.id for n in calls if isinstance(n.func, ast.Name)}
+    if module in MAKES_CODE or module.startswith("grading."):  # it runs submissions
+        names -= {"eval", "exec"}
+    if module in ("grading.child", "grading.wire"):  # which seal themselves off from submissions
+        names -= {"globals"}
+
+    assert names & {"eval", "exec", "globals"} == set()
+
+
+def imported_for_types(path: Path) -> set[str]:
+    """Return the modules of which a package imports something under TYPE_CHECKING."""
+    checks = [
+        node
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    return {
+        name for check in checks for name, _, _ in imports("", ast.unparse(check), is_package=True)
+    }
+
+
+def test_what_is_loaded_later_is_known_to_editors_and_mypy() -> None:
+    from autodiff_kit.function_files import FILES
+
+    own = {"__init__", "basic", "declared"}  # what is there from the start
+    files = {path.stem for path in (PACKAGE / "functions").glob("*.py")} - own
+    at_once = {t for t in GRAPH["autodiff_kit.ops"] if t.startswith("autodiff_kit.ops.")}
+    files_of_ops = {p for p in (PACKAGE / "ops").glob("*.py") if "@op(" in p.read_text("utf-8")}
+    others = {"autodiff_kit.ops.layouts", "autodiff_kit.ops.table"}  # which these import
+    later = {name_of(p) for p in files_of_ops} - others
+
+    assert files == FILES.keys()
+    assert {f"autodiff_kit.functions.{name}" for name in files} <= imported_for_types(
+        PACKAGE / "__init__.py"
+    )
+    assert later <= at_once
+    assert {"autodiff_kit.autograd.function", "autodiff_kit.autograd.gradcheck"} <= (
+        imported_for_types(PACKAGE / "autograd" / "__init__.py")
+    )
+
+
 # The floors inside the core, from below. A module may import its own floor and those below it;
 # in what belongs to no floor, and so stands above them all, `face` is `autodiff_kit/__init__.py`.
 FLOORS = [

@@ -6,14 +6,25 @@ Read ``core/node.py`` (the graph), then ``engine.py`` (the backward pass), then 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.autograd.backward import backward, grad
 from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
 from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
+from autodiff_kit.late import keep
 from autodiff_kit.outside import absent, modules_below
 
-__all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
+if TYPE_CHECKING:
+    from autodiff_kit.autograd import functional as functional
+    from autodiff_kit.autograd import graph as graph
+    from autodiff_kit.autograd.anomaly import detect_anomaly as detect_anomaly
+    from autodiff_kit.autograd.anomaly import set_detect_anomaly as set_detect_anomaly
+    from autodiff_kit.autograd.function import Function as Function
+    from autodiff_kit.autograd.gradcheck import gradcheck as gradcheck
+    from autodiff_kit.autograd.gradcheck import gradgradcheck as gradgradcheck
+
+__all__ = ["Function", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck"]
+__all__ += ["gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
 
 # Loaded when first used: where each further name is.
 _LAZY = {
@@ -31,9 +42,9 @@ __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        value = getattr(import_module(f"autodiff_kit.autograd.{_LAZY[name]}"), name)
-        globals()[name] = value  # also where a module of that name has just been put
-        return value
+        module = import_module(f"autodiff_kit.autograd.{_LAZY[name]}")
+        # Kept also where a module of that name has just been put.
+        return keep(__name__, name, getattr(module, name))
     if name in _LAZY_MODULES:
         return import_module(f"autodiff_kit.autograd.{name}")
     raise absent(__name__, name)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from autodiff_kit.core.op import OPS as OPS
 from autodiff_kit.core.op import Op as Op
 from autodiff_kit.core.op import Rule as Rule
+from autodiff_kit.late import keep
 from autodiff_kit.ops.arithmetic import *
 from autodiff_kit.ops.elementwise import *
 from autodiff_kit.ops.indexing import *
@@ -63,9 +64,9 @@ _LATER = (
 
 
 @cache
-def _load(file: str) -> None:
+def _load(file: str) -> dict[str, Any]:
     module = import_module(f"autodiff_kit.ops.{file}")
-    globals().update({public: getattr(module, public) for public in module.__all__})
+    return {name: keep(__name__, name, getattr(module, name)) for name in module.__all__}
 
 
 def load_all() -> None:
@@ -77,7 +78,6 @@ def load_all() -> None:
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         for file in _LATER:
-            _load(file)
-            if name in globals():
-                return globals()[name]
+            if name in (ops := _load(file)):
+                return ops[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,7 @@ from IPython.display import display
 from autodiff_kit.view.page import deflate, script, static
 from autodiff_kit.view.stand_in import stand_in
 
-__all__ = ["KitWidget", "picture_stand_in"]
+__all__ = ["KitWidget", "picture_stand_in", "words_of"]
 
 REPR_WIDTH = 90
 _PLAIN = " !$'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted address as it is
@@ -50,7 +50,7 @@ class KitWidget(anywidget.AnyWidget):
 
     def __init__(self, payload: Mapping[str, Any], **traits: Any) -> None:
         self._steps = max(len(payload["frames"]), 1)  # with none, step 0 says that there is none
-        self._words = _words(payload)
+        self._words = words_of(payload)
         super().__init__(payload=deflate(payload), **traits)
 
     @traitlets.validate("step")
@@ -105,7 +105,7 @@ def _address(still: str) -> str:
     return f"data:image/svg+xml,{quote(still, safe=_PLAIN)}"
 
 
-def _words(payload: Mapping[str, Any]) -> str:
+def words_of(payload: Mapping[str, Any]) -> str:
     """Return ``"5 nodes, 20 steps: x, w, h1 = h * w, ..."``, cut at a comma where it gets long."""
     nodes = sorted(payload["nodes"].values(), key=lambda node: node["since"])
     words = f"{len(nodes)} nodes, {len(payload['frames'])} steps"

@@ -47,7 +47,7 @@ from autodiff_kit.widgets.stationary import words_of_place
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["OPTIMIZERS", "Descent"]
+__all__ = ["OPTIMIZERS", "Descent", "descend"]
 
 FIELD = (12, 8)  # arrows
 
@@ -73,7 +73,8 @@ class Path2d(NamedTuple):
     reason: str
 
 
-def _descend(function: Function, start: Pair, optimizer: str, lr: float, steps: int) -> Path2d:
+def descend(function: Function, start: Pair, optimizer: str, lr: float, steps: int) -> Path2d:
+    """Return the places to which an optimizer steps from a start."""
     inputs = [leaf_at(value) for value in start]
     kind, options = OPTIMIZERS[optimizer]
     way = getattr(ak.optim, kind)(inputs, lr=lr, **options)
@@ -233,7 +234,7 @@ class Descent(Plotted):
             self._drawn_with = further
         optimizer, lr, steps = (self.controls[name].value for name in ("optimizer", "lr", "steps"))
         path = bounded(
-            SECONDS, _descend, self.function, self._start, optimizer, lr, steps, of=self.function
+            SECONDS, descend, self.function, self._start, optimizer, lr, steps, of=self.function
         )
         self._path = path
         words = bounded(SECONDS, self._words, path, of=self.function) + self._note

@@ -27,9 +27,9 @@ from autodiff_kit.widgets.arguments import Arguments, inner_function
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import (
+    Clock,
     Refused,
-    _Clock,
-    _Stopped,
+    Stopped,
     fresh_grads,
     name_of,
     refuse_class,
@@ -93,11 +93,11 @@ def bounded(
     Exception
         Whatever the function raises.
     """
-    clock = _Clock(seconds)
+    clock = Clock(seconds)
     try:
         with installed(None), enable_grad(), clock:
             return function(*args)
-    except _Stopped as stop:
+    except Stopped as stop:
         raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
         clock.__exit__()  # where it struck on the way in or out, it has not been ended yet

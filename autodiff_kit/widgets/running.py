@@ -30,7 +30,9 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = [
     "OTHER_TENSORS",
+    "Clock",
     "Refused",
+    "Stopped",
     "described",
     "fresh_grads",
     "is_pytorch",
@@ -49,7 +51,7 @@ class Refused(Exception):
     """What a lab does not do, and why, in words for the learner."""
 
 
-class _Stopped(BaseException):
+class Stopped(BaseException):
     """Ends the learner's code; no Exception, so that ``except Exception`` does not catch it."""
 
 
@@ -99,12 +101,12 @@ def run(
     """
     mode = local.mode
     flags = mode.grad_enabled, mode.inference
-    clock = _Clock(seconds)
+    clock = Clock(seconds)
     try:
         # The clock goes on inside the recorder: it interrupts the learner's code and no other.
         with installed(_Counter(operations)), record() as recording, clock:
             value = function(*args, **kwargs)
-    except _Stopped as stop:
+    except Stopped as stop:
         raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
         clock.__exit__()  # where it struck on the way in or out, it has not been ended yet
@@ -289,13 +291,13 @@ class _Counter(Observer):
         """Count one more."""
         self._left -= 1
         if self._left < 0:
-            raise _Stopped(
+            raise Stopped(
                 f"it did more than {self._limit:,} operations on tensors, which no picture shows.\n"
                 "-> Give it fewer iterations or smaller inputs; a lab is for the small case."
             )
 
 
-class _Clock:
+class Clock:
     """Ends what this thread does inside the ``with`` block after so many seconds."""
 
     def __init__(self, seconds: float) -> None:
@@ -309,7 +311,7 @@ class _Clock:
             f"it was still running after {seconds:g} seconds.\n"
             "-> Look for a loop that never ends: something in its condition has to change."
         )
-        self._stop = type("_Stopped", (_Stopped,), {"__str__": lambda self: told})
+        self._stop = type("Stopped", (Stopped,), {"__str__": lambda self: told})
 
     def __enter__(self) -> None:
         watch = threading.Thread(target=self._watch, name="clock of a lab", daemon=True)
@@ -330,7 +332,7 @@ class _Clock:
                 for _ in range(100 if self._has_sent else 0):
                     pass
                 is_over = True
-            except _Stopped:
+            except Stopped:
                 continue
 
     def _watch(self) -> None:

@@ -45,7 +45,7 @@ from autodiff_kit.widgets.running import name_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Slope", "goes_on"]
+__all__ = ["Slope", "goes_on", "touch"]
 
 POINTS = 161  # of a curve
 
@@ -59,7 +59,8 @@ class Touch(NamedTuple):
     bend: float | None
 
 
-def _touch(function: Function, at: float, twice: bool = True) -> Touch:
+def touch(function: Function, at: float, twice: bool = True) -> Touch:
+    """Return value and slope of a function at a place; its bend too, if ``twice``."""
     x = leaf_at(at)
     out = one_number(function, x)
     try:
@@ -160,7 +161,7 @@ class Slope(Plotted):
             self._drawn_with = None
             bounded(SECONDS, self._sweep, place, of=self.function)
             self._drawn_with = further
-        at = bounded(SECONDS, _touch, self.function, place, of=self.function)
+        at = bounded(SECONDS, touch, self.function, place, of=self.function)
         self._at = at
         words = bounded(SECONDS, self._words, at, of=self.function) + self._note
         self.show(self._picture(at, words), words, (at.x, at.y if math.isfinite(at.y) else 0.0))
@@ -171,13 +172,11 @@ class Slope(Plotted):
         places = [place, low + 0.37 * (high - low), low + 0.71 * (high - low)]
 
         def touches() -> list[Touch | None]:
-            return list(
-                everywhere(lambda x: _touch(self.function, x), [(x,) for x in places]).found
-            )
+            return list(everywhere(lambda x: touch(self.function, x), [(x,) for x in places]).found)
 
         seen = examined(self.function, touches, _numbers)
         xs = [low + (high - low) * i / (POINTS - 1) for i in range(POINTS)]
-        tried = everywhere(lambda x: _touch(self.function, x, twice=False), [(x,) for x in xs])
+        tried = everywhere(lambda x: touch(self.function, x, twice=False), [(x,) for x in xs])
         empty = (math.nan, math.nan, math.nan)
         curve = [Touch(x, *((t and t[1:]) or empty)) for x, t in zip(xs, tried.found, strict=True)]
         ys = [t.y for t in curve]

@@ -13,7 +13,7 @@ from autodiff_kit.view.conditions import ConditionError
 from autodiff_kit.view.page import deflate
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.svg import still_svg
-from autodiff_kit.widgets.base import KitWidget, _words
+from autodiff_kit.widgets.base import KitWidget, words_of
 
 __all__ = ["Stepper"]
 
@@ -141,7 +141,7 @@ class Stepper(KitWidget):
     def _replace(self, picture: Picture, step: int) -> None:
         payload = self._payload(picture)
         self.picture, self._steps = picture, max(len(payload["frames"]), 1)
-        self._words = _words(payload)
+        self._words = words_of(payload)
         with self.hold_sync():
             self.payload, self.step = deflate(payload), min(step, self._steps - 1)
             if self.selected not in payload["nodes"]:

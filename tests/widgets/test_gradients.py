@@ -10,10 +10,10 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope
-from autodiff_kit.widgets.descent import OPTIMIZERS, _descend
+from autodiff_kit.widgets.descent import OPTIMIZERS, descend
 from autodiff_kit.widgets.gradients import bounded
 from autodiff_kit.widgets.running import Refused
-from autodiff_kit.widgets.slope import _touch
+from autodiff_kit.widgets.slope import touch
 from autodiff_kit.widgets.training import gradient_sizes
 from tests.widgets.clock import the_clock_strikes
 
@@ -42,7 +42,7 @@ def words(lab: Any) -> str:
 def test_value_slope_and_second_derivative_are_those_of_calculus(
     function: Any, x: float, expected: tuple[float, float, float]
 ) -> None:
-    assert _touch(function, x)[1:] == pytest.approx(expected, abs=1e-6)
+    assert touch(function, x)[1:] == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_words_say_the_numbers_and_which_way_the_curve_goes() -> None:
@@ -175,7 +175,7 @@ def test_a_run_is_unseen_by_a_recorder_and_has_gradients_on() -> None:
 
 
 def _touch_by_lab(x: float) -> tuple[float, ...]:
-    return tuple(bounded(5.0, _touch, lambda x: x * x, x)[1:])
+    return tuple(bounded(5.0, touch, lambda x: x * x, x)[1:])
 
 
 def test_huge_and_tiny_values_have_a_picture() -> None:
@@ -272,7 +272,7 @@ def bowl(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def test_gradient_descent_on_a_bowl_goes_where_arithmetic_says() -> None:
     # x -= 0.1 * 2 x and y -= 0.1 * 4 y: times 0.8 and times 0.6 at each step.
-    path = _descend(bowl, (2.0, 1.0), "SGD", 0.1, 3)
+    path = descend(bowl, (2.0, 1.0), "SGD", 0.1, 3)
 
     expected = [(2 * 0.8**k, 0.6**k) for k in range(4)]
     assert np.array(path.points) == pytest.approx(np.array(expected), rel=1e-5)
@@ -281,14 +281,14 @@ def test_gradient_descent_on_a_bowl_goes_where_arithmetic_says() -> None:
 
 def test_momentum_remembers_the_steps_before() -> None:
     # g = 2 x; buffer 4, then 0.9 * 4 + 2 * 1.6 = 6.8: x = 2 - 0.4 = 1.6, then 1.6 - 0.68 = 0.92.
-    path = _descend(lambda x, y: x * x + 0 * y, (2.0, 0.0), "SGD, momentum 0.9", 0.1, 2)
+    path = descend(lambda x, y: x * x + 0 * y, (2.0, 0.0), "SGD, momentum 0.9", 0.1, 2)
 
     assert [x for x, _ in path.points] == pytest.approx([2.0, 1.6, 0.92], rel=1e-5)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_every_optimizer_comes_down(optimizer: str) -> None:
-    path = _descend(bowl, (2.0, 1.0), optimizer, 0.1, 40)
+    path = descend(bowl, (2.0, 1.0), optimizer, 0.1, 40)
 
     assert path.values[-1] < path.values[0]
     assert path.reason == ""
