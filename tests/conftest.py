@@ -1,7 +1,9 @@
-"""What is optional on a learner's machine is required where the environment says so.
+"""What is run where, and in how many processes.
 
 Tests marked ``browser`` or ``parity`` are skipped, with a reason, where Chromium or PyTorch is
 missing. ``ADK_REQUIRE_BROWSER=1`` and ``ADK_REQUIRE_PARITY=1`` turn the skip into a stop at once.
+Tests marked ``gate`` are proofs that take minutes: they run with ``ADK_REQUIRE_GATE=1``, and
+``gate.py`` says so to those that do more there. A run of the whole suite uses all cores.
 """
 
 import atexit
@@ -16,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.gate import IN_THE_GATE
 
 # NumPy and PyTorch read it when they are imported, also in what tests start. Where processes share
 # a few cores, threads of theirs would wait for each other: ten times as long, in bad moments.
@@ -36,7 +40,24 @@ def _missing() -> dict[str, str]:
         missing["browser"] = "needs Chromium, see `autodiff-kit doctor`"
     if importlib.util.find_spec("torch") is None:
         missing["parity"] = 'needs PyTorch: pip install -e ".[parity]"'
+    if not IN_THE_GATE:
+        missing["gate"] = "takes minutes: the gate runs it, or ADK_REQUIRE_GATE=1"
     return missing
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Share a run of everything out among the cores; a few files are quicker without.
+
+    Whoever says otherwise is obeyed: ``-n 0``, ``--pdb``, ``-s``, ``-p no:xdist``.
+    """
+    option = config.option
+    has_xdist = hasattr(option, "numprocesses")
+    is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
+    debugs = option.usepdb or option.trace or option.capture == "no"
+    if has_xdist and option.numprocesses is None and is_everything and not debugs:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        option.numprocesses = min(cores or 1, 8) if cores != 1 else 0
 
 
 def pytest_configure(config: pytest.Config) -> None:

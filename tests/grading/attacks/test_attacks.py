@@ -1,8 +1,8 @@
 """Every attack against the real grader, with walls and without.
 
 Without walls: no points. With walls: no points, and nothing else has happened either. In both: the
-next honest submission has all its points. ``python -m pytest tests/grading/attacks -q`` says how
-many there are.
+next honest submission has all its points. Where walls stand, the gate alone tries without, too.
+``python -m pytest tests/grading/attacks -q`` says how many there are.
 """
 
 import contextlib
@@ -33,6 +33,8 @@ needs_walls = pytest.mark.skipif(
     WALLS is None and os.environ.get("ADK_REQUIRE_SANDBOX") != "1",
     reason="no walls stand on this machine, see `autodiff-kit doctor`",
 )
+# Each attack is tried wherever the tests run; both ways take a minute more.
+unless_behind_walls = pytest.mark.gate if WALLS is not None else lambda test: test
 
 
 @dataclasses.dataclass
@@ -186,6 +188,7 @@ def test_behind_walls_an_attack_gains_nothing_and_does_nothing(
     assert world.look() == before
 
 
+@unless_behind_walls
 @pytest.mark.skipif(os.name != "posix", reason="what the attacks do is POSIX")
 @pytest.mark.parametrize("name", ALL)
 def test_in_a_plain_process_an_attack_gains_nothing(
