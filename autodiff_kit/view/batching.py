@@ -166,8 +166,8 @@ def _cells(
         for column, mark in enumerate(row):
             x = left + column * cell
             box = f'x="{_px(x)}" y="{_px(y)}" width="{_px(side)}" height="{_px(side)}"'
-            look = "bar" if mark in "#-" else "level"
-            inside += f'<rect class="adk-{look} adk-box" {box}/>'
+            look = 'bar adk-box"' if mark in "#-" else f'level adk-box" {_even_dashes(side)}'
+            inside += f'<rect class="adk-{look} {box}/>'
             if mark in "x-":
                 long = 0.6 * side
                 cross = f"M{_px(x + 0.2 * side)} {_px(y + 0.2 * side)}l{_px(long)} {_px(long)}"
@@ -190,6 +190,11 @@ def _cells(
         arrow = f"M{_px(left)} {_px(top - 9)}h{_px(wide)}m-6 -4l6 4l-6 4"
         parts.append(f'<path class="adk-arrow" d="{arrow}"/>')
     return "".join(parts)
+
+
+def _even_dashes(side: float) -> str:
+    """Let a dash end at each corner of a square."""
+    return f'style="stroke-dasharray:{side / 7:.2f}"'
 
 
 def _compared(ways: Sequence[Way], top: float) -> list[Plot | str]:

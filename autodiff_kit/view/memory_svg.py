@@ -45,7 +45,7 @@ def memory_svg(timeline: Timeline, step: int | None = None, *, before: bool = Fa
     tops = [sum(sizes) for sizes in zip(*(band.sizes for band in new + old), strict=True)]
     most = max([*tops, *timeline.total, *timeline.kept, 1])
     unit, name = (1e6, "MB") if most >= 1e7 else (1e3, "kB") if most >= 1e4 else (1.0, "bytes")
-    x = Scale(0.5, count + 0.5, LEFT, WIDTH - RIGHT)
+    x = Scale(0.5, count + 0.5, LEFT, WIDTH - RIGHT, whole=True)
     y = Scale(0.0, 1.1 * most / unit, FLOOR, TOP)
     held = name if name == "bytes" else f"{name} (1 {name} = {unit:,.0f} bytes)"
     parts: list[Plot | str] = [Plot(x, y, x_label="step", y_label=held)]

@@ -26,7 +26,8 @@ NARROW = 464.0  # px; what lines take, if they can, to fit on a narrow page
 LEAST_SCALE = 0.92  # with text of 12 px, a picture that shrinks so far is read well
 MARGIN, SLIM, GAP, HEAD, ROW = 14.0, 10.0, 22.0, 26.0, 20.0
 PROSE, BOLD = 6.9, 7.7  # px, a character of 13 px proportional font, generous
-LONGEST = 64  # characters of a source line that are shown
+LONGEST = 64  # characters of a source line in one row of a picture
+ROWS = 4  # that one source line takes at most
 
 
 Place = tuple[float, float]
@@ -167,22 +168,22 @@ def listing(heading: str, lines: Sequence[Line]) -> Panel:
         y = row * ROW + 15
         text = line.text[first:]
         lit = [(max(a - first, 0), max(b - first, 0)) for a, b in line.lit]
-        if len(text) > LONGEST:
-            text = text[: LONGEST - 1] + "…"
+        code, ends = _code(text, lit)
         note, below = line.note, []
-        if note and 50 + text_width(text) + 16 + text_width(note) + 8 > NARROW:
+        if note and ends[-1] + 16 + text_width(note) + 8 > NARROW:
             note, below = "", wrap(note, int((NARROW - 66) / text_width("0")))
-        full = 50 + text_width(text) + (16 + text_width(note) if note else 0)
+        full = ends[-1] + (16 + text_width(note) if note else 0)
         width = max(width, full + 8, *(66 + text_width(part) + 8 for part in below))
-        height = ROW * (1 + len(below))
-        row += 1 + len(below)
+        width = max(width, *(end + 8 for end in ends))
+        height = ROW * (len(ends) + len(below))
+        row += len(ends) + len(below)
         parts.append(
             f'<g class="adk-line-of-source adk-is-{line.look or "plain"}">'
             f'<rect class="adk-stripe" x="0" y="{y - 15:g}" width="WIDTH" height="{height:g}"/>'
             f'<text class="adk-quiet" x="24" y="{y:g}" text-anchor="end">{line.number}</text>'
             f'<text class="adk-sign" x="38" y="{y:g}" text-anchor="middle">'
             f"{escape(line.sign)}</text>"
-            f'<text class="adk-code" x="50" y="{y:g}">{_lit(text, lit)}'
+            f'<text class="adk-code" x="50" y="{y:g}">{code}'
             + (f'<tspan class="adk-note" dx="16">{_kept(note)}</tspan>' if note else "")
             + "".join(
                 f'<tspan class="adk-note" x="66" dy="{ROW:g}">{_kept(part)}</tspan>'
@@ -192,6 +193,30 @@ def listing(heading: str, lines: Sequence[Line]) -> Panel:
         )
     body = "".join(parts).replace("WIDTH", f"{width:.0f}")
     return Panel(heading, round(width), row * ROW + 4, body)
+
+
+def _code(text: str, lit: Sequence[tuple[int, int]]) -> tuple[str, list[float]]:
+    """Return a source line in rows, and where each ends in pixels; long ones break at a space."""
+    indent = len(text) - len(text.lstrip())
+    deep = min(indent + 4, LONGEST // 2)
+    start, code, ends = 0, "", []
+    while not ends or start < len(text):
+        room = LONGEST - deep * bool(ends)
+        end = min(start + room, len(text))
+        if end < len(text):
+            space = text.rfind(" ", max(start, indent) + 1, end)
+            end = space + 1 if space > 0 else end
+        is_cut = len(ends) == ROWS - 1 and end < len(text)
+        row = f"{text[start:end].rstrip()} …" if is_cut else text[start:end].rstrip()
+        spans = [
+            (max(a, start) - start, min(b, end) - start) for a, b in lit if a < end > start < b
+        ]
+        left = 50 + text_width(" " * deep) * bool(ends)
+        inside = _lit(row, spans)
+        code += f'<tspan x="{left:g}" dy="{ROW:g}">{inside}</tspan>' if ends else inside
+        ends.append(left + text_width(row))
+        start = len(text) if is_cut else end
+    return code, ends
 
 
 def table(heading: str, rows: Sequence[Sequence[str]], looks: Sequence[str] = ()) -> Panel:
@@ -349,5 +374,5 @@ text { font: 12.5px @mono; fill: @ink }
 .adk-edge.adk-is-came { stroke: @leaf-line; stroke-width: 2.2 }
 .adk-edge.adk-is-went { stroke: @backward; stroke-dasharray: 2 3 }
 .adk-tip.adk-is-went { stroke: @backward }
-svg .adk-arg { font-size: 12px }
+svg .adk-arg { font-size: 12px; stroke: @paper; stroke-width: 3; paint-order: stroke }
 """

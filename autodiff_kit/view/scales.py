@@ -103,6 +103,8 @@ class Scale:
         The pixels where they lie.
     log : bool
         Equal steps are equal factors.
+    whole : bool
+        There is nothing between integers: these are counts or steps.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Scale:
     start: float
     end: float
     log: bool = False
+    whole: bool = False
 
     def __call__(self, value: float) -> float:
         """Return the pixel of a value; far outside of the scale, one a little outside."""
@@ -144,6 +147,10 @@ class Scale:
             each = max(1, math.ceil((last - first) / about))
             powers = range(first + -first % each, last + 1, each)
             return [(10.0**power, f"10{str(power).translate(_RAISED)}") for power in powers]
+        if self.whole:
+            step = max(1.0, _round_up((self.high - self.low) / about))
+            every = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+            return [(k * step, label(k * step, step)) for k in every]
         first = last = 0
         while last - first < 2:  # one or two ticks would leave the scale open
             step = _round_up((self.high - self.low) / about)

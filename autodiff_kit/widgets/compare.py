@@ -19,13 +19,13 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.difference import Branch, branches, difference, mark_lines
 from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, words
 from autodiff_kit.view.values import number
-from autodiff_kit.view.words import listed, sentence
+from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.arguments import Arguments, text_around
 from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
-from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, seconds_or_why
+from autodiff_kit.widgets.measuring import MOST, compared, kept_bytes, micro, seconds_or_why
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["Compare"]
@@ -101,6 +101,7 @@ class Compare(FunctionLab):
         self.seconds: dict[str, float] = {}
         self.times_as_fast = 0.0
         again = ipywidgets.Button(description="trace again, at these values")
+        again.layout.width = "auto"
         again.on_click(self._trace_again)
         arguments = Arguments(function, examples)
         title = f"{name_of(function)}: dynamic and static"
@@ -254,7 +255,7 @@ class Compare(FunctionLab):
             tensors = isinstance(right, Tensor), isinstance(replayed, Tensor)
             agrees = same_answer(right, replayed) if all(tensors) else not any(tensors)
             texts = [x if isinstance(x, str) else _shown(x) for x in (right, replayed)]
-            rows.append([number(step), *texts, "" if agrees else "wrong"])
+            rows.append([spoken(number(step)), *texts, "" if agrees else "wrong"])
             looks.append("" if agrees else "wrong")
         return [table(f"At other values of {name}", rows, looks)]
 
@@ -298,8 +299,9 @@ class Compare(FunctionLab):
         what = "Forward and backward" if backward else "Forward"
         dynamic_time, static_time = (micro(self.seconds[name]) for name in ("dynamic", "static"))
         self._time.value = (
-            f"{what}: dynamic {dynamic_time}, static {static_time}, {self.times_as_fast:.1f} times "
-            f"as fast: measured just now, on this machine; medians of up to {MOST} timings."
+            f"{what}: dynamic {dynamic_time}, static {static_time}, "
+            f"{compared(self.seconds['static'], self.seconds['dynamic'])}: measured just now, on "
+            f"this machine; medians of up to {MOST} timings."
         )
 
 

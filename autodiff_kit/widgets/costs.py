@@ -21,7 +21,7 @@ from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import Examined, contents, copy_of, examined
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.measuring import MOST, micro, most_kept, seconds_or_why
+from autodiff_kit.widgets.measuring import MOST, compared, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
@@ -77,6 +77,7 @@ class Costs(Lab):
         self.kept: dict[str, list[int]] = {}
         self.seconds: dict[str, list[float]] = {}
         self.times = Canvas()
+        self.times.layout.margin = "8px 0 0"
         again = ipywidgets.Button(description="measure again")
         again.on_click(lambda _: self.refresh())
         super().__init__({"measure again": again}, title="What it costs", extra=[self.times])
@@ -122,7 +123,7 @@ class Costs(Lab):
 
     def _time(self, name: str, i: int) -> str:
         first, mine = self.seconds[self._ways[0][0]][i], self.seconds[name][i]
-        ratio = "" if name == self._ways[0][0] else f", {first / mine:.1f} times as fast"
+        ratio = "" if name == self._ways[0][0] else f", {compared(mine, first)}"
         return micro(mine) + ratio
 
     def _table(self, heading: str, cell: Callable[[str, int], str]) -> Any:
@@ -133,7 +134,9 @@ class Costs(Lab):
     def _said(self, name: str, counts: Sequence[_Counts]) -> str:
         nodes, kept = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
         told = " or ".join(f"{n:,}" for n in nodes)
-        said = f"{name}: {told} node{'s' * (nodes != [1])}, saving {', '.join(kept)}"
+        said = (
+            f"{name}: {told} node{'s' * (nodes != [1])}, saving {' or '.join(dict.fromkeys(kept))}"
+        )
         said = f"{name}: no nodes" if nodes == [0] else said
         if all(one.value is None for one in counts):
             said += "; it returned None"

@@ -428,7 +428,7 @@ class Descent(Plotted):
             up = Scale(*seen_range(values), 0, 0)
         up = Scale(up.low, up.high, top + 100, top + 8, up.log)
         count = max(len(path.values) - 1, 1)
-        across = Scale(0.0, float(count), LEFT, RIGHT)
+        across = Scale(0.0, float(count), LEFT, RIGHT, whole=True)
         plot = Plot(across, up, x_label="step", y_label="value")
         plot.curve(range(len(path.values)), path.values, "path")
         plot.dots([(float(k), v) for k, v in enumerate(path.values)], radius=2.0)

@@ -237,7 +237,8 @@ class GradMode(FunctionLab):
         said = sentence(", ".join(parts) or "As written")
         said = said[:1].upper() + said[1:]
         said += " " + self._measured().replace("\n", " ")
-        return said if not self.error else f"{said} {self.error.splitlines()[0]}."
+        first = self.error.split("\n")[0].split(". ")[0]  # all of it stands beside the code
+        return f"{said} {sentence(first)}" if self.error else said
 
     def _measure(self, function: Any, written: Any, switched: bool, has_effects: bool) -> None:
         """Time both versions; shown live and nowhere else, as it is another time every time."""

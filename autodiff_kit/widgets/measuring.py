@@ -23,6 +23,7 @@ from autodiff_kit.widgets.running import fresh_grads, run
 
 __all__ = [
     "MOST",
+    "compared",
     "kept_bytes",
     "micro",
     "most_kept",
@@ -127,6 +128,18 @@ def micro(seconds: float) -> str:
     """Return a time in words: ``"52.1 µs"``."""
     micro = seconds * 1e6
     return f"{micro:.3g} µs" if micro < 1000 else f"{micro / 1000:.3g} ms"
+
+
+def compared(seconds: float, other: float) -> str:
+    """Return how a time compares with another one: ``"1.2 times as fast"``.
+
+    Examples
+    --------
+    >>> compared(0.2, 0.5), compared(500.0, 1.0)
+    ('2.5 times as fast', '500 times as long')
+    """
+    ratio, words = (other / seconds, "fast") if seconds <= other else (seconds / other, "long")
+    return f"{ratio:,.1f} times as {words}" if ratio < 9.95 else f"{ratio:,.0f} times as {words}"
 
 
 def kept_bytes(memory: Memory) -> int:

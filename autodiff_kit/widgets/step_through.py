@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
 from autodiff_kit.widgets.function_lab import FunctionLab
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, ran, run
+from autodiff_kit.widgets.running import Refused, described, fresh_grads, name_of, ran, run
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepThrough"]
@@ -74,15 +75,18 @@ class StepThrough(FunctionLab):
     ) -> None:
         self.recording = Recording()
         self._below = ipywidgets.VBox()
+        self._note = ipywidgets.HTML()
         title = f"Step through {name_of(function)}"
         arguments = Arguments(function, examples)
-        super().__init__(function, arguments, {}, then=then, title=title, extra=[self._below])
+        super().__init__(
+            function, arguments, {}, then=then, title=title, extra=[self._below, self._note]
+        )
         self.set_trait("children", [it for it in self.children if it is not self.canvas])
 
     def draw(self) -> None:
         """Run the function forward and backward, and show the run in the Stepper."""
         self._is_partial = False
-        values, value, recording, failed = self._arguments.settled(
+        values, value, recording, failed, went_back = self._arguments.settled(
             self._once, lambda run: run.error is not None or not _has_run(run.recording)
         )
         if not _has_run(recording):
@@ -93,6 +97,8 @@ class StepThrough(FunctionLab):
             self._below.children = (self.stepper,)
         else:
             self.stepper.show(self.recording)
+        self._note.value = escape(self._no_backward(value) * (not went_back and failed is None))
+        self._note.layout.display = "" if self._note.value else "none"
         turned = self._arguments.words(values)
         self.canvas.caption = f"{self.stepper!r}{', at ' * bool(turned)}{turned}"
         if failed is not None:
@@ -104,13 +110,17 @@ class StepThrough(FunctionLab):
         call = _Call(self._function, self._arguments, values)
         recordings: list[Recording] = []
 
+        went_back = False
+
         def forward_and_backward() -> None:
+            nonlocal went_back
             with record() as recording, fresh_grads() as grads:
                 recordings.append(recording)
                 with self._arguments.watching():
                     call.forward()
                 if not grads.went_back:
                     call.backward()
+                went_back = grads.went_back
 
         failed: Exception | None = None
         try:
@@ -119,7 +129,21 @@ class StepThrough(FunctionLab):
             raise
         except Exception as error:
             failed = error
-        return _Run(values, call.value, recordings[0], failed)
+        return _Run(values, call.value, recordings[0], failed, went_back)
+
+    def _no_backward(self, value: Any) -> str:
+        """Say why no backward pass was run; ``""`` if the lab has run one."""
+        if _has_gradient(value):
+            return ""
+        what = described(value)
+        if isinstance(value, Tensor):
+            what = f"a tensor of shape {list(value.shape)}"
+            if not value.requires_grad:
+                what = "a tensor that does not require a gradient"
+        return (
+            f"{name_of(self._function)} returned {what}, so no backward pass was run: that begins "
+            "at one number that requires a gradient."
+        )
 
     def tell(self, message: str) -> None:
         """Say what went wrong, and which run the Stepper shows then."""
@@ -153,6 +177,7 @@ class _Run(NamedTuple):
     value: Any
     recording: Recording
     error: Exception | None
+    went_back: bool
 
 
 def _has_run(recording: Recording) -> bool:
@@ -186,12 +211,17 @@ class _Call:
     def backward(self) -> None:
         """Run backward on what it returned, if it is one number that requires a gradient."""
         value = self._space[self._result]
-        if isinstance(value, Tensor) and value.requires_grad and value.numel() == 1:
+        if _has_gradient(value):
             self._do(f"{self._result}.backward()", "the backward pass")
 
     def _do(self, text: str, file: str) -> None:
         linecache.cache[file] = len(text), None, [text + "\n"], file
         exec(compile(text, file, "exec"), self._space)
+
+
+def _has_gradient(value: Any) -> bool:
+    """Return whether backward can begin there without a gradient that is given."""
+    return isinstance(value, Tensor) and value.requires_grad and value.numel() == 1
 
 
 def _is_short(value: Any) -> bool:

@@ -326,7 +326,7 @@ class GradientFlow(Plotted):
         named = [drawn[k] for k in _evenly(len(drawn), NAMED)] or [0]
         room = min(max(len(names[i]) for i in named), 18) * 7.2 + 12
         up = self._up(shown, 270.0, 18.0)
-        across = Scale(0.0, float(max(steps - 1, 1)), LEFT, RIGHT - room)
+        across = Scale(0.0, float(max(steps - 1, 1)), LEFT, RIGHT - room, whole=True)
         lines, ends = self._lines(shown, across, up)
         plot = Plot(across, up, x_label="step", y_label="size of gradient", under=lines)
         plot.level(self._limits[0], "below: vanishing", below=True)
@@ -549,7 +549,7 @@ class GradientHistogram(Plotted):
         highest = max(int(counts.max()), 1)
         log = self.controls["log"].value
         top = 10.0 ** math.ceil(math.log10(highest) + 0.05) if log else highest * 1.06
-        up = Scale(0.7 if log else 0.0, top, 270.0, 20.0, log)
+        up = Scale(0.7 if log else 0.0, top, 270.0, 20.0, log, whole=True)
         room = 0.03 * (edges[-1] - edges[0])
         across = Scale(float(edges[0] - room), float(edges[-1] + room), LEFT, RIGHT)
         plot = Plot(across, up, x_label="value in .grad", y_label="how many")

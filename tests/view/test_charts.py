@@ -264,3 +264,12 @@ def test_the_words_of_a_level_stay_between_the_axes(value: float, below: bool) -
 
     (row,) = re.findall(r'y="([\d.]+)" text-anchor="start">the limit<', plot.svg())
     assert 20 + 9 < float(row) < 220  # letters are 9 px high
+
+
+@pytest.mark.parametrize(
+    ("high", "words"), [(1.06, "0 1"), (2.1, "0 1 2"), (12.0, "0 2 4 6 8 10 12")]
+)
+def test_between_integers_there_is_no_tick(high: float, words: str) -> None:
+    scale = Scale(0.0, high, 0.0, 100.0, whole=True)
+
+    assert [text for _, text in scale.ticks(10)] == words.split()

@@ -1,5 +1,6 @@
 """Two runs over each other: what is the same node, what came, what went, and which way it went."""
 
+import html
 import re
 
 import pytest
@@ -159,9 +160,25 @@ def test_source_is_written_as_it_is():
     assert "→\u00a0True" in panel.body
 
 
-def test_long_lines_are_cut_and_never_reach_into_the_next_panel():
-    panel = listing("Code", [Line(1, "x = " + "1 + " * 60 + "1")])
+@pytest.mark.parametrize("text", ["    x = " + "1 + " * 40 + "1", "x" * 90, " " * 50 + "y" * 90])
+def test_long_lines_go_on_in_the_next_row_and_never_reach_into_the_next_panel(text):
+    at = len(text) - 3
+    panel = listing("Code", [Line(1, text, lit=[(at, at + 3)]), Line(2, "end")])
 
+    inside = re.search('class="adk-code"[^>]*>(.*?)</text>', panel.body)[1]
+    shown = html.unescape(re.sub("<[^>]*>", "", inside)).replace("\u00a0", " ")
+    assert shown.replace(" ", "") == text.replace(" ", "")
+    assert '"adk-lit">' + text[at:].replace(" ", "\u00a0") + "<" in panel.body
+    assert panel.width < 560
+    rows = 1 + panel.body.count("dy=")
+    assert panel.height == (rows + 1) * 20 + 4  # and a row for the line that follows
+    assert f'y="{rows * 20 + 15}"' in panel.body
+
+
+def test_lines_that_would_take_many_rows_are_cut():
+    panel = listing("Code", [Line(1, "x = " + "1 + " * 600 + "1")])
+
+    assert panel.body.count("dy=") == 3
     assert "…" in panel.body
     assert panel.width < 560
 

@@ -1,5 +1,6 @@
 """The costs lab: what is counted is exact, and what is timed stays out of the still picture."""
 
+import re
 from typing import Any
 
 import pytest
@@ -78,7 +79,7 @@ def test_every_way_is_timed_with_every_input_and_the_picture_is_the_same_every_t
     assert [len(times) for times in labs[0].seconds.values()] == [2, 2]
     assert "times" in labs[0].times.svg
     assert labs[0].still() == labs[1].still()
-    words = "one: 1 node, saving 4 bytes, 40 bytes. other: 1 node, saving 4 bytes, 40 bytes."
+    words = "one: 1 node, saving 4 bytes or 40 bytes. other: 1 node, saving 4 bytes or 40 bytes."
     assert repr(labs[0]) == repr(labs[1]) == f"Costs({words})"
 
 
@@ -150,3 +151,15 @@ def test_a_function_that_returns_nothing_is_said_to() -> None:
         "nothing: no nodes; it returned None, and no operation on tensors was seen. "
         "forgets: 1 node, saving 12 bytes; it returned None."
     )
+
+
+def test_a_way_that_takes_longer_is_not_0_times_as_fast() -> None:
+    def slow(x: Any) -> Any:
+        for _ in range(200):
+            x = x * 1
+        return x
+
+    lab = Costs([torch.ones(3, requires_grad=True)], quick=torch.sin, slow=slow)
+
+    assert re.search(r"\d+\u00a0times\u00a0as\u00a0long<", lab.times.svg)
+    assert "0.0" not in lab.times.svg

@@ -180,3 +180,15 @@ def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsy
 
     assert "this function prints" in seen._time.value
     assert capsys.readouterr().out == "here\n" * 3
+
+
+def test_the_line_of_words_holds_the_first_sentence_of_an_error_and_no_more():
+    def f(w=1.0):
+        z = w.exp()
+        z.mul_(3)
+        return z
+
+    lab = GradMode(f)
+
+    assert lab.canvas.caption.endswith("is at version 1; expected version 0 instead.")
+    assert "Hint" in lab.error

@@ -157,3 +157,17 @@ def test_names_of_arguments_do_not_clash_with_those_of_the_lines_around():
     lab = StepThrough(loss, y=leaf())
 
     assert lab.recording.sources[0]["text"].strip() == "result = loss(y=y)"
+
+
+def test_it_is_said_why_no_backward_pass_was_run():
+    def said(function):
+        lab = StepThrough(function, x=2.0)
+        return lab._note.value
+
+    assert said(lambda x: x * 2) == ""
+    assert said(lambda x: (x * 2, x * 3)).startswith(
+        "the lambda returned a tuple of 2 items, so no"
+    )
+    assert "returned a tensor of shape [3]" in said(lambda x: x * torch.ones(3))
+    assert "a tensor that does not require a gradient" in said(lambda x: (x * 2).detach())
+    assert said(lambda x: (x * 2).backward()) == ""
