@@ -199,7 +199,8 @@ def _code(text: str, lit: Sequence[tuple[int, int]]) -> tuple[str, list[float]]:
     """Return a source line in rows, and where each ends in pixels; long ones break at a space."""
     indent = len(text) - len(text.lstrip())
     deep = min(indent + 4, LONGEST // 2)
-    start, code, ends = 0, "", []
+    start, code = 0, ""
+    ends: list[float] = []
     while not ends or start < len(text):
         room = LONGEST - deep * bool(ends)
         end = min(start + room, len(text))
