@@ -29,7 +29,7 @@ from autodiff_kit.grading.exercise import (
     defined,
     grade_code,
 )
-from autodiff_kit.grading.notebook import binding, read_by
+from autodiff_kit.grading.notebook import binding, read_by, redefined
 from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Work
 
 __all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
@@ -46,11 +46,16 @@ class Feedback:
     result : Result
     hint : str, optional
         How to ask for a hint here; the default is how a notebook asks.
+    changed : sequence of str
+        Which of the given functions and classes the learner has changed.
     """
 
-    def __init__(self, exercise: Exercise, result: Result, hint: str = "") -> None:
+    def __init__(
+        self, exercise: Exercise, result: Result, hint: str = "", changed: Sequence[str] = ()
+    ) -> None:
         self.exercise = exercise
         self.result = result
+        self.changed = changed
         self._hint = hint or f'hint("{exercise.id}")'
 
     @property
@@ -74,7 +79,7 @@ class Feedback:
             if row.status not in ("right", NOT_ATTEMPTED):
                 lines = "<br>".join(map(_inline, row.text.splitlines()))
                 parts.append(f"<blockquote>{lines}</blockquote>{self._picture(row)}")
-        parts += [f"<p>{html.escape(line)}</p>" for line in self._last_line()]
+        parts += [f"<p>{_inline(line)}</p>" for line in self._last_line()]
         return f'<div class="adk-feedback">{"".join(parts)}</div>'
 
     def _headline(self) -> str:
@@ -83,16 +88,28 @@ class Feedback:
             return f"{self.exercise.id}: not attempted yet"
         return f"{self.exercise.id}: {points} with the inputs drawn now"
 
+    @property
+    def given(self) -> list[str]:
+        """What is to be said of changes to the given code: one line, or none."""
+        if not self.changed:
+            return []
+        names = " and ".join(f"`{name}`" for name in self.changed)
+        return [
+            f"You changed {names} in the given code. Your change is not used: every check and the "
+            "grade run the given code as it was."
+        ]
+
     def _last_line(self) -> list[str]:
         if self.passed:
             return [
+                *self.given,
                 "Visible checks passed; the grade uses other inputs.",
                 "To hand it in: save the notebook, then, in a terminal (File > New > Terminal): "
                 f"autodiff-kit submit {self.exercise.id}",
             ]
         if self.exercise.hints:
-            return [f"One hint at a time: {self._hint}"]
-        return []
+            return [*self.given, f"One hint at a time: {self._hint}"]
+        return self.given
 
     def _picture(self, row: Row) -> str:
         """Draw the example of the first check that failed, if that check can."""
@@ -144,10 +161,12 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
         If there is no such exercise.
     """
     exercise = (course or _course()).exercise(key)
-    code = code_in(sys._getframe(1).f_globals, exercise)
+    namespace = sys._getframe(1).f_globals
+    code = code_in(namespace, exercise)
     # A browser has no processes; there this check is the learner's own, and no grade comes of it.
     runner = InProcess() if sys.platform == "emscripten" else Level0()
-    return Feedback(exercise, grade_code(exercise, code, runner, secrets.randbelow(2**32)))
+    result = grade_code(exercise, code, runner, secrets.randbelow(2**32))
+    return Feedback(exercise, result, changed=redefined(exercise.given, _history(namespace)))
 
 
 def hint(key: str, *, course: Course | None = None) -> Words:
@@ -223,8 +242,7 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
     str - for each name that is asked for the newest cell that defines it, in the order they ran;
     and so for the names that these cells read: helpers and imports in cells of their own.
     """
-    cells = namespace.get("In")
-    history = [str(cell) for cell in cells] if isinstance(cells, list) else []
+    history = _history(namespace)
     wanted = [name for step in exercise.steps for name in step.names]
     chosen: set[int] = set()
     loose: list[str] = []
@@ -247,6 +265,12 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
                 chosen.add(found[-1])
                 waiting.append(history[found[-1]])
     return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(chosen)), *loose])
+
+
+def _history(namespace: Mapping[str, Any]) -> list[str]:
+    """Return the cells that were run, in their order."""
+    cells = namespace.get("In")
+    return [str(cell) for cell in cells] if isinstance(cells, list) else []
 
 
 class _Here:

@@ -27,8 +27,8 @@ import autodiff_kit
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import NOT_ATTEMPTED, Exercise, ExerciseError, grade_code
 from autodiff_kit.grading.feedback import Feedback
-from autodiff_kit.grading.notebook import Unreadable
-from autodiff_kit.grading.places import EXERCISES, is_begun, place_of, places, shown
+from autodiff_kit.grading.notebook import Unreadable, redefined
+from autodiff_kit.grading.places import EXERCISES, code_of, is_begun, place_of, places, shown
 from autodiff_kit.grading.worker import Level0, Work
 
 __all__ = ["LEARNER", "for_lessons"]
@@ -203,11 +203,17 @@ def check(key: str, folder: Path | None) -> None:
 def _tried(exercise: Exercise, path: Path) -> Feedback:
     """Run the learner's work on inputs drawn now, as it is in the file."""
     try:
-        work = Work(path.read_bytes(), path.suffix)
+        data = path.read_bytes()
+        work = Work(data, path.suffix)
         result = grade_code(exercise, work, Level0(), secrets.randbelow(2**32))
     except (Unreadable, OSError) as error:
         raise click.ClickException(f"{path}: {error}") from error
-    return Feedback(exercise, result, hint=f"autodiff-kit hint {exercise.id}")
+    try:
+        sources = code_of(data) if path.suffix == ".ipynb" else [data.decode()]
+    except (ValueError, KeyError, TypeError):  # what was said of the file is enough
+        sources = []
+    changed = redefined(exercise.given, sources)
+    return Feedback(exercise, result, f"autodiff-kit hint {exercise.id}", changed)
 
 
 def _keep_points(folder: Path, exercise: Exercise, feedback: Feedback) -> None:
@@ -332,6 +338,7 @@ def _summary(feedback: Feedback) -> Iterator[str]:
             yield f"  {row.step}: not attempted (0 of {row.max:g} points)"
         elif row.points < row.max:
             yield f"  {row.step}: {row.points:g} of {row.max:g} points; see autodiff-kit check"
+    yield from feedback.given
 
 
 def _ask(exercise: Exercise, is_untouched: bool) -> None:

@@ -15,7 +15,7 @@ import itertools
 import json
 import re
 import symtable
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ __all__ = [
     "defined",
     "lines_of",
     "read_by",
+    "redefined",
     "worked_on",
 ]
 
@@ -153,6 +154,23 @@ def bound_by(cell: Cell | ast.stmt) -> set[str]:
             names.add(part.id)
         waiting += ast.iter_child_nodes(part)
     return names
+
+
+def redefined(given: str, sources: Iterable[str]) -> list[str]:
+    """Return the functions and classes of a code that were defined last in another way."""
+    wanted = _definitions(given)
+    last = dict(wanted)
+    for source in sources:
+        last |= {name: text for name, text in _definitions(source).items() if name in wanted}
+    return [name for name in wanted if last[name] != wanted[name]]
+
+
+def _definitions(source: str) -> dict[str, str]:
+    tree = _parsed(source).tree
+    parts = (
+        p for p in (tree.body if tree else ()) if isinstance(p, ast.FunctionDef | ast.ClassDef)
+    )
+    return {part.name: ast.dump(part) for part in parts}
 
 
 def read_by(code: str) -> set[str]:

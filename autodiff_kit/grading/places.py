@@ -16,7 +16,7 @@ import click
 
 from autodiff_kit.files import written_whole
 
-__all__ = ["EXERCISES", "is_begun", "place_of", "places", "remember", "shown"]
+__all__ = ["EXERCISES", "code_of", "is_begun", "place_of", "places", "remember", "shown"]
 
 EXERCISES = "autodiff-kit-exercises"
 LESSONS = "autodiff-kit-lessons"
@@ -68,14 +68,15 @@ def is_begun(name: str, released: bytes, place: Path) -> bool:
     if (place / f"{name}.py").is_file():
         return True
     try:
-        return _code(released) != _code((place / f"{name}.ipynb").read_bytes())
+        return code_of(released) != code_of((place / f"{name}.ipynb").read_bytes())
     except FileNotFoundError:
         return False
     except (OSError, ValueError, KeyError, TypeError):
         return True  # what cannot be read was not handed out like this
 
 
-def _code(notebook: bytes) -> list[str]:
+def code_of(notebook: bytes) -> list[str]:
+    """Return the sources of a notebook's code cells, the given ones and the learner's."""
     cells = json.loads(notebook)["cells"]
     sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     return [source for source in sources if source.strip()]

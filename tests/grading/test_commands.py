@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autodiff_kit.cli import cli
-from autodiff_kit.grading import commands, learner, sandbox
+from autodiff_kit.grading import commands, feedback, learner, sandbox
+from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.sandbox import Finding, Walls
 from tests.grading import tiny
 
@@ -490,6 +491,26 @@ def test_submit_packs_the_work_with_its_hash_and_the_grader_takes_it(begun: Path
     assert receipt["sha256"] in said
     assert "1 graded now" in result.output
     assert "3 of 3" in run("show", "ada").output
+
+
+def test_a_change_of_the_given_code_is_told_once_by_check_and_submit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exercise = open_course().exercise("03.order")
+    changed = exercise.given.replace("self.inputs = inputs", "self.inputs = list(inputs)")
+    cells = ((changed, {"grade_id": "e03-given", "locked": True}), exercise.solution)
+    (tmp_path / f"{exercise.name}.ipynb").write_bytes(tiny.notebook(*cells))
+    shell = {"In": [exercise.given, changed, exercise.solution], "check": feedback.check}
+
+    said = [run(command, "03.order", "--folder", ".").output for command in ("check", "submit")]
+    exec("shown = check('03.order')", shell)
+
+    for text in (*said, repr(shell["shown"]), shell["shown"]._repr_html_()):
+        assert text.count("Your change is not used") == 1
+    assert "You changed `Node` in the given code." in said[0]
+    unchanged = feedback.Feedback(exercise, shell["shown"].result)
+    assert "You changed" not in repr(unchanged)
 
 
 def test_submit_says_what_it_is_worth_and_where_the_file_goes(begun: Path) -> None:
