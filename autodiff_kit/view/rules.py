@@ -200,7 +200,9 @@ class _Decided(ast.NodeTransformer):
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return not self.value(test.operand)
         if isinstance(test, ast.Name) and test.id in self.parameters:
-            return ast.literal_eval(self.parameters[test.id])
+            text = self.parameters[test.id]
+            is_word = text.isidentifier() and text not in ("None", "True", "False")
+            return text if is_word else ast.literal_eval(text)
         return ast.literal_eval(test)
 
 

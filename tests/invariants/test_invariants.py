@@ -431,7 +431,7 @@ TITLES = {
         "h = lstm(torch.ones(2, 1, 2))[1][0]",
         "c = lstm(torch.ones(2, 1, 2))[1][1]",
     ],
-    "a gated recurrent cell": ["h2 = cell(torch.ones(1, 2), h)", "h3.sum()"],
+    "a gated recurrent cell": ["h2 = cell(torch.ones(1, 2), h)", "out = h3.sum()"],
     "a dictionary comprehension of weights": ['w["a"] * x', 'out = w["a"] * x + w["b"]'],
     "entries of a dictionary that change": ['cache["y"] = cache["y"] + cache["x"]'],
     "a gradient's graph through cross entropy": ["-1. * one_hot((1,)) / len((1,))", "g ** 2"],
