@@ -1,28 +1,23 @@
 """Optimizers: what to do with the gradients once backward has left them in ``.grad``.
 
 After reading this package you know that a step of training is a line of arithmetic per parameter.
-Read first: ``algorithms.py``.
+Read first: ``sgd.py``.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.optim import lr_scheduler as lr_scheduler
-from autodiff_kit.optim.algorithms import (
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    NAdam,
-    RAdam,
-    RMSprop,
-)
+from autodiff_kit.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from autodiff_kit.optim.optimizer import Optimizer
+from autodiff_kit.optim.rmsprop import Adadelta, Adagrad, RMSprop
+from autodiff_kit.optim.sgd import SGD
 from autodiff_kit.outside import absent
+
+if TYPE_CHECKING:
+    from autodiff_kit.optim.lbfgs import LBFGS
 
 __all__ = ["LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
 __all__ += ["RAdam", "RMSprop", "lr_scheduler"]

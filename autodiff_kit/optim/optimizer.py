@@ -1,7 +1,7 @@
 """What all optimizers have in common: groups of parameters, their options, and what is remembered.
 
 After reading this file you know that an optimizer holds the parameters themselves, changes them in
-place, and so need not be told when they do. Read next: ``algorithms.py``.
+place, and so need not be told when they do. Read next: ``sgd.py``.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import enable_grad
-from autodiff_kit.core.base import INFERENCE
+from autodiff_kit.core.base import INFERENCE, wrap
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.versions import note_change
+from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import clear_grad, type_name
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views
 
-__all__ = ["InPlace", "Optimizer"]
+__all__ = ["Betas", "Group", "InPlace", "Optimizer", "Params", "Rate", "begin", "count_step"]
 
 Array = np.ndarray[Any, Any]
+Params = Iterable[Any]  # tensors, pairs (name, tensor), or groups: see Optimizer
+Rate = float | Tensor
+Betas = tuple[float, float]
+Group = dict[str, Any]
 
 
 class Optimizer:
@@ -219,3 +224,18 @@ class InPlace(Optimizer):
     def _update(self, group: dict[str, Any], param: Tensor, x: Array, g: Array) -> None:
         """Change ``x``, the memory of a parameter, by its gradient ``g``, which is left alone."""
         raise NotImplementedError
+
+
+def begin(state: dict[str, Any], x: Array, *names: str, value: float = 0) -> None:
+    """Begin to remember: a count of steps, and for each name a tensor of the shape of ``x``."""
+    count = np.zeros((), "float64" if get_default_dtype() is float64 else "float32")
+    state["step"] = wrap(count)
+    for name in names:
+        state[name] = wrap(np.full_like(x, value))
+
+
+def count_step(state: dict[str, Any]) -> float:
+    """Count a step and return its number."""
+    count = share(state["step"])
+    count += 1
+    return float(count)
