@@ -191,7 +191,7 @@ def _head(kind: str, edge: str, seen: str, tip: Point, tail: Point, more: str = 
     (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
     points = "L".join(f"{pixels(x)} {pixels(y)}" for x, y in ((lx, ly), tip, (rx, ry)))
     plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ""
-    return f'<path class="{kind}{seen}" data-edge-label="{edge}"{plain}{more} d="{points}"/>'
+    return f'<path class="{kind}{seen}" data-edge-label="{edge}"{plain}{more} d="M{points}"/>'
 
 
 def _wings(tip: Point, tail: Point, long: float, wide: float) -> tuple[Point, Point]:
