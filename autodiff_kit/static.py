@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kit.autograd.engine import unbroadcast
+from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
@@ -289,6 +289,11 @@ def _needed(steps: list[_Step], outputs: set[int]) -> list[_Step]:
     return steps_needed[::-1]
 
 
+def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the copies that broadcasting has made of an input of this shape."""
+    return ops.sum_to(g, shape=shape)
+
+
 class _Compiler:
     """Puts the text of the replayed program together: Python without a question in it."""
 
@@ -297,7 +302,7 @@ class _Compiler:
         self._arguments = [*range(len(trace.examples)), *map(trace.number_of, trace.outside)]
         self._wanted = {i for i, example in enumerate(trace.examples) if example.requires_grad}
         self._inputs = sorted(self._wanted)
-        self._names: dict[str, Any] = {"unbroadcast": unbroadcast}
+        self._names: dict[str, Any] = {"unbroadcast": _unbroadcast}
         self._names |= {f"v{number}": array for number, array in trace.constants.items()}
         self.text = ""
 
@@ -361,7 +366,7 @@ class _Compiler:
                 contribution = local.mode.quietly(eval, call, self._names, values)
                 shape = np.shape(self._values[number])
                 if contribution.shape != shape:
-                    contribution = unbroadcast(contribution, shape)
+                    contribution = _unbroadcast(contribution, shape)
                     call = f"unbroadcast({call}, {shape})"
                 before = f"g{number} + " if number in gradients else ""
                 lines.append(f"g{number} = {before}{call}")

@@ -32,7 +32,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.views import set_grad
 
-__all__ = ["Task", "accumulate", "add_to_grad", "showing"]
+__all__ = ["Task", "add_to_grad", "showing"]
 
 
 class Task:
@@ -134,6 +134,31 @@ class Task:
         self.calls_hooks()  # once more: a hook may have begun a pass of its own
         return g
 
+    @staticmethod
+    def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
+        """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
+        if isinstance(node, Nowhere):
+            return
+        leaf = node.variable
+        observer = local.mode.observer
+        if leaf._node is not node:
+            if not leaf.is_leaf:
+                raise error("autograd.leaf_inside")
+            if not leaf.requires_grad:
+                g = None  # but hooks are called
+        if g is not None:
+            add_to_grad(leaf, g, create_graph)
+        if node.hooks is not None:
+            for hook in tuple(node.hooks.on_accumulated.values()):
+                result = hook(leaf)
+                if result is not None:
+                    refuse_result(result)
+        if observer is not None and g is not None:
+            observer.accumulated(node, leaf, g, leaf._grad)
+        if node.hooks is not None:
+            for posthook in tuple(node.hooks.after_rules.values()):
+                posthook((), (as_seen(g),))
+
 
 @contextmanager
 def showing(given: Sequence[tuple[Value, TensorBase]]) -> Iterator[None]:
@@ -143,31 +168,6 @@ def showing(given: Sequence[tuple[Value, TensorBase]]) -> Iterator[None]:
         yield
     finally:
         running.given = before
-
-
-def accumulate(node: AccumulateGrad, g: Value, create_graph: bool) -> None:
-    """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
-    if isinstance(node, Nowhere):
-        return
-    leaf = node.variable
-    observer = local.mode.observer
-    if leaf._node is not node:
-        if not leaf.is_leaf:
-            raise error("autograd.leaf_inside")
-        if not leaf.requires_grad:
-            g = None  # but hooks are called
-    if g is not None:
-        add_to_grad(leaf, g, create_graph)
-    if node.hooks is not None:
-        for hook in tuple(node.hooks.on_accumulated.values()):
-            result = hook(leaf)
-            if result is not None:
-                refuse_result(result)
-    if observer is not None and g is not None:
-        observer.accumulated(node, leaf, g, leaf._grad)
-    if node.hooks is not None:
-        for posthook in tuple(node.hooks.after_rules.values()):
-            posthook((), (as_seen(g),))
 
 
 def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:

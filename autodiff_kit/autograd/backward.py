@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.accumulate import showing
-from autodiff_kit.autograd.engine import run_backward, unbroadcast
+from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import gradient_of, share
@@ -22,6 +22,7 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.core.view_nodes import Nowhere, note_view
 from autodiff_kit.errors import error
+from autodiff_kit.ops import sum_to
 from autodiff_kit.views import node_of
 
 __all__ = ["backward", "grad"]
@@ -232,7 +233,7 @@ def _roots(
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
         seed = g if create_graph else own
         if node.shape not in (None, array.shape):  # x.data = ... has changed the size
-            seed = unbroadcast(seed, shape=node.shape)
+            seed = sum_to(seed, shape=node.shape)
         roots.append((node, seed))
     return roots
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from autodiff_kit.autograd.accumulate import Task, accumulate
+from autodiff_kit.autograd.accumulate import Task
 from autodiff_kit.core.base import last_change, wrap
 from autodiff_kit.core.hooks import Hooks
 from autodiff_kit.core.mode import NO_WARNINGS, NUMPY_WARNINGS, local
@@ -26,7 +26,7 @@ from autodiff_kit.core.op import ACCUMULATE, RELEASED, Value
 from autodiff_kit.core.specialise import specialise
 from autodiff_kit.ops import sum_to
 
-__all__ = ["form_of", "run", "run_backward", "unbroadcast"]
+__all__ = ["form_of", "run", "run_backward"]
 
 
 def run_backward(
@@ -37,32 +37,21 @@ def run_backward(
     inputs: Sequence[Node] | None = None,
     accumulates: bool = True,
 ) -> dict[Node, Value]:
-    """Carry cotangents from the roots back through the graph.
+    """Carry cotangents from the roots, each given with its own, back through the graph.
 
     A node is ready when all contributions to it have arrived; of those that are ready, leaves come
     first and then the newest node.
 
     Parameters
     ----------
-    roots : sequence of (Node, Value)
-        Where to start, each with a cotangent of the node's shape.
     retain_graph : bool
         Keep saved values, so that the graph can be used again.
     create_graph : bool
         Compute with Tensors and record that, so that gradients can be differentiated again.
     inputs : sequence of Node, optional
-        Only nodes that lead to these are visited.
+        Only nodes that lead to these are visited, and their cotangents are returned.
     accumulates : bool
-        If not, the cotangents of ``inputs`` are returned instead of accumulated into leaves.
-
-    Returns
-    -------
-    dict from Node to Value - the cotangents of ``inputs``, None for those not reached.
-
-    Raises
-    ------
-    RuntimeError
-        If saved values were released before or changed in place.
+        Whether leaves get a ``.grad``.
 
     Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
     """
@@ -85,24 +74,7 @@ def run_backward(
 
 @cache
 def form_of(*switched: str) -> Callable[..., dict[Node, Value]]:
-    """Return ``run`` for backward passes that set these switches, and none of the others.
-
-    >>> print(form_of().text.split("while queue:")[0])  # what runs for z.backward()
-    def run(roots, retain_graph):
-        waiting = {}
-        queue = []
-        cotangents = {}
-        for root, seed in roots:
-            if root not in waiting:
-                waiting[root] = seed
-                heappush(queue, (-root.number, root))
-            elif seed is not NOTHING:
-                waiting[root] = waiting[root] + seed
-        changed = last_change.number
-        node = roots[0][0]
-        try:
-    <BLANKLINE>
-    """
+    """Return ``run`` for backward passes that set these switches, and none of the others."""
     idle = {"observer": None, "inputs": None, "create_graph": False, "counted": False}
     idle["accumulates"] = True
     return specialise(run, **{name: value for name, value in idle.items() if name not in switched})
@@ -137,8 +109,9 @@ def run(
             waiting[node] = contribution
             if not counted:
                 heappush(queue, (-node.number, node))
-        elif contribution is not NOTHING:
-            waiting[node] = waiting[node] + contribution
+        elif contribution is not None:
+            before = waiting[node]
+            waiting[node] = contribution if before is None else before + contribution
         if counted:
             missing[node] -= 1
             if not missing[node]:
@@ -154,10 +127,9 @@ def run(
             return
         if observer is not None:
             returned = contribution
-        if contribution is None:  # a Function of the learner's own may send nothing
-            contribution = NOTHING
-        elif contribution.shape != edge.shape:
-            contribution = unbroadcast(contribution, shape=edge.shape)
+        # Broadcasting copies an input. Each copy contributes its own cotangent, and these add up.
+        if contribution is not None and contribution.shape != edge.shape:
+            contribution = sum_to(contribution, shape=edge.shape)
             if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
                 raise node.misfit(index, contribution.shape)
         # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it
@@ -165,7 +137,7 @@ def run(
         if (
             accumulates
             and edge.op is ACCUMULATE
-            and edge not in waiting
+            and waiting.get(edge) is None
             and type(contribution) is ndarray
             and (
                 contribution is g
@@ -187,13 +159,11 @@ def run(
     try:
         while queue:
             node = heappop(queue)[2 if counted else 1]
-            g = waiting.pop(node)
-            if g is NOTHING:
-                g = None
+            g = waiting.pop(node)  # None: a Function of the learner's own has returned that
             op = node.op
             if counted:
                 if node.whole is not node:  # one of several outputs, which wait for each other
-                    arrive(node.whole, NOTHING if g is None else node.passed_on(g))
+                    arrive(node.whole, node.passed_on(g))
                     continue
                 is_needed = inputs is None or accumulates or node in task.passing
                 if inputs is not None and is_needed and node in task.targets:
@@ -209,7 +179,7 @@ def run(
             if op is ACCUMULATE:
                 leaf = node._leaf()
                 if counted or leaf is None or leaf._grad is not None or leaf._node is not node:
-                    accumulate(node, g, create_graph)
+                    Task.accumulate(node, g, create_graph)
                     changed = last_change.number  # a hook may have changed the leaf
                 elif g is not None:
                     leaf._grad = node.grad = wrap(g)
@@ -219,7 +189,7 @@ def run(
             if g is None and not op.is_whole:  # then nothing goes on from here
                 for edge in (node.edge0, node.edge1, *node.more):
                     if edge is not None and (useful is None or edge in useful):
-                        arrive(edge, NOTHING)
+                        arrive(edge, None)
             else:
                 out, x, y, rest = (
                     node.rebuilt() if create_graph else (node.out, node.x, node.y, node.rest)
@@ -244,43 +214,9 @@ def run(
             open_ends = [(n, None) for n in (node, *waiting) if n.op is not ACCUMULATE]
             unfinished = Task(open_ends, None, True).count_uses()
             for leaf, g in waiting.items():
-                if leaf.op is ACCUMULATE and leaf not in unfinished and g is not NOTHING:
-                    accumulate(leaf, g, create_graph)
+                if leaf.op is ACCUMULATE and leaf not in unfinished and g is not None:
+                    Task.accumulate(leaf, g, create_graph)
         raise
     if observer is not None:
         observer.backward_finished()
     return cotangents if inputs is None else task.of_inputs(cotangents)
-
-
-class _Nothing:
-    """What waits at a node at which nothing has arrived: added to, it is what arrives."""
-
-    def __add__(self, contribution: Value) -> Value:
-        return contribution.copy() if isinstance(contribution, ndarray) else contribution
-
-
-NOTHING = _Nothing()
-
-
-def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
-    """Sum a cotangent back to the shape its input had before broadcasting.
-
-    Broadcasting copies an input; each copy contributes its own cotangent, and the contributions
-    of copies add up (multivariate chain rule).
-
-    Parameters
-    ----------
-    g : array or Tensor, shape S
-        Cotangent with the shape of the op's output.
-    shape : tuple of int
-        Shape T of the input, and of the result; T broadcasts to S.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unbroadcast(np.ones((2, 3)), (3,))
-    array([2., 2., 2.])
-
-    Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3.
-    """
-    return sum_to(g, shape=shape)

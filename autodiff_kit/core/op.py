@@ -1,17 +1,17 @@
 """What an operation is: a row of the op table.
 
-After reading this file you know what an op is. A declaration (``ops/table.py``) is a plain NumPy
-function and one rule per input; **what a rule asks for by name is what a node saves**, no more.
-That is brought, once, at import, into a positional form, so that reading is by name and running
-by position. Read next: ``node.py``.
+After reading this file you know what an op is: a plain NumPy function, and one rule per input.
+**What a rule asks for by name is what a node saves**, no more. How one is declared is in
+``ops/table.py``. Read next: that, and ``ops/arithmetic.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Protocol
+
+from autodiff_kit.core.positions import place_rule
 
 __all__ = ["ACCUMULATE", "OPS", "RELEASED", "Op", "OpFunction", "Rule", "Value"]
 
@@ -67,7 +67,7 @@ class Op:
     rules : dict from str to Rule
         By the input they differentiate by; inputs without a rule get no gradient.
     rule0, rule1, rules_of_more
-        The same in positional form: ``(g, out, x, y, rest) -> contribution``.
+        The same as the engine calls them, by position: ``(g, out, x, y, rest) -> contribution``.
     rest : list of str
         Names of what rules read besides the output and the first two inputs.
     saves, saves_rest : bool
@@ -75,7 +75,7 @@ class Op:
     is_whole : bool
         Whether a visit always calls all rules, as those of a Function: they are one ``backward``.
 
-    The further options of a declaration, which the class lists, are explained in ``ops/table.py``.
+    What else a declaration may say, listed here, is explained in ``ops/table.py``.
     """
 
     is_whole = several = frees = False
@@ -118,7 +118,7 @@ class Op:
         self.saves = self.saves_rest = self.frees
 
     def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
-        """Bring a rule into positional form and work out what it makes nodes save.
+        """Add the rule for the input ``wrt`` and work out what it makes nodes save.
 
         Raises
         ------
@@ -126,39 +126,22 @@ class Op:
             At import, if the rule is for no input or reads a name that the op does not have.
         """
         rule = Rule(function, tex)
-        shapes = {
-            f"{name}_{what}" for name in self.inputs for what in ("shape", "dtype", "strides")
-        }
-        slots = {"out": "out", **dict(zip(self.inputs, ("x", "y"), strict=False))}
+        aspects = {f"{x}_{of}" for x in self.inputs for of in ("shape", "dtype", "strides")}
+        slots = {"out", *self.inputs[:2]}  # what has a place of its own in a node
         values = {"out", *self.inputs, *self.by_products}
         if self.is_variadic:
-            slots, values = {"index": "rest[-1]"}, set()
-        known = {*values, *slots, *shapes, *self.params}
-        if wrt not in self.inputs or not set(rule.reads) <= known:
+            slots, values = {"index"}, set()
+        readable = {*values, *slots, *aspects, *self.params}
+        if wrt not in self.inputs or not set(rule.reads) <= readable:
             raise TypeError(
                 f"op {self.name!r}: the rule for {wrt!r} reads {rule.reads}; an op's rules are "
-                f"for one of {self.inputs} and may read {sorted(known)}"
+                f"for one of {self.inputs} and may read {sorted(readable)}"
             )
         self.rules[wrt] = rule
-        self.saves = self.saves or not values.isdisjoint(rule.reads)
         self.rest += [n for n in rule.reads if n not in slots and n not in self.rest]
+        self.saves = self.saves or not values.isdisjoint(rule.reads)
         self.saves_rest = self.saves_rest or not values.isdisjoint(self.rest)
-        places = (slots.get(name) or f"rest[{self.rest.index(name)}]" for name in rule.reads)
-        arguments, index = ", ".join(["g", *places]), self.inputs.index(wrt)
-
-        def place(by_position: Callable[..., Value]) -> None:
-            if self.is_variadic:
-                self.rules_of_more = SameForEach(by_position)
-            elif index < 2:
-                setattr(self, f"rule{index}", by_position)
-            else:
-                self.rules_of_more[index - 2] = by_position
-
-        def at_first(*saved: Any) -> Value:  # compiling all at import would cost a tenth of it
-            place(by_position := caller(arguments)(function))
-            return by_position(*saved)
-
-        place(at_first)
+        place_rule(self, wrt)
 
 
 _OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"is_whole", "add_rule"}
@@ -166,27 +149,6 @@ _OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"is_whole"
 
 def _no_rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:
     raise NotImplementedError("this operation has no derivative with respect to this input")
-
-
-@cache
-def caller(arguments: str) -> Callable[..., Callable[..., Value]]:
-    """Return what brings a rule into positional form.
-
-    One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
-    ``lambda rule: lambda g, out, x, y, rest: rule(g, y)``.
-    """
-    made: Callable[..., Any] = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
-    return made
-
-
-class SameForEach:
-    """The rules of a variadic op: one function, told which input it is for."""
-
-    def __init__(self, rule: Callable[..., Value]) -> None:
-        self._rule = rule
-
-    def __getitem__(self, index: int) -> Callable[..., Value]:
-        return lambda g, out, x, y, rest: self._rule(g, out, x, y, (*rest, index))
 
 
 # The end of an edge at a leaf. Not an operation, but it stands where nodes have their op.

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autodiff_kit as torch
-from autodiff_kit.autograd.engine import unbroadcast
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Observer, installed
+from autodiff_kit.ops import sum_to
 from autodiff_kit.tensor import Tensor
 from tests.ops.gradients import numerical
 
@@ -270,10 +270,10 @@ def test_backward_of_a_leaf_is_its_seed() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (1, 3), (2, 1), (2, 3)])
-def test_unbroadcast_sums_the_copies(shape: tuple[int, ...]) -> None:
+def test_broadcasting_is_undone_by_summing_the_copies(shape: tuple[int, ...]) -> None:
     g = np.arange(6.0).reshape(2, 3)
 
-    summed = unbroadcast(g, shape)
+    summed = sum_to(g, shape=shape)
 
     # each element of the smaller array had 6 / size copies
     assert np.shape(summed) == shape
