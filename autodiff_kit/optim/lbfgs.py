@@ -77,8 +77,8 @@ class LBFGS(Optimizer):
         self._params: list[Tensor] = self.param_groups[0]["params"]
         self._opt_called = False
 
-    @no_grad()
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+    @no_grad()  # type: ignore[untyped-decorator]
+    def step(self, closure: Callable[[], Any]) -> Any:
         """Make steps; ``closure`` computes the gradients anew and returns the loss.
 
         Returns the loss before the first of them.
@@ -229,7 +229,7 @@ def _strong_wolfe(
         first, last = min(ends), max(ends)
         if (last - first) * _largest(d) < 1e-9:
             break
-        t, margin = _cubic_minimum(*bracket), 0.1 * (last - first)
+        t, margin = _cubic_minimum(bracket[0], bracket[1]), 0.1 * (last - first)
         is_near = min(last - t, t - first) < margin
         if is_near and (stuck or t >= last or t <= first):
             t = last - margin if abs(t - last) < abs(t - first) else first + margin

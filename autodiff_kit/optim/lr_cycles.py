@@ -82,7 +82,8 @@ class CyclicLR(_WithMomentum):
         self.step_ratio = up / self.total_size
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise error("optim.cycle_mode")
-        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.mode, self.gamma = mode, gamma
+        self._scale_fn_custom: Any = scale_fn
         if scale_fn is None:
             scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.scale_mode, self.cycle_momentum = scale_mode, cycle_momentum
@@ -95,12 +96,9 @@ class CyclicLR(_WithMomentum):
         """Return by what the height of the cycles is multiplied."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        scale: float = {
-            "triangular": lambda: 1.0,
-            "triangular2": lambda: 1 / 2.0 ** (x - 1),
-            "exp_range": lambda: self.gamma**x,
-        }[self.mode]()
-        return scale
+        if self.mode == "triangular":
+            return 1.0
+        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
 
     def _next(self) -> list[float]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)
