@@ -178,6 +178,7 @@ _LAZY_NAMES = {
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 LOADERS["functions"] = lambda: import_module("autodiff_kit.functions")
+LOADERS["modules"] = lambda: import_module("autodiff_kit.nn.modules")
 LOADERS["view"] = lambda: import_module("autodiff_kit.view")
 
 

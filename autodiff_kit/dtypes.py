@@ -180,6 +180,12 @@ def result_dtype(*values: Any) -> Any:
     return result
 
 
+_DEVICES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
+    "mps, meta, hpu, mtia, privateuseone"
+)
+
+
 class device:
     """Where a tensor lives. The kit knows one device, ``cpu``.
 
@@ -197,7 +203,14 @@ class device:
         if name.split(":")[0] == "cuda":
             raise error("dtypes.cuda")
         if name not in ("cpu", "cpu:0"):
-            raise error("dtypes.device", device=name)
+            kind, colon, index = name.partition(":")
+            is_device = kind.isalpha() and (not colon or index.isdigit())
+            is_unknown = is_device and kind not in _DEVICES.split(", ")
+            raise error(
+                "dtypes.no_device" if is_unknown else "dtypes.device",
+                device=kind if is_unknown else name,
+                known=_DEVICES,
+            )
         self.type = "cpu"
         self.index = None
 

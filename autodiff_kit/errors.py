@@ -14,7 +14,16 @@ import warnings
 from functools import cache
 from typing import Any
 
-__all__ = ["error", "warn_of_grad", "warn_of_list_key", "warn_of_scalar"]
+__all__ = ["LinAlgError", "error", "operands_refused", "warn_of_cycle", "warn_of_grad"]
+__all__ += ["warn_of_list_key", "warn_of_old_mask", "warn_of_scalar", "warn_of_transpose"]
+
+
+class LinAlgError(RuntimeError):
+    """What ``torch.linalg`` cannot compute."""
+
+
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # so PyTorch calls it
+_OWN: dict[str, type[Exception]] = {"_LinAlgError": LinAlgError}
 
 
 def error(key: str, **values: Any) -> Exception:
@@ -36,7 +45,8 @@ def error(key: str, **values: Any) -> Exception:
     file, name = key.split(".")
     entry = _catalogue(file)[name]
     words, advice = (entry[part].format(**values) for part in ("words", "advice"))
-    exception: Exception = getattr(builtins, entry["raises"])(f"{words}\n-> {advice}")
+    kind = _OWN.get(entry["raises"]) or getattr(builtins, entry["raises"])
+    exception: Exception = kind(f"{words}\n-> {advice}")
     exception.key = key  # type: ignore[attr-defined]
     return exception
 
@@ -48,6 +58,16 @@ def _catalogue(file: str) -> dict[str, dict[str, str]]:
 
     text = files("autodiff_kit").joinpath("messages", f"{file}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
+
+
+def operands_refused(sign: str, left: str, right: str) -> Exception:
+    """Return the error for an operator between a tensor and what is neither tensor nor number.
+
+    ``left`` and ``right`` are names of types, one of them ``"Tensor"``.
+    """
+    if sign == "+" and left in ("bytes", "list", "str", "tuple"):  # what Python says of these
+        return error("arguments.concatenated", left=left)
+    return error("arguments.operands", sign=sign, left=left, right=right)
 
 
 def warn_of_grad(stacklevel: int) -> None:
@@ -68,6 +88,42 @@ def warn_of_scalar(stacklevel: int) -> None:
     warnings.warn(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
         "Consider using tensor.detach() first.",
+        UserWarning,
+        stacklevel,
+    )
+
+
+def warn_of_transpose(ndim: int, stacklevel: int) -> None:
+    """Warn, in PyTorch's words, that ``x.T`` is meant for matrices."""
+    words = {
+        0: "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
+    }
+    usual = (
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+        "deprecated and it will throw an error in a future release. Consider `x.mT` to transpose "
+        "batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+        "dimensions of a tensor."
+    )
+    warnings.warn(words.get(ndim, usual), UserWarning, stacklevel)
+
+
+def warn_of_cycle(stacklevel: int) -> None:
+    """Warn, in PyTorch's words, that parameter and gradient hold each other."""
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the "
+        "parameter and its gradient which can cause a "
+        "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If "
+        "you have to use this function, make sure to reset the .grad fields of your parameters "
+        "to None after use to break the cycle and avoid the leak.",
+        UserWarning,
+        stacklevel,
+    )
+
+
+def warn_of_old_mask(stacklevel: int) -> None:
+    """Warn, in PyTorch's words, of an index of dtype uint8."""
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
         UserWarning,
         stacklevel,
     )

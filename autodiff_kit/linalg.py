@@ -13,13 +13,23 @@ from typing import Any, NamedTuple
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import Size, tensor_type
-from autodiff_kit.errors import error
+from autodiff_kit.errors import LinAlgError, error
 from autodiff_kit.late import late
 from autodiff_kit.ops import solving
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["cross", "det", "diagonal", "inv", "matmul", "matrix_norm", "matrix_power", "multi_dot"]
+__all__ = [
+    "LinAlgError",
+    "cross",
+    "det",
+    "diagonal",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "multi_dot",
+]
 __all__ += ["norm", "slogdet", "solve", "vecdot", "vector_norm"]
 
 

@@ -107,7 +107,7 @@ def scalable(name: str) -> Any:
     """Make ``add`` or ``sub``, whose second operand can be multiplied by ``alpha``."""
 
     @called(name)
-    def method(self: Any, other: Any, *, alpha: float = 1) -> Any:
+    def method(self: Any, other: Any, *, alpha: Any = 1) -> Any:
         check_operand(name, "other", 1, other, numbers=True)
         if isinstance(alpha, TensorBase):
             if alpha.ndim or alpha.requires_grad:

@@ -15,7 +15,7 @@ from autodiff_kit import dtypes, inplace, ops
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.method_makers import (
     along_dim,
     along_with,
@@ -120,7 +120,7 @@ class Methods(ShapeMethods, MoreMethods):
 
     def __rmatmul__(self: Any, other: Any) -> Any:
         kind = full_name(other)
-        raise error("arguments.operands", sign="@", left=kind, right="Tensor")
+        raise operands_refused("@", kind, "Tensor")
 
     def outer(self: Own, vec2: Any) -> Own:
         """Multiply every element of this vector with every element of another."""

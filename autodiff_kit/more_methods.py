@@ -11,9 +11,11 @@ from typing import Any
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.core.memory import Own
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.function_files import METHODS
+from autodiff_kit.inplace import for_tensors
 from autodiff_kit.late import late
+from autodiff_kit.signatures import full_name
 
 __all__ = ["MoreMethods"]
 
@@ -82,17 +84,21 @@ class MoreMethods:
         """Convert to int16."""
         return self.to(dtypes.int16)
 
-    def __lshift__(self: Any, other: Any) -> Any:
-        return ops.bitwise_left_shift(self, other)
-
-    def __rshift__(self: Any, other: Any) -> Any:
-        return ops.bitwise_right_shift(self, other)
+    __lshift__ = for_tensors(lambda x, other: ops.bitwise_left_shift(x, other))
+    __rshift__ = for_tensors(lambda x, other: ops.bitwise_right_shift(x, other))
 
     def __rlshift__(self: Any, other: Any) -> Any:
-        return ops.bitwise_left_shift(other, self)
+        return ops.bitwise_left_shift(_number("<<", other), self)
 
     def __rrshift__(self: Any, other: Any) -> Any:
-        return ops.bitwise_right_shift(other, self)
+        return ops.bitwise_right_shift(_number(">>", other), self)
+
+
+def _number(sign: str, value: Any) -> Any:
+    """Return a number that stands to the left of a tensor."""
+    if not isinstance(value, int | float):
+        raise operands_refused(sign, full_name(value), "Tensor")
+    return value
 
 
 for _name in METHODS:

@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import TensorBase
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.ops.checks import refuse_bool_difference
 from autodiff_kit.signatures import full_name
@@ -68,8 +68,7 @@ def number_first(sign: str, apply: Any) -> Any:
             if not isinstance(other, NUMBERS):
                 if sign == "/" and isinstance(other, np.ndarray):
                     return ops.reciprocal(self) * other
-                kind = full_name(other)
-                raise error("arguments.operands", sign=sign, left=kind, right="Tensor")
+                raise operands_refused(sign, full_name(other), "Tensor")
             other = other.item() if isinstance(other, np.generic) else other
             if sign == "-":
                 refuse_bool_difference(self._array, y=other)
@@ -85,8 +84,7 @@ def operand_last(sign: str, apply: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented  # NumPy's turn
         if not isinstance(other, (TensorBase, *NUMBERS)):
-            kind = type(other).__name__
-            raise error("arguments.operands", sign=sign, left="Tensor", right=kind)
+            raise operands_refused(sign, "Tensor", type(other).__name__)
         return apply(self, other)
 
     return operator

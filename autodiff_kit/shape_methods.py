@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.memory import Own
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, warn_of_transpose
 from autodiff_kit.sizes import can_view, complete, sizes_given
 
 __all__ = ["ShapeMethods"]
@@ -63,7 +63,9 @@ class ShapeMethods:
 
     @property
     def T(self: Own) -> Own:
-        """The tensor with its dimensions reversed."""
+        """The tensor with its dimensions reversed; meant for matrices."""
+        if self.ndim != 2:
+            warn_of_transpose(self.ndim, stacklevel=3)
         return ops.permute(self, dims=tuple(range(self.ndim))[::-1])
 
     def t(self: Own) -> Own:

@@ -211,12 +211,13 @@ class Storage:
         twin = self.detach().clone().requires_grad_(self.requires_grad)
         memo[id(self)] = twin
         twin._grad = deepcopy(self._grad, memo)
+        vars(twin).update(deepcopy(vars(self), memo))
         return twin
 
     def __reduce__(self: Any) -> Any:
         if not self.is_leaf:
             raise error("autograd.pickle_of_non_leaf")
-        return rebuild, (type(self), self._array, self.requires_grad)
+        return rebuild, (type(self), self._array, self.requires_grad), vars(self) or None
 
     def __reversed__(self: Any) -> Any:
         return self.flip(tuple(range(self.ndim)))

@@ -25,7 +25,7 @@ class Tensor(TensorMethods, TensorBase):
     Made by ``torch.tensor``, ``zeros``, ``randn`` and the like, or by operations on tensors.
     """
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)  # for attributes of the learner's own
 
     __add__, __sub__, __mul__, __truediv__, __neg__ = add, sub, mul, div, neg
 

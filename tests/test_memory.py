@@ -78,6 +78,7 @@ def test_outputs_go_after_backward(retain_graph: bool) -> None:
     assert reference() is None
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
 def test_gradients_with_a_graph_make_no_cycle() -> None:
     x = leaf(3)
     y = (x * x * x).sum()

@@ -21,7 +21,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.core.view_nodes import Nowhere, note_view
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, warn_of_cycle
 from autodiff_kit.ops import sum_to
 from autodiff_kit.views import node_of
 
@@ -75,6 +75,8 @@ def backward(
     create_graph = create_graph and not local.mode.inference  # where nothing is recorded
     seeds = _gradients(outputs, grad_tensors)
     roots = _roots(outputs, seeds, create_graph)
+    if create_graph:
+        warn_of_cycle(stacklevel=3)
     if targets is None:
         _run(roots, seeds, retain_graph=retain, create_graph=create_graph)
         return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -111,6 +112,15 @@ class Function:
     >>> x.grad
     tensor(12.)
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     def __call__(self, *args: Any) -> None:
         """Refuse to be called: PyTorch's first versions worked like that."""

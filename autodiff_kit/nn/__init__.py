@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from autodiff_kit.late import late
 from autodiff_kit.nn import functional as functional
 from autodiff_kit.nn import init as init
 from autodiff_kit.nn import parameter as parameter
@@ -70,6 +71,8 @@ __path__.append(modules_below(__name__))  # noqa: F405 - for imports of what onl
 
 
 def __getattr__(name: str) -> Any:
+    if name == "modules":
+        return late("modules")
     if name in _LATER:
         return getattr(import_module(f"autodiff_kit.nn.{_LATER[name]}"), name)
     raise absent(__name__, name)

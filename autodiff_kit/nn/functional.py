@@ -18,8 +18,10 @@ from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
+from autodiff_kit.creation import ones_like
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import from_numpy
 from autodiff_kit.nn.functional_activations import *
 from autodiff_kit.nn.functional_activations import __all__ as _activations
 from autodiff_kit.nn.functional_attention import *
@@ -231,11 +233,22 @@ def batch_norm(
     return out
 
 
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
     """Look up rows of ``weight``, shape (count, n), by integers: shape (*input.shape, n).
 
-    The row ``padding_idx`` gets no gradient. IndexError if there is no such row.
+    The row ``padding_idx`` gets no gradient. With ``max_norm``, longer rows are shortened to it
+    before, in place. IndexError if there is no such row.
     """
+    if scale_grad_by_freq or sparse:
+        raise error("nn.embedding_gradient", keyword="sparse" if sparse else "scale_grad_by_freq")
     check_operand("embedding", "indices", 2, input, numbers=False)
     check_operand("embedding", "weight", 1, weight, numbers=False)
     count, indices = len(weight), input._array
@@ -243,8 +256,20 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
         raise error("functional.embedding_indices", kind=input.type())
     if indices.size and not 0 <= indices.min() <= indices.max() < count:
         raise error("functional.embedding_range", last=count - 1)
+    if max_norm is not None:
+        shorten_rows(weight, indices, max_norm, norm_type)
     row = -1 if padding_idx is None else padding_idx % count
     return ops.embedding(weight, indices=indices, padding_idx=row)
+
+
+def shorten_rows(weight: Tensor, indices: Any, max_norm: float, norm_type: float) -> None:
+    """Shorten the rows that are looked up to ``max_norm``, in place; the graph does not see it."""
+    with no_grad():
+        table, places = weight.detach(), from_numpy(np.unique(indices))
+        rows = table[places]
+        lengths = rows.norm(float(norm_type), -1, keepdim=True)
+        shrink = ops.where(lengths > max_norm, max_norm / (lengths + 1e-7), ones_like(lengths))
+        table[places] = rows * shrink
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

@@ -177,20 +177,26 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 # -- softmax and its relatives ---------------------------------------------------------------------
 
 
-def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """Return shares along a dimension that are positive and add up to 1."""
     place = _dim("softmax", input, dim)
     return ops.softmax(input if dtype is None else input.to(dtype), dim=place)
 
 
-def softmin(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """Return ``softmax(-input, dim)``."""
     if dim is None:
         dim = _dim("softmin", input, dim)
-    return softmax(-input, dim, dtype)
+    return softmax(-input, dim, dtype=dtype)
 
 
-def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """Return the logarithm of ``softmax(input, dim)``, without losing small shares."""
     place = _dim("log_softmax", input, dim)
     return ops.log_softmax(input if dtype is None else input.to(dtype), dim=place)

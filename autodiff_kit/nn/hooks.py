@@ -19,6 +19,7 @@ from autodiff_kit.tensor import Tensor
 __all__ = ["BackwardWatch"]
 
 Gradients = tuple[Tensor | None, ...]
+Hooks = tuple[Callable[..., Any], ...]
 
 
 class BackwardHookFunction(Function):
@@ -41,8 +42,8 @@ class BackwardHookFunction(Function):
 class BackwardWatch:
     """One call of a module, whose hooks wait for the gradients."""
 
-    def __init__(self, module: Any, hooks: tuple[Callable[..., Any], ...]) -> None:
-        self._module, self._hooks = module, hooks
+    def __init__(self, module: Any, hooks: Hooks, pre_hooks: Hooks) -> None:
+        self._module, self._hooks, self._pre_hooks = module, hooks, pre_hooks
         self._grad_output: Gradients | None = None
         self._count, self._inputs_watched = 0, False
 
@@ -66,10 +67,15 @@ class BackwardWatch:
         )
         return out
 
-    def _at_outputs(self, gradients: Gradients) -> None:
+    def _at_outputs(self, gradients: Gradients) -> Gradients:
+        for hook in self._pre_hooks:
+            replaced = hook(self._module, gradients)
+            if replaced is not None:
+                _check_count("output", replaced, gradients)
+                gradients = replaced
         self._grad_output = gradients
         if self._inputs_watched:
-            return
+            return gradients
         warnings.warn(
             "Full backward hook is firing when gradients are computed with respect to module "
             "outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/"
@@ -82,6 +88,7 @@ class BackwardWatch:
             if replaced is not None and any(g is not None for g in replaced):
                 raise error("nn.backward_hook_without_input")
         self._grad_output = None
+        return gradients
 
     def _at_inputs(self, gradients: Gradients) -> Gradients:
         if self._grad_output is None:  # the gradient has not come through the output
@@ -90,11 +97,17 @@ class BackwardWatch:
             replaced = hook(self._module, gradients, self._grad_output)
             if replaced is None:
                 continue
-            if len(replaced) != len(gradients):
-                raise error("nn.backward_hook_count", got=len(replaced), expected=len(gradients))
+            _check_count("input", replaced, gradients)
             gradients = tuple(replaced)
         self._grad_output = None
         return gradients
+
+
+def _check_count(side: str, replaced: Any, gradients: Gradients) -> None:
+    if len(replaced) != len(gradients):
+        got, expected = len(replaced), len(gradients)
+        pre = "pre " if side == "output" else ""
+        raise error("nn.backward_hook_count", pre=pre, side=side, got=got, expected=expected)
 
 
 def _watched(
@@ -111,7 +124,7 @@ def _watched(
         for place, gradient in zip(places, gradients, strict=True):
             whole[place] = gradient
         replaced = tell(tuple(whole))
-        return gradients if replaced is None else tuple(replaced[place] for place in places)
+        return tuple(replaced[place] for place in places)
 
     watched = list(values)
     passed = BackwardHookFunction.apply(passing, zeros, *tensors)

@@ -7,6 +7,7 @@ the losses of the single elements: their "mean", their "sum", or "none" to keep 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from autodiff_kit.errors import error
@@ -19,82 +20,123 @@ __all__ += ["GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "
 __all__ += ["MarginRankingLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "TripletMarginLoss"]
 
 
+class _Loss(Module):
+    """A loss; ``size_average`` and ``reduce`` are what ``reduction`` was in early versions."""
+
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+            warnings.warn(
+                "size_average and reduce args will be deprecated, please use "
+                f"reduction='{reduction}' instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight for each class or element."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
 # -- of numbers ------------------------------------------------------------------------------------
 
 
-class MSELoss(Module):
+class MSELoss(_Loss):
     """The mean of the squared differences."""
-
-    def __init__(self, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.reduction = reduction
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class L1Loss(Module):
+class L1Loss(_Loss):
     """The mean of the absolute differences."""
-
-    def __init__(self, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.reduction = reduction
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class HuberLoss(Module):
+class HuberLoss(_Loss):
     """Squared differences below delta, absolute differences above."""
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__()
-        self.reduction, self.delta = reduction, delta
+    def __init__(
+        self,
+        reduction: str = "mean",
+        delta: float = 1.0,
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
-class SmoothL1Loss(Module):
+class SmoothL1Loss(_Loss):
     """``HuberLoss`` divided by its delta, which is called ``beta`` here."""
 
-    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
-        super().__init__()
-        self.reduction, self.beta = reduction, beta
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class GaussianNLLLoss(Module):
+class GaussianNLLLoss(_Loss):
     """How surprised normal distributions are, whose means and variances are predicted."""
 
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__()
-        self.full, self.eps, self.reduction = full, eps, reduction
+    def __init__(
+        self,
+        *,
+        full: bool = False,
+        eps: float = 1e-6,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.full, self.eps = full, eps
 
     def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:
         """Compute the loss."""
         return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
 
-class PoissonNLLLoss(Module):
+class PoissonNLLLoss(_Loss):
     """How surprised Poisson distributions are by counts; their (log) means are predicted."""
 
     def __init__(
         self,
         log_input: bool = True,
         full: bool = False,
-        *,
+        size_average: bool | None = None,
         eps: float = 1e-8,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__()
-        self.log_input, self.full, self.eps, self.reduction = log_input, full, eps, reduction
+        super().__init__(size_average, reduce, reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -105,21 +147,20 @@ class PoissonNLLLoss(Module):
 # -- of classes and probabilities ------------------------------------------------------------------
 
 
-class CrossEntropyLoss(Module):
+class CrossEntropyLoss(_WeightedLoss):
     """How surprised the predictions, one number per class, are by the true classes."""
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.register_buffer("weight", weight)
-        self.ignore_index, self.reduction = ignore_index, reduction
-        self.label_smoothing = label_smoothing
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -133,19 +174,19 @@ class CrossEntropyLoss(Module):
         )
 
 
-class NLLLoss(Module):
+class NLLLoss(_WeightedLoss):
     """``CrossEntropyLoss`` for predictions that are logarithms of probabilities already."""
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__()
-        self.register_buffer("weight", weight)
-        self.ignore_index, self.reduction = ignore_index, reduction
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -153,33 +194,28 @@ class NLLLoss(Module):
         return F.nll_loss(input, target, self.weight, **options)
 
 
-class BCELoss(Module):
+class BCELoss(_WeightedLoss):
     """``CrossEntropyLoss`` for yes or no; predictions are probabilities of yes."""
-
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.register_buffer("weight", weight)
-        self.reduction = reduction
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(Module):
+class BCEWithLogitsLoss(_Loss):
     """``BCELoss`` of the sigmoid of the predictions, without overflow."""
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
-        self.reduction = reduction
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -188,12 +224,18 @@ class BCEWithLogitsLoss(Module):
         )
 
 
-class KLDivLoss(Module):
+class KLDivLoss(_Loss):
     """How far distributions, given by logarithms of probabilities, are from target ones."""
 
-    def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
-        super().__init__()
-        self.reduction, self.log_target = reduction, log_target
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -203,36 +245,54 @@ class KLDivLoss(Module):
 # -- of pairs --------------------------------------------------------------------------------------
 
 
-class HingeEmbeddingLoss(Module):
+class HingeEmbeddingLoss(_Loss):
     """Distances of what belongs together; what the others lack of a margin."""
 
-    def __init__(self, margin: float = 1.0, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.margin, self.reduction = margin, reduction
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
 
-class MarginRankingLoss(Module):
+class MarginRankingLoss(_Loss):
     """By how much the first of two numbers is not a margin above the second."""
 
-    def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.margin, self.reduction = margin, reduction
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
-class CosineEmbeddingLoss(Module):
+class CosineEmbeddingLoss(_Loss):
     """How far vectors that belong together differ in direction; how little the others do."""
 
-    def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.margin, self.reduction = margin, reduction
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -240,7 +300,7 @@ class CosineEmbeddingLoss(Module):
         return F.cosine_embedding_loss(*inputs, self.margin, reduction=self.reduction)
 
 
-class TripletMarginLoss(Module):
+class TripletMarginLoss(_Loss):
     """By how much what does not belong to an anchor is not a margin farther away than what does."""
 
     def __init__(
@@ -249,14 +309,14 @@ class TripletMarginLoss(Module):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(size_average, reduce, reduction)
         if margin <= 0:
             raise error("nn.triplet_margin", margin=margin)
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
-        self.reduction = reduction
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """Compute the loss."""

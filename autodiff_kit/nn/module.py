@@ -8,7 +8,7 @@ Read next: ``layers.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NoReturn, Self
 
 from autodiff_kit.core.hooks import RemovableHandle
@@ -25,6 +25,7 @@ from autodiff_kit.views import set_grad
 __all__ = ["Module"]
 
 _KINDS = ("_parameters", "_buffers", "_modules")  # the dictionaries of what a module owns
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 class Module(State):
@@ -56,6 +57,7 @@ class Module(State):
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
 
+    _with_kwargs: Collection[int] = ()  # the numbers of the hooks that get them
     _shown: tuple[str, ...] = ()  # the attributes that ``extra_repr`` prints
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -66,7 +68,7 @@ class Module(State):
             words = f"takes 1 positional argument but {len(args) + 1} were given"
             raise TypeError(f"{type(self).__name__}.__init__() {words}")
         self.training = True
-        for kind in (*_KINDS, "_forward_pre_hooks", "_forward_hooks", "_backward_hooks"):
+        for kind in (*_KINDS, *_HOOKS):
             object.__setattr__(self, kind, {})
 
     # -- what belongs to it --------------------------------------------------------------------
@@ -311,37 +313,86 @@ class Module(State):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward``, and the hooks before and after it."""
-        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
+        if not (
+            self._backward_hooks
+            or self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_pre_hooks
+        ):
             return self.forward(*args, **kwargs)
-        for before in tuple(self._forward_pre_hooks.values()):
+        for number, before in tuple(self._forward_pre_hooks.items()):
+            if number in self._with_kwargs:
+                replaced = before(self, args, kwargs)
+                if replaced is not None:
+                    if not (isinstance(replaced, tuple) and len(replaced) == 2):
+                        raise error("nn.pre_hook_result", replaced=replaced)
+                    args, kwargs = replaced
+                continue
             replaced = before(self, args)
             if replaced is not None:
                 args = replaced if isinstance(replaced, tuple) else (replaced,)
-        hooks = tuple(self._backward_hooks.values())
-        watch = BackwardWatch(self, hooks) if hooks else None
+        hooks, pre_hooks = self._backward_hooks.values(), self._backward_pre_hooks.values()
+        watch = BackwardWatch(self, (*hooks,), (*pre_hooks,)) if hooks or pre_hooks else None
         if watch is not None:
             args = watch.inputs(args)
         out = self.forward(*args, **kwargs)
-        for after in tuple(self._forward_hooks.values()):
-            replaced = after(self, args, out)
+        for number, after in tuple(self._forward_hooks.items()):
+            named = (kwargs,) if number in self._with_kwargs else ()
+            replaced = after(self, args, *named, out)
             out = out if replaced is None else replaced
         return out if watch is None else watch.outputs(out)
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, args)`` before ``forward``; its result replaces the arguments."""
-        return RemovableHandle(self._forward_pre_hooks, hook)
+    def _register_hook(
+        self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        hooks: dict[int, Callable[..., Any]] = self.__dict__[kind]
+        before = dict(hooks)
+        if prepend:
+            hooks.clear()
+        handle = RemovableHandle(hooks, hook)
+        hooks.update(before)
+        if with_kwargs:
+            self.__dict__["_with_kwargs"] = {*self._with_kwargs, handle.id}
+        return handle
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after ``forward``; its result replaces the output."""
-        return RemovableHandle(self._forward_hooks, hook)
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before ``forward``; its result replaces the arguments.
 
-    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        ``prepend`` puts it before all other hooks. ``with_kwargs`` calls ``hook(module, args,
+        kwargs)``, which may return both anew.
+        """
+        return self._register_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after ``forward``; its result replaces the output.
+
+        ``prepend`` puts it before all other hooks. ``with_kwargs`` calls ``hook(module, args,
+        kwargs, output)``.
+        """
+        return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` when the gradients of the outputs have come.
+
+        What the hook returns, a tuple, replaces ``grad_output``.
+        """
+        return self._register_hook("_backward_pre_hooks", hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients have come through.
 
         Both are tuples, with None where there is no gradient; a tuple that the hook returns
         replaces ``grad_input``.
         """
-        return RemovableHandle(self._backward_hooks, hook)
+        return self._register_hook("_backward_hooks", hook, prepend)
 
     # -- printing ------------------------------------------------------------------------------
 

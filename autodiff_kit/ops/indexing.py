@@ -17,7 +17,7 @@ from autodiff_kit.core.base import INFERENCE, TensorBase
 from autodiff_kit.core.memory import refuse_to_save
 from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import number_in, tensor_type
-from autodiff_kit.errors import error, warn_of_list_key
+from autodiff_kit.errors import error, warn_of_list_key, warn_of_old_mask
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
 from autodiff_kit.ops.layouts import arranged
@@ -373,7 +373,8 @@ def _known(k: Any) -> Any:
     if array.dtype.kind == "f" and not isinstance(k, TensorBase):
         array = array.astype(int)
     if array.dtype == np.uint8:
-        array = array.astype(bool)  # PyTorch's old masks
+        warn_of_old_mask(stacklevel=5)
+        array = array.astype(bool)
     return array.item() if array.ndim == 0 and array.dtype.kind in "iub" else array
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_kit.core.op import Op
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, operands_refused
 
 __all__ = ["broadcast_message", "not_a_tensor", "shape_message"]
 
@@ -29,7 +29,7 @@ def not_a_tensor(row: Op, position: int, value: Any) -> str:
         exception = error("arguments.not_comparable", sign=words[1], kind=kind)
     else:
         sign = "** or pow()" if words[1] == "**" else words[1]
-        exception = error("arguments.operands", sign=sign, left="Tensor", right=kind)
+        exception = operands_refused(sign, "Tensor", kind)
     return str(exception)
 
 

@@ -34,6 +34,20 @@ def _by_columns(x: Any) -> Any:
     return np.swapaxes(np.ascontiguousarray(np.swapaxes(x, -1, -2)), -1, -2)
 
 
+def _singular(x: Any) -> tuple[str, int]:
+    """Return which of several matrices cannot be inverted, and at which step of elimination."""
+    for number, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
+        u = matrix.copy()
+        for i in range(len(u)):
+            pivot = i + np.abs(u[i:, i]).argmax()
+            if u[pivot, i] == 0:
+                batch = f"(Batch element {number}): " if x.ndim > 2 else ""
+                return batch, i + 1
+            u[[i, pivot]] = u[[pivot, i]]
+            u[i + 1 :] -= np.outer(u[i + 1 :, i] / u[i, i], u[i])
+    return "", x.shape[-1]  # its last pivot is zero but for rounding
+
+
 @op("inv(x)", tex=r"x^{-1}", node="LinalgInvExBackward0", layout="own")
 @vjp("x", lambda g, out: -matmul(_t(out), matmul(g, _t(out))), tex=r"-z^\top \bar z\,z^\top")
 def linalg_inv_ex(x: Value) -> Value:
@@ -41,7 +55,8 @@ def linalg_inv_ex(x: Value) -> Value:
     try:
         return _by_columns(np.linalg.inv(x))
     except np.linalg.LinAlgError:
-        raise error("linalg.singular_inverse") from None
+        batch, place = _singular(x)
+        raise error("linalg.singular_inverse", batch=batch, place=place) from None
 
 
 @op("solve(x, y)", tex=r"x^{-1} y", node="LinalgSolveExBackward0", layout="own")
@@ -50,7 +65,7 @@ def linalg_solve_ex(x: Value, y: Value, *, is_vector: bool) -> Value:
     try:
         out = np.linalg.solve(x, y[..., None] if is_vector else y)
     except np.linalg.LinAlgError:
-        raise error("linalg.singular_system") from None
+        raise error("linalg.singular_system", batch=_singular(x)[0]) from None
     return out[..., 0] if is_vector else _by_columns(out)
 
 

@@ -77,14 +77,17 @@ class LBFGS(Optimizer):
         self._params: list[Tensor] = self.param_groups[0]["params"]
         self._opt_called = False
 
-    @no_grad()  # type: ignore[untyped-decorator]
-    def step(self, closure: Callable[[], Any]) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Make steps; ``closure`` computes the gradients anew and returns the loss.
 
         Returns the loss before the first of them.
         """
         self._opt_called = True
-        closure, group, state = enable_grad()(closure), self.param_groups[0], self._state()
+        with no_grad():
+            return self._steps(enable_grad()(closure))
+
+    def _steps(self, closure: Callable[[], Any]) -> Any:
+        group, state = self.param_groups[0], self._state()
         lr, least, search = float(group["lr"]), group["tolerance_change"], group["line_search_fn"]
         first = closure()
         loss, gradient, evaluations = float(first), self._gradient(), 1

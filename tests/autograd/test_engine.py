@@ -70,6 +70,7 @@ def test_gradients_of_any_graph_agree_with_finite_differences(program: Any, shap
         np.testing.assert_allclose(tensor.grad.numpy(), correct, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
 @settings(deadline=None, max_examples=60)
 @given(programs())
 def test_backward_and_grad_give_the_same_with_and_without_create_graph(program: Any) -> None:
@@ -358,6 +359,7 @@ def test_conversions_that_promotion_inserts_are_not_shown() -> None:
     assert isinstance(node, AccumulateGrad)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
 def test_the_mode_is_put_back_when_a_rule_fails() -> None:
     x = torch.tensor(2.0, requires_grad=True)
 

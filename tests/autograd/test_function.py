@@ -492,5 +492,7 @@ def test_several_outputs_are_parts_of_one_node_in_a_recording() -> None:
 
 
 def test_a_function_is_not_called_by_itself() -> None:
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        square = Square()
     with pytest.raises(RuntimeError, match=r"Square\.apply\(\.\.\.\)"):
-        Square()(ak.ones(1))
+        square(ak.ones(1))

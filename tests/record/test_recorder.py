@@ -303,6 +303,7 @@ def test_the_graph_of_a_gradient_is_recorded_and_gone_back_through() -> None:
     assert {node["text"] for node in ops(rec)} == {"x ** 3", ""}
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
 def test_a_grad_with_a_graph_of_its_own_is_no_change_by_the_learner() -> None:
     rec = run(X, "y = x * x\ny.backward(create_graph=True)\nx.grad.backward()")
 
@@ -684,6 +685,7 @@ def test_a_new_tensor_at_the_address_of_a_dead_one_is_another_tensor() -> None:
     assert len(rec.nodes) == 15_000
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
 def test_two_runs_give_the_same_bytes() -> None:
     source = (
         "def f(a):\n    return [a * i for i in range(3)]\n"

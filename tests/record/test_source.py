@@ -24,7 +24,7 @@ X = "x = torch.tensor([2., 3.], requires_grad=True)"
         ("y = torch.exp(x * x)", ["x * x", "torch.exp(x * x)"]),
         ("y = x @ x", ["x @ x"]),
         ("y = x[0]", ["x[0]"]),
-        ("y = x.T", ["x.T"]),
+        ("y = x.t()", ["x.t()"]),
         ("x = x * 2\nx += 1\nx *= x", ["x * 2", "x += 1", "x *= x"]),
         ("if (x > 0).all():\n    y = x * x", ["x > 0", "(x > 0).all()", "x * x"]),
         ("y = (z := x + 1) * z", ["x + 1", "(z := x + 1) * z"]),

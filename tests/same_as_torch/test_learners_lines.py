@@ -1,0 +1,148 @@
+"""Short programs with one thing in each that a learner may meet: both packages do the same."""
+
+import pytest
+
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run, run_both
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+PROGRAMS = {
+    "rows of an embedding are shortened": """
+        torch.manual_seed(0)
+        table = torch.nn.Embedding(4, 3, max_norm=1.0)
+        print(table, table(torch.tensor([0, 2, 2])), table.weight, table.weight._version)
+        print(torch.nn.Embedding(4, 3, 0, 2.0, 1.0))
+        fixed = torch.nn.Embedding.from_pretrained(torch.ones(3, 2) * 3, max_norm=1.0)
+        print(fixed(torch.tensor([1])))
+        w = torch.randn(4, 3)
+        print(torch.nn.functional.embedding(torch.tensor([1]), w, max_norm=1.0, norm_type=1.0), w)
+    """,
+    "hooks get and change keywords": """
+        class Scale(torch.nn.Module):
+            def forward(self, x, scale=1):
+                return x * scale
+        model, x = Scale(), torch.ones(2)
+        model.register_forward_pre_hook(lambda m, a, k: (a, {**k, "scale": 5}), with_kwargs=True)
+        handle = model.register_forward_hook(lambda m, a, k, o: o + k["scale"], with_kwargs=True)
+        print(model(x), model(x, scale=2))
+        handle.remove()
+        print(model(x))
+        model.register_forward_pre_hook(lambda m, a, k: 3, with_kwargs=True)
+        model(x)
+    """,
+    "a hook is put before others": """
+        model, log = torch.nn.Linear(2, 2), []
+        model.register_forward_hook(lambda *_: log.append(1))
+        model.register_forward_hook(lambda *_: log.append(2), prepend=True)
+        model.register_full_backward_hook(lambda *_: log.append(3))
+        model.register_full_backward_hook(lambda *_: log.append(4), prepend=True)
+        model(torch.ones(1, 2, requires_grad=True)).sum().backward()
+        print(log)
+    """,
+    "a hook before backward changes the gradient": """
+        model, x = torch.nn.Linear(2, 2), torch.ones(1, 2, requires_grad=True)
+        torch.nn.init.ones_(model.weight)
+        handle = model.register_full_backward_pre_hook(lambda m, g: (g[0] * 2,))
+        model.register_full_backward_hook(lambda m, i, o: print("through", i, o))
+        model(x).sum().backward()
+        print(x.grad, model.weight.grad, model.bias.grad)
+        handle.remove()
+        model.register_full_backward_pre_hook(lambda m, g: g * 2)
+        model(x).sum().backward()
+    """,
+    "an inverse that is not there": "torch.linalg.inv(torch.zeros(2, 2))",
+    "an inverse that is not there, of several": """
+        torch.inverse(torch.stack([torch.eye(2), torch.ones(2, 2)]))
+    """,
+    "the place where elimination fails": """
+        torch.inverse(torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 1.0, 1.0]]))
+    """,
+    "a system without a solution": """
+        torch.linalg.solve(torch.stack([torch.eye(2), torch.ones(2, 2)]), torch.ones(2, 2, 1))
+    """,
+    "the class of such errors": """
+        try:
+            torch.inverse(torch.ones(2, 2))
+        except torch.linalg.LinAlgError as raised:
+            print(type(raised).__name__, isinstance(raised, RuntimeError))
+    """,
+    "a cycle": "(torch.ones(2, requires_grad=True) ** 2).sum().backward(create_graph=True)",
+    "T of three dimensions": "print(torch.ones(2, 3, 4).T.shape)",
+    "T of no dimensions": "print(torch.ones(()).T.shape, torch.ones(2).T.shape)",
+    "an instance of a Function": """
+        class Same(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x
+        Same()
+    """,
+    "an old mask": "print(torch.arange(2)[torch.tensor([1, 0], dtype=torch.uint8)])",
+    "attributes of the learner's own": """
+        import copy, pickle
+        x = torch.ones(2, requires_grad=True)
+        x.label = "w"
+        print(x.label, copy.deepcopy(x).label, pickle.loads(pickle.dumps(x)).label, x.__dict__)
+        print(hasattr(x + 1, "label"), hasattr(x.detach(), "label"), hasattr(x.clone(), "label"))
+        y = x * 2
+        y.label = "y"
+        print(y.label, y.grad_fn is not None)
+    """,
+    "a loss with its early arguments": """
+        a, b = torch.ones(3), torch.zeros(3)
+        print(torch.nn.MSELoss(size_average=False)(a, b), torch.nn.L1Loss(reduce=False)(a, b))
+        print(torch.nn.CrossEntropyLoss(None, False)(torch.ones(2, 3), torch.tensor([0, 1])))
+    """,
+    "losses by their long names": """
+        loss = torch.nn.modules.loss
+        print(issubclass(loss.MSELoss, loss._Loss), issubclass(loss.NLLLoss, loss._WeightedLoss))
+        class Mine(loss._Loss):
+            def forward(self, x, y):
+                return torch.nn.functional.mse_loss(x, y, reduction=self.reduction)
+        print(Mine(reduction="sum")(torch.ones(2), torch.zeros(2)))
+        print(torch.nn.modules.Module is torch.nn.Module)
+        print(torch.nn.modules.linear.Linear is torch.nn.Linear)
+        print(torch.nn.modules.batchnorm._BatchNorm.__name__, torch.nn.modules.LSTM.__name__)
+    """,
+    "a third argument of softmax": """
+        F = torch.nn.functional
+        x = torch.zeros(2, 2)
+        print(F.softmax(x, 1, 2), F.log_softmax(x, 1, 3, torch.double))
+    """,
+    "no such device": "torch.ones(2).to('gpu')",
+    "no such device, by number": "torch.device('gpu:1')",
+    "no device": "torch.ones(2, device='cpu:x')",
+    "text after a tensor": "torch.ones(2) + 'a'",
+    "text before a tensor": "'a' + torch.ones(2)",
+    "a list before a tensor": "[1] + torch.ones(2)",
+    "None before a tensor": "None - torch.ones(2)",
+    "an array before a tensor of bits": "np.array([1, 2]) << torch.tensor([1, 2])",
+    "text before a tensor of bits": "'a' >> torch.tensor([1, 2])",
+    "numbers that are tensors": """
+        x, two = torch.ones(2), torch.tensor(2)
+        print(x.add(x, alpha=torch.tensor(2.0)), x.expand(two, 2), x.repeat(two), x.view(1, two))
+    """,
+    "a number out of a graph": """
+        x = torch.ones(1, requires_grad=True) * 2
+        with torch.no_grad():
+            print(float(x), torch.tensor([x]))
+        float(x)
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_short_program_does_the_same(name: str) -> None:
+    lines = PROGRAMS[name].split("\n")
+    indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+
+    run_both(torch, "\n".join(line[indent:] for line in lines))
+
+
+def test_bits_are_shifted_by_an_array() -> None:
+    program = "print(torch.tensor([1, 2]) << np.array([1, 2]), torch.tensor([4]) >> np.array([1]))"
+
+    expected, found = run(torch, program), run(__import__("autodiff_kit"), program)
+
+    assert found.printed == expected.printed  # PyTorch's use of NumPy warns besides
