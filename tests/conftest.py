@@ -55,9 +55,14 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     has_xdist = hasattr(option, "numprocesses")
     is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
     debugs = option.usepdb or option.trace or option.capture == "no"
-    if has_xdist and option.numprocesses is None and is_everything and not debugs:
+    if not has_xdist:
+        return
+    if option.numprocesses is None and is_everything and not debugs:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         option.numprocesses = min(cores or 1, 8) if cores != 1 else 0
+    if option.dist == "no" and option.numprocesses:
+        option.dist = "loadfile"  # a file's recordings are made once; a notebook is one kernel
+        option.loadscopereorder = False  # what takes longest does not have the most tests
 
 
 def pytest_configure(config: pytest.Config) -> None:
