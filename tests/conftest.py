@@ -55,7 +55,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     has_xdist = hasattr(option, "numprocesses")
     is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
     debugs = option.usepdb or option.trace or option.capture == "no"
-    if not has_xdist:
+    if not has_xdist or "PYTEST_XDIST_WORKER" in os.environ:  # one process of several itself
         return
     if option.numprocesses is None and is_everything and not debugs:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
