@@ -2,7 +2,7 @@
 
 After reading this file you can write a check of your own. A check never sees the learner's
 objects: its driver runs beside the learner's code and brings back plain data, which is compared
-here. Read next: ``exercise.py``, which puts checks together and turns replies into points.
+here. Read next: ``marking.py``, which turns answers into points.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Missing(AttributeError):
     """The learner's code defines no such name."""
 
 
-class Step(types.ModuleType):
+class Namespace(types.ModuleType):
     """The learner's namespace; drivers read names from it as attributes."""
 
     def __getattr__(self, name: str) -> Any:
@@ -79,7 +79,7 @@ class Given:
 
     _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
 
-    def __init__(self, step: Step, asked: list[str]) -> None:
+    def __init__(self, step: Namespace, asked: list[str]) -> None:
         self.space = vars(step)
         self.names = {
             name: value
@@ -88,7 +88,7 @@ class Given:
             and isinstance(value, types.FunctionType | type)
             and value.__module__ == step.__name__
         }
-        kinds = [Step, *(value for value in self.names.values() if isinstance(value, type))]
+        kinds = [Namespace, *(value for value in self.names.values() if isinstance(value, type))]
         self.classes = [(kind, vars(kind), self._methods(kind)) for kind in kinds]
 
     @staticmethod
@@ -157,7 +157,7 @@ def run(
     ask : callable (number of the call, question), optional
         What a driver's ``ask(question)`` calls.
     """
-    step = Step("submission")
+    step = Namespace("submission")
     printed = Printed(output)
     sys.modules["submission"] = step  # dataclasses and pickle look their module up there
     try:
@@ -197,7 +197,7 @@ def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -
 
 
 def _load(
-    given: Given, cells: list[Cell], step: Step, skip: list[int], emit: Emit
+    given: Given, cells: list[Cell], step: Namespace, skip: list[int], emit: Emit
 ) -> dict[str, dict[str, Any]]:
     """Run all cells; return, by name, the first error that can be why it is missing.
 
@@ -253,7 +253,7 @@ def _drive(
     number: int,
     call: dict[str, Any],
     more: dict[str, Any],
-    step: Step,
+    step: Namespace,
     given: Given,
     emit: Emit,
     printed: Printed,

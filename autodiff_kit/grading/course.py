@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from autodiff_kit.grading.exercise import Exercise, ExerciseError, load
+from autodiff_kit.grading.exercise import Exercise, ExerciseError
+from autodiff_kit.grading.loading import load
 
 __all__ = ["Course", "find_course", "open_course"]
 

@@ -18,18 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from autodiff_kit.grading.answers import ask
+from autodiff_kit.grading.child import Namespace
 from autodiff_kit.grading.course import Course, find_course, open_course
-from autodiff_kit.grading.exercise import (
-    NOT_ATTEMPTED,
-    Exercise,
-    Namespace,
-    Result,
-    Row,
-    ask,
-    defined,
-    grade_code,
-)
-from autodiff_kit.grading.notebook import binding, read_by, redefined
+from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Work
 
 __all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]

@@ -25,7 +25,9 @@ import numpy as np
 
 from autodiff_kit.grading import child, wire
 from autodiff_kit.grading.course import Course, open_course
-from autodiff_kit.grading.exercise import ExerciseError, Result, Unreadable, grade_code
+from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.marking import Result, grade_code
+from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.sandbox import Sandbox, Walls
 from autodiff_kit.grading.store import Attempt, Mark, file_hash, folder_hash
 from autodiff_kit.grading.submissions import Submission

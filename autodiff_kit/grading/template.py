@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.exercise import ExerciseError, load
+from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.loading import load
 from autodiff_kit.grading.release import with_hidden_tests
 
 __all__ = ["begin"]

@@ -19,24 +19,21 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.grading.checks import Check
-from autodiff_kit.grading.child import kind_of
-from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.exercise import (
-    NOT_ATTEMPTED,
+from autodiff_kit.grading.answers import (
     Answer,
-    Exercise,
-    Result,
-    Variant,
     call_of,
     check_inputs,
-    defined,
-    grade_code,
     is_right,
     right_answers,
     run_trusted,
 )
+from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.child import kind_of
+from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.exercise import Exercise, Variant
+from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, grade_code
 from autodiff_kit.grading.mutate import changes
+from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build
 from autodiff_kit.grading.wire import encode
 from autodiff_kit.grading.worker import Call, Limits, Reply, Work

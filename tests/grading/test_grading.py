@@ -18,9 +18,9 @@ import pytest
 from autodiff_kit.grading import engine_local, submissions, worker
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
-from autodiff_kit.grading.exercise import grade_code
 from autodiff_kit.grading.feedback import code_in
 from autodiff_kit.grading.judging import Job, grade_one
+from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
 from autodiff_kit.grading.submissions import Submission

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.exercise import grade_code
+from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.worker import Level0, Work
 
 ROOT = Path(__file__).resolve().parents[2]

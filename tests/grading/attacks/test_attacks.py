@@ -19,7 +19,7 @@ import pytest
 
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, grade
-from autodiff_kit.grading.exercise import grade_code
+from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import Sandbox, best_walls
 from autodiff_kit.grading.store import Grade, Store
 from autodiff_kit.grading.submissions import Submission

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.exercise import grade_code
 from autodiff_kit.grading.judging import runner_for
+from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.worker import Runner
 from tests.grading.attacks.attacks import RAW_MEMORY

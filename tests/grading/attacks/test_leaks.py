@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from autodiff_kit.grading.answers import check_inputs
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import grade, seed_of
-from autodiff_kit.grading.exercise import Exercise, check_inputs, grade_code
+from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import Feedback
 from autodiff_kit.grading.judging import grade_one, runner_for
+from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Store
 from autodiff_kit.grading.submissions import Submission

@@ -12,7 +12,9 @@ import pytest
 
 from autodiff_kit.grading import feedback
 from autodiff_kit.grading.course import Course, open_course
-from autodiff_kit.grading.exercise import Exercise, defined, grade_code
+from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build, with_hidden_tests
 from autodiff_kit.grading.verify import SEEDS, Trusted, table, verify_exercise
 from tests.gate import IN_THE_GATE

@@ -1,0 +1,148 @@
+"""Read an exercise from its files, and refuse one whose parts do not fit together.
+
+After reading this file you can say what each file of an exercise is read for. Read next:
+``template.py``, which writes the files of a new one.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import runpy
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
+from autodiff_kit.grading.notebook import defined
+
+__all__ = ["load"]
+
+
+def load(folder: Path, name: str) -> Exercise:
+    """Read an exercise from its files.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the course.
+    name : str
+        Folder name of the exercise.
+
+    Returns
+    -------
+    Exercise
+
+    Raises
+    ------
+    ExerciseError
+        If a file is missing or damaged, or if checks, steps and messages do not fit together.
+    """
+    home = folder / "checks" / name
+    try:
+        facts = tomllib.loads((home / "exercise.toml").read_text(encoding="utf-8"))
+        messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
+        found = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
+        notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
+        solution = "\n\n".join(_cells(notebook, "solution"))
+        exercise = Exercise(
+            id=facts["id"],
+            title=facts["title"],
+            lesson=facts["lesson"],
+            version=facts["version"],
+            minutes=facts["minutes"],
+            name=name,
+            steps=tuple(Step(s["id"], s["points"], tuple(s["names"])) for s in facts["steps"]),
+            checks=tuple(value for value in found.values() if isinstance(value, Check)),
+            hints=tuple(Hint(h.get("step", ""), h["text"]) for h in facts["hints"]),
+            messages={key: " ".join(text.split()) for key, text in messages.items()},
+            mutants=_mutants(home / "mutants.toml", solution),
+            alternatives=_alternatives(home / "alternatives"),
+            given="\n\n".join(_cells(notebook, "given")),
+            solution=solution,
+            seconds=facts["limits"]["seconds"],
+            memory=facts["limits"]["memory"],
+            allowed=tuple(facts["allowed"]),
+            reviewed=facts.get("reviewed", {}),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        problem = f"no {error}" if isinstance(error, KeyError) else error
+        raise ExerciseError(f"Cannot read the exercise {name} in {folder}: {problem}") from error
+    _fits(exercise)
+    return exercise
+
+
+def _cells(notebook: dict[str, Any], role: str) -> list[str]:
+    """Return the sources of the cells that are given, or of those that hold solutions."""
+    sources = []
+    for cell in notebook["cells"]:
+        grading = cell["metadata"].get("nbgrader", {})
+        is_given = str(grading.get("grade_id", "")).endswith("-given")
+        if is_given if role == "given" else grading.get("solution"):
+            source = "".join(cell["source"])
+            sources.append(re.sub(r"(?m)^\s*### (BEGIN|END) SOLUTION\n?", "", source))
+    return sources
+
+
+def _mutants(path: Path, solution: str) -> tuple[Variant, ...]:
+    """Return the wrong answers: each changes the solution, or brings code of its own."""
+    mutants = []
+    solution += "\n"
+    for name, mutant in sorted(tomllib.loads(path.read_text(encoding="utf-8")).items()):
+        if "code" in mutant:
+            code = mutant["code"]
+        elif mutant["old"] in solution:
+            code = _changed(solution, solution.replace(mutant["old"], mutant["new"]))
+        else:
+            raise ValueError(f"the solution has no code as `old` of the mutant {name}")
+        mutants.append(Variant(name, name, code))
+    return tuple(mutants)
+
+
+def _changed(old: str, new: str) -> str:
+    """Return what `new` defines and `old` does not define in the same words."""
+    before, after = _definitions(old), _definitions(new)
+    return "\n\n\n".join(source for source in after if source not in before)
+
+
+def _definitions(code: str) -> list[str]:
+    """Return the sources of the statements, with their decorators."""
+    try:
+        statements = ast.parse(code).body
+    except SyntaxError:  # `verify` says that it does not run
+        return [code]
+    lines = code.splitlines()
+    sources = []
+    for statement in statements:
+        decorators = getattr(statement, "decorator_list", [])
+        first = min(part.lineno for part in (statement, *decorators))
+        sources.append("\n".join(lines[first - 1 : statement.end_lineno]))
+    return sources
+
+
+def _alternatives(folder: Path) -> tuple[Variant, ...]:
+    paths = sorted(folder.glob("*.py"))
+    return tuple(Variant(path.stem, "", path.read_text(encoding="utf-8")) for path in paths)
+
+
+def _fits(exercise: Exercise) -> None:
+    """Raise for an exercise whose parts do not fit together."""
+    problems = []
+    given = Counter[str]()
+    for check in exercise.checks:
+        given[check.step] += check.points  # type: ignore[assignment]
+        if check.name not in exercise.messages:
+            problems.append(f"the check {check.name} has no text in messages.toml")
+    for step in exercise.steps:
+        if given[step.id] != step.points:
+            problems.append(f"the checks of step {step.id} give {given[step.id]} points")
+        if not set(step.names) <= defined(exercise.solution):
+            problems.append(f"the solution of step {step.id} does not define {step.names}")
+    for mutant in exercise.mutants:
+        if mutant.message not in exercise.messages:
+            problems.append(f"the mutant {mutant.name} has no text in messages.toml")
+    if problems:
+        raise ExerciseError(f"The exercise {exercise.id} does not fit together: {problems}")

@@ -1,0 +1,193 @@
+"""Turn what a learner's code answers into points and a message for each step.
+
+After reading this file you can say which answers earn points, and in which order a wrong one is
+explained: a cell that does not run, a known mistake, what the value itself shows, the check. Read
+next: ``verify.py``, which tests the checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions, right_by_check
+from autodiff_kit.grading.diagnosis import known_mistake, shown_mistake
+from autodiff_kit.grading.exercise import Exercise, Step
+from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.wording import evidence, not_run
+from autodiff_kit.grading.worker import Limits, Runner, Work
+
+__all__ = ["NOT_ATTEMPTED", "Result", "Row", "grade_code"]
+
+NOT_ATTEMPTED = "not attempted"
+STUB = "NotImplementedError"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result of one step.
+
+    Attributes
+    ----------
+    exercise, step : str
+    points, max : float
+    status : str
+        right, wrong, not attempted, error, timeout, memory, missing or fault.
+    message : str
+        Id of the message: a misconception's, or the name of the first check that failed.
+    text : str
+        What to say to the learner; never holds the right value of a random case.
+    failed : tuple of str
+        Names of the checks that failed.
+    """
+
+    exercise: str
+    step: str
+    points: float
+    max: float
+    status: str
+    message: str
+    text: str
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """All rows of one submission to one exercise.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+    example : dict of str to Answer
+        Name of each check -> what the learner's code answered to its example; for pictures.
+    wanted : dict of str to Answer
+        Name of each check -> the right answer to its example, which learners may see.
+    """
+
+    exercise: str
+    rows: tuple[Row, ...]
+    example: dict[str, Answer]
+    wanted: dict[str, Answer]
+
+    @property
+    def points(self) -> float:
+        """Points reached."""
+        return sum(row.points for row in self.rows)
+
+    @property
+    def max(self) -> float:
+        """Points that could be reached."""
+        return sum(row.max for row in self.rows)
+
+
+def grade_code(
+    exercise: Exercise,
+    code: str | Work,
+    runner: Runner,
+    seed: int,
+    limits: Limits | None = None,
+) -> Result:
+    """Run a learner's code on the inputs of a seed, and judge it.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    code : str or Work
+        The learner's source, or the file that was handed in; the teacher's code that the notebook
+        brings along runs ahead of it.
+    runner : Runner
+    seed : int
+        The same seed gives the same inputs.
+    limits : Limits, optional
+        Others than the exercise's own.
+
+    Returns
+    -------
+    Result - also for code that cannot be run at all.
+
+    Raises
+    ------
+    Unreadable
+        If there is no code in the file.
+    """
+    calls = questions(exercise, seed)
+    names = tuple(dict.fromkeys(name for step in exercise.steps for name in step.names))
+    work = replace(Work.of(code), names=names, given=exercise.given)
+    replies = runner.run_calls(work, calls, limits or exercise.limits)
+    for reply in replies:
+        if reply.status == "unreadable":
+            raise Unreadable(reply.error)
+    answers = [
+        Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent) for r in replies
+    ]
+    answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
+    asked = _by_check(exercise, answers)
+    rows: list[Row] = []
+    for step in exercise.steps:
+        said = {row.message for row in rows}
+        rows.append(_row(exercise, step, asked, seed, said))
+    example = {name: given[0] for name, given in asked.items()}
+    wanted = {name: given[0] for name, given in right_by_check(exercise, seed).items()}
+    return Result(exercise.id, tuple(rows), example, wanted)
+
+
+def _row(
+    exercise: Exercise, step: Step, asked: dict[str, list[Answer]], seed: int, said: set[str]
+) -> Row:
+    """Judge one step; ``said`` are the messages of those before it."""
+    checks = [check for check in exercise.checks if check.step == step.id]
+    inputs, right = inputs_of(exercise, seed), right_by_check(exercise, seed)
+    failed = [
+        check
+        for check in checks
+        if not all(
+            is_right(check, data, answer, wanted)
+            for data, answer, wanted in zip(
+                inputs[check.name], asked[check.name], right[check.name], strict=True
+            )
+        )
+    ]
+    points = sum(check.points for check in checks if check not in failed)
+    answers = [answer for check in checks for answer in asked[check.name]]
+
+    def row(status: str, message: str, text: str) -> Row:
+        names = tuple(check.name for check in failed)
+        return Row(exercise.id, step.id, points, step.points, status, message, text, names)
+
+    if any(answer.status == "fault" for answer in answers):
+        points = 0
+        return row("fault", "fault", "The grader itself had a problem; this costs you nothing.")
+    if not failed:
+        return row("right", "right", "Right.")
+    if all(answer.status == "raised" and answer.kind == STUB for answer in answers):
+        return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
+    if all(answer.status == "missing" for answer in answers):
+        names = " and ".join(f"`{name}`" for name in step.names)
+        return row("missing", "missing", f"Not found: {names}. Is its cell still there?")
+    first = failed[0]
+    trouble = next((answer for answer in asked[first.name] if answer.status != "ok"), Answer("ok"))
+    if trouble.loading:
+        status = "timeout" if trouble.status == "timeout" else "error"
+        return row(status, "does_not_run", not_run(step, trouble))
+    statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
+    status = statuses.get(trouble.status, "error")
+    message = known_mistake(exercise, step, checks, first, asked, seed, said)
+    message = message or shown_mistake(
+        first, inputs[first.name], asked[first.name], right[first.name]
+    )
+    message = message or first.name
+    where = evidence(first, inputs[first.name], asked[first.name], right[first.name])
+    # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
+    if trouble.status in ("timeout", "memory", "died", "missing") and message == first.name:
+        return row(status, message, where)
+    if trouble.status == "raised" and message == first.name:
+        return row(status, message, f"{where}\n{exercise.messages[message]}")
+    return row(status, message, f"{exercise.messages[message]}\n{where}")
+
+
+def _by_check(exercise: Exercise, answers: list[Answer]) -> dict[str, list[Answer]]:
+    """Deal out a flat list of answers to the checks they belong to."""
+    rest = iter(answers)
+    dealt = {check.name: [next(rest)] for check in exercise.checks}
+    for check in exercise.checks:
+        dealt[check.name] += [next(rest) for _ in range(check.cases)]
+    return dealt

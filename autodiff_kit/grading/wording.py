@@ -1,0 +1,98 @@
+"""Say where a mistake can be seen, and nothing that gives an input away.
+
+After reading this file you can say what learners are told of an example (all of it) and of other
+inputs (in which way the answer differs, with no number of it). Read next: ``marking.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.grading.answers import Answer, is_right
+from autodiff_kit.grading.checks import Check, as_array, show
+from autodiff_kit.grading.exercise import Step
+
+__all__ = ["evidence", "not_run"]
+
+
+def not_run(step: Step, answer: Answer) -> str:
+    """Say at which line the cells stop; and which names are missing after that."""
+    names = " and ".join(f"`{name}`" for name in step.names)
+    missing = f"{names} is not" if len(step.names) == 1 else f"not all of {names} are"
+    missing += " defined"
+    if answer.absent:
+        missing = f"`{answer.absent}` is not defined, which your code for {names} needs"
+    after = "After this error" if answer.status == "raised" else "Without this line"
+    return f"{_error(answer)}\n{after}, {missing}."
+
+
+def _error(answer: Answer) -> str:
+    return "\n".join(filter(None, (answer.error.strip(), answer.place)))
+
+
+def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:
+    """Say where it can be seen: on the example, else that it is another input.
+
+    Of other inputs, and of what the learner's code made of them, nothing is said that could carry
+    them out: who knows the inputs of one try has nothing for the next, but may try.
+    """
+    for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
+        if is_right(check, given, answer, best):
+            continue
+        if number == 0:
+            wanted, shown = show(best.value), show(answer.value)
+            if answer.status == "ok" and shown == wanted:  # they differ further on
+                shown, wanted = (show(value, digits=12) for value in (answer.value, best.value))
+            yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
+            word = "right is, for example," if check.many else "right is"
+            best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
+            return f"For {check.shown}:\n{yours}{best_of}"
+        yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
+        return f"For {check.shown}: right. With other inputs of that kind it is not: there {yours}."
+    return ""
+
+
+def _trouble(answer: Answer) -> str:
+    if answer.status == "raised":
+        return f"your code stops with {_error(answer) or 'an error'}"
+    if answer.status == "missing":
+        return answer.error
+    if answer.status == "timeout":
+        return "your code was not ready in time"
+    if answer.status == "memory":
+        return "your code needs more memory than there is"
+    if answer.status == "refused":
+        return f"the grader cannot read your answer: {answer.error}"
+    return f"your code gave no answer ({answer.error or answer.status})"
+
+
+def _difference(value: Any, wanted: Any) -> str:
+    """Say in which way an answer is wrong, with no number of it."""
+    if isinstance(wanted, np.ndarray) and isinstance(value, list | tuple):
+        array = as_array(value)
+        value = value if array is None else array
+    mine, best = _sort(value), _sort(wanted)
+    if mine != best:
+        return f"your answer is {mine}, and not {best}"
+    if isinstance(value, np.ndarray) and isinstance(wanted, np.ndarray):
+        if value.shape != wanted.shape:
+            return "your answer has another shape than it should have"
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            return "your answer has numbers that are not finite"
+    return "your answer is another one"
+
+
+def _sort(value: Any) -> str:
+    for kinds, words in (
+        (type(None), "None"),
+        (bool | np.bool_, "a truth value"),
+        (int | float | np.number, "a number"),
+        (np.ndarray, "an array"),
+        (str, "text"),
+        (list | tuple, "a list or tuple"),
+    ):
+        if isinstance(value, kinds):
+            return words
+    return "a dict"
