@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autodiff_kit.grading import engine_dask, engine_local, export, sandbox, submissions
+from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.judging import runner_for
@@ -33,7 +34,6 @@ from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Grade, Store, StoreError
 from autodiff_kit.grading.template import begin
 from autodiff_kit.grading.verify import SEEDS, table, verify
-from autodiff_kit.grading.worker import Runner
 
 __all__ = ["COMMANDS", "isolation"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from autodiff_kit.grading.calls import Limits
 from autodiff_kit.grading.checks import Check
-from autodiff_kit.grading.worker import Limits
 
 __all__ = ["Exercise", "ExerciseError", "Hint", "Step", "Variant"]
 

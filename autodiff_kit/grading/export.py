@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.store import Grade
-from autodiff_kit.grading.worker import LINES, clean
 
 __all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 

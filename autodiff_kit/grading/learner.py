@@ -24,13 +24,14 @@ from rich.table import Table
 from rich.text import Text
 
 import autodiff_kit
+from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.feedback import Feedback
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
 from autodiff_kit.grading.notebook import Unreadable, redefined
 from autodiff_kit.grading.places import EXERCISES, code_of, is_begun, place_of, places, shown
-from autodiff_kit.grading.worker import Level0, Work
+from autodiff_kit.grading.worker import Level0
 
 __all__ = ["LEARNER", "for_lessons"]
 

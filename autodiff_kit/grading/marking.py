@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions, right_by_check
+from autodiff_kit.grading.calls import Limits, Runner, Work
 from autodiff_kit.grading.diagnosis import known_mistake, shown_mistake
 from autodiff_kit.grading.exercise import Exercise, Step
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.wording import evidence, not_run
-from autodiff_kit.grading.worker import Limits, Runner, Work
 
 __all__ = ["NOT_ATTEMPTED", "Result", "Row", "grade_code"]
 

@@ -22,19 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from autodiff_kit.grading import wire
-from autodiff_kit.grading.worker import (
-    START,
-    Call,
-    Fault,
-    Limits,
-    Process,
-    Reply,
-    Runner,
-    Work,
-    bare_environment,
-    bare_python,
-    supervise,
-)
+from autodiff_kit.grading.calls import Call, Fault, Limits, Process, Reply, Runner, Work
+from autodiff_kit.grading.supervision import START, supervise
+from autodiff_kit.grading.worker import bare_environment, bare_python
 
 __all__ = ["LEVELS", "Finding", "Sandbox", "Walls", "best_walls", "probe"]
 

@@ -30,8 +30,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.grading import notebook
+from autodiff_kit.grading.calls import Call, Limits, Runner, clean
 from autodiff_kit.grading.notebook import Unreadable
-from autodiff_kit.grading.worker import Call, Level0, Limits, Runner, clean
+from autodiff_kit.grading.worker import Level0
 
 __all__ = ["MAX_FILE", "MAX_FILES", "Submission", "Unreadable", "count", "find"]
 

@@ -27,6 +27,7 @@ from autodiff_kit.grading.answers import (
     right_answers,
     run_trusted,
 )
+from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.child import kind_of
 from autodiff_kit.grading.course import Course
@@ -36,7 +37,6 @@ from autodiff_kit.grading.mutate import changes
 from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build
 from autodiff_kit.grading.wire import encode
-from autodiff_kit.grading.worker import Call, Limits, Reply, Work
 
 __all__ = ["Verdict", "table", "verify", "verify_exercise"]
 

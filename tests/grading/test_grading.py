@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.grading import engine_local, submissions, worker
+from autodiff_kit.grading import engine_local, submissions, supervision, worker
+from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.feedback import code_in
@@ -24,7 +25,7 @@ from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
 from autodiff_kit.grading.submissions import Submission
-from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Work
+from autodiff_kit.grading.worker import InProcess, Level0
 from tests.grading import tiny
 
 WALLS = best_walls()
@@ -548,10 +549,10 @@ def test_many_lines_that_end_the_run_have_a_limit_together(course: Course) -> No
 
     calls = [Call("def drive(step, data): return step.double(1)", 0)]
     code = "import os\n" + "os._exit(0)\n" * 50 + tiny.SOLUTION
-    (reply,) = worker.supervise(start, code, calls, exercise.limits)  # type: ignore[arg-type]
+    (reply,) = supervision.supervise(start, code, calls, exercise.limits)  # type: ignore[arg-type]
 
     assert (reply.status, reply.place) == ("died", "line 2: os._exit(0)")
-    assert len(started) == worker.MAX_STOPS + 1
+    assert len(started) == supervision.MAX_STOPS + 1
 
 
 @pytest.mark.parametrize("cell", ["def double(x:\n    return 2 * x", "def double(x): return x +"])

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.marking import grade_code
-from autodiff_kit.grading.worker import Level0, Work
+from autodiff_kit.grading.worker import Level0
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "e04_accumulate"

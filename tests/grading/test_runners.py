@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from autodiff_kit.grading import sandbox as sandboxes
+from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, clean
 from autodiff_kit.grading.sandbox import Finding, Sandbox, Walls, best_walls, probe
-from autodiff_kit.grading.worker import Call, InProcess, Level0, Limits, Reply, Runner, clean
+from autodiff_kit.grading.worker import InProcess, Level0
 
 WALLS = best_walls()
 needs_walls = pytest.mark.skipif(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import best_walls
-from autodiff_kit.grading.worker import Runner
 from tests.grading.attacks.attacks import RAW_MEMORY
 
 COURSE = open_course(Path(__file__).resolve().parents[3] / "exercises")

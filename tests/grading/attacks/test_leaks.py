@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading.answers import check_inputs
+from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import grade, seed_of
 from autodiff_kit.grading.exercise import Exercise
@@ -17,7 +18,7 @@ from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Attempt, Store
 from autodiff_kit.grading.submissions import Submission
-from autodiff_kit.grading.worker import Level0, Runner
+from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
 
 WALLS = best_walls()

@@ -1,0 +1,317 @@
+"""Ask a learner's code questions, from the safe end of a pipe.
+
+After reading this file you can say how a question (`Call`) becomes an answer (`Reply`), and why
+nothing that the code does can end the grader: it runs in a process of its own, has a time limit
+for every answer, and talks in bounded plain data only. Read next: ``worker.py``, the processes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import struct
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.grading import child, wire
+from autodiff_kit.grading.calls import LINES, Call, Fault, Limits, Process, Reply, Work, clean
+from autodiff_kit.grading.notebook import MAX_CODE, lines_of
+
+__all__ = ["START", "order_of", "reply_of", "request_of", "supervise"]
+
+REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
+MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
+READING = 2**22  # bytes a second, at the least: stored outputs take time to be passed over
+MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
+MAX_ASKED = 100_000  # questions of one call that the grader answers
+START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
+
+
+def supervise(
+    start: Callable[[bytes], Process], code: str | Work, calls: Sequence[Call], limits: Limits
+) -> list[Reply]:
+    """Put the calls to a child made by ``start``; where one ends it, go on in a new child.
+
+    A driver that ended a child is not run again: its other calls get the same reply, so that an
+    infinite loop costs its time once. So with a statement of the cells: it is left out, and is the
+    reason for the names that are then missing. A child that ends while it reads the file has run
+    none of the learner's code: the file is read once more, and is unreadable if that ends the next
+    child, too.
+    """
+    work = Work.of(code)
+    is_second_reading = False
+    replies: dict[int, Reply] = {}
+    ended: dict[str, Reply] = {}
+    stops: list[Reply] = []
+    latest = time.monotonic() + limits.total
+    while True:
+        for number, call in enumerate(calls):
+            if number not in replies and call.driver in ended:
+                replies[number] = ended[call.driver]
+        waiting = [number for number in range(len(calls)) if number not in replies]
+        if not waiting:
+            return [replies[number] for number in range(len(calls))]
+        if time.monotonic() > latest:
+            late = Reply("timeout", error=f"More than {limits.total:g} s for the whole submission.")
+            replies.update(dict.fromkeys(waiting, late))
+            continue
+        asked = [calls[number] for number in waiting]
+        try:
+            for number, reply, is_end in _answers(start, work, asked, limits, latest):
+                is_left_out = stops and reply.status == "missing"
+                if is_left_out:
+                    reply = dataclasses.replace(stops[0], absent=reply.absent)
+                replies[waiting[number]] = reply
+                if is_end:
+                    ended[asked[number].driver] = reply
+        except _Stopped as stop:
+            stops.append(stop.reply)
+            work = dataclasses.replace(work, skip=(*work.skip, stop.number))
+            if len(stops) > MAX_STOPS:
+                replies.update(dict.fromkeys(waiting, stops[0]))
+        except _Unread as unread:
+            if is_second_reading:
+                replies.update(dict.fromkeys(waiting, unread.reply))
+            is_second_reading = True
+        except Fault as fault:
+            waiting = [number for number in waiting if number not in replies]
+            replies.update(dict.fromkeys(waiting, Reply("fault", error=str(fault))))
+
+
+class _Stopped(Exception):
+    """A child ended, or took too long, at one statement of the cells."""
+
+    def __init__(self, reply: Reply, number: int) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
+        self.number = number
+
+
+class _Unread(Exception):
+    """A child ended, or took too long, while it read the file."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
+
+
+def order_of(calls: Sequence[Call]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the examples, and those of the others."""
+    numbers = range(len(calls))
+    return [n for n in numbers if calls[n].is_example], [
+        n for n in numbers if not calls[n].is_example
+    ]
+
+
+def request_of(
+    work: Work,
+    calls: Sequence[Call],
+    order: tuple[list[int], list[int]],
+    limits: Limits,
+    secret: bytes,
+) -> tuple[bytes, bytes]:
+    """Return the two messages to a child: its work and the examples, and then the other calls."""
+    first, second = (
+        [
+            {"driver": textwrap.dedent(calls[number].driver), "data": calls[number].sent}
+            for number in numbers
+        ]
+        for numbers in order
+    )
+    facts = {**dataclasses.asdict(work), "names": list(work.names), "skip": list(work.skip)}
+    facts["data"] = np.frombuffer(work.data, np.uint8)
+    request = {"work": facts, "calls": first, "limits": dataclasses.asdict(limits)}
+    request["secret"] = np.frombuffer(secret, np.uint8)
+    try:
+        return wire.encode(request), wire.encode(second)
+    except wire.WireError as error:  # data that is not plain
+        raise ValueError(f"The question cannot be sent: {error}") from error
+
+
+def _answers(
+    start: Callable[[bytes], Process],
+    work: Work,
+    calls: Sequence[Call],
+    limits: Limits,
+    latest: float,
+) -> Iterator[tuple[int, Reply, bool]]:
+    """Yield (number, reply, whether it ended the child) as long as the child can answer."""
+    order = order_of(calls)
+    secret = os.urandom(3 * child.TOKEN)
+    first, second = request_of(work, calls, order, limits, secret)
+    process = start(wire.frame(first))
+    frames = _Frames(process, secret[: child.TOKEN])
+
+    def stopped(reading: bool = False) -> Reply:
+        how = process.end()
+        late = frames.open or "SIGXCPU" in how
+        text = f"No answer within {limits.seconds:g} s." if frames.open else how
+        text = text or "The process closed its line to the grader."
+        if reading:
+            return Reply("unreadable", error=f"The file cannot be read. {text}")
+        return Reply("timeout" if late else "died", error=text)
+
+    def left() -> float:
+        return min(limits.seconds, max(latest - time.monotonic(), 0.1))
+
+    running: dict[str, Any] = {}  # what the child says before each statement
+
+    def with_place(reply: Reply) -> Reply:
+        """Return why the cells did not come to their end, with the place."""
+        error = f"It did not end within {limits.seconds:g} s."
+        error = error if reply.status == "timeout" else reply.error
+        place = _place(cells, running["cell"], running["line"])
+        return Reply(reply.status, error=error, place=place, loading=True)
+
+    cells: list[Any] = []
+    try:
+        if frames.next(child.READY, START, limits.reply) is None:
+            raise Fault(f"The process for the learner's code did not come up. {process.end()}")
+        places = [child.READ, child.LOADED, *range(len(calls))]
+        numbers = [-1, -1, *order[0], *order[1]]
+        for place, number in zip(places, numbers, strict=True):
+            reply = None
+            if place == len(order[0]):
+                process.send(wire.frame(wire.veiled(second, secret)), limits.seconds)
+            try:
+                limit = MAX_SOURCE if place == child.READ else limits.reply
+                extra = len(work.data) / READING if place == child.READ else 0.0
+                ending = time.monotonic() + left() + extra
+                message = frames.next(place, left() + extra, limit)
+                for _ in range(MAX_ASKED):
+                    if message is None or message["call"] != child.ASKED:
+                        break
+                    told = wire.encode(calls[number].answer_to(message.get("value")))
+                    process.send(wire.frame(told), left())
+                    message = frames.next(place, ending - time.monotonic(), limit)
+                while message is not None and message["call"] == child.RUNNING:
+                    running = _statement(message)
+                    # Its own time for each; and no child can make more of them than there is.
+                    in_time = time.monotonic() < latest
+                    message = frames.next(place, left(), limit) if in_time else None
+                if message is not None:
+                    reply = reply_of(message, limits, cells, calls[number])
+            except wire.WireError as error:  # what follows cannot be trusted to be whole either
+                reply, ended = Reply("refused", error=f"No answer of the right form: {error}"), True
+            else:
+                ended = reply is None
+            if reply is None and place == child.READ:
+                raise _Unread(stopped(reading=True))
+            if reply is None:
+                reply = stopped()
+            if place == child.READ and reply.status == "ok":
+                cells = reply.value
+            elif place == child.LOADED and running and ended and reply.status != "refused":
+                raise _Stopped(with_place(reply), running["number"])
+            elif place == child.READ or (place == child.LOADED and ended):
+                # There is nothing to run, or no cell was begun.
+                yield from ((number, reply, True) for number in range(len(calls)))
+                return
+            elif place != child.LOADED:
+                yield number, reply if calls[number].is_example else reply.without_words(), ended
+            if ended:
+                return
+    finally:
+        process.end()
+
+
+class _Frames:
+    """Messages, put together from whatever pieces of them arrive."""
+
+    def __init__(self, process: Process, token: bytes) -> None:
+        self.process = process
+        self.token = token
+        self.data = bytearray()
+        self.open = True
+
+    def next(self, place: int, seconds: float, limit: int) -> dict[str, Any] | None:
+        """Return the message whose turn it is, or None if time or stream end before it.
+
+        Raises
+        ------
+        WireError
+            For a message of another form or place.
+        """
+        deadline = time.monotonic() + seconds
+        while (message := self._message(limit)) is None:
+            chunk = self.process.read(deadline - time.monotonic())
+            if not chunk:
+                self.open = chunk is None
+                return None
+            self.data += chunk
+        answer = wire.decode(message, limit, REPLY_ITEMS)
+        places = (
+            place,
+            {child.READ: child.READ, child.LOADED: child.RUNNING}.get(place, child.ASKED),
+        )
+        if type(answer) is not dict or answer.get("call") not in places:
+            raise wire.WireError("it is out of order.")
+        return answer
+
+    def _message(self, limit: int) -> bytes | None:
+        if len(self.data) < 4:
+            return None
+        (length,) = struct.unpack("<I", self.data[:4])
+        if length > limit + len(self.token):
+            raise wire.WireError(f"it takes more than {limit:,} bytes.")
+        if len(self.data) < 4 + length:
+            return None
+        message = bytes(self.data[4 : 4 + length])
+        del self.data[: 4 + length]
+        if not message.startswith(self.token):
+            raise wire.WireError("it is not the child's own.")
+        return message[len(self.token) :]
+
+
+_TEXTS = {
+    **{"status": str, "error": str, "output": str, "kind": str, "absent": str},
+    **dict.fromkeys(("cell", "line", "cell_called", "line_called"), int),
+    "loading": bool,
+}
+
+
+def _statement(message: dict[str, Any]) -> dict[str, int]:
+    """Return which statement a child begins: numbers, whatever else it says."""
+    parts = {name: message.get(name) for name in ("number", "cell", "line")}
+    if any(type(part) is not int for part in parts.values()):
+        raise wire.WireError("its parts are not all there.")
+    return parts  # type: ignore[return-value]
+
+
+def reply_of(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call) -> Reply:
+    """Return a child's message as a reply, believing no word of it."""
+    if any(type(message.get(name)) is not kind for name, kind in _TEXTS.items()):
+        raise wire.WireError("its parts are not all there.")
+    status, error = message["status"], message["error"]
+    if status not in ("ok", "raised", "missing", "memory", "refused", "unreadable"):
+        raise wire.WireError("The answer has no status that a child can give.")
+    if status == "unreadable" and message["call"] != child.READ:
+        raise wire.WireError("The file was read before.")
+    place = _place(cells, message["cell"], message["line"])
+    return Reply(
+        status,
+        message.get("value") if status == "ok" else None,
+        clean(error),
+        clean(message["output"], limits.output, LINES),
+        message["kind"] if message["kind"] in child.KINDS else "",
+        place,
+        _place(cells, message["cell_called"], message["line_called"]),
+        message["loading"],
+        clean(message["absent"], 80),
+    )
+
+
+def _place(cells: list[Any], cell: int, line: int) -> str:
+    """Return a line of the learner's code, found in the file itself and not in the child's word."""
+    if not 0 <= cell < len(cells):
+        return ""
+    number, above, source = cells[cell]
+    lines = lines_of(source)
+    if not 0 < line <= len(lines):
+        return ""
+    where = f"code cell {number}, " if number else ""
+    return f"{where}line {above + line}: {clean(lines[line - 1].strip(), 200)}"
