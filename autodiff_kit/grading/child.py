@@ -4,7 +4,7 @@ After reading this file you can say what a submission sees (its own namespace, t
 library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
 all examples are answered), and what it can tell the grader (values; nothing it says about itself
 counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
-``wire.py``, ``notebook.py`` and ``seal.py``. Read next: ``supervision.py``, the other end of the pipe.
+``wire.py``, ``notebook.py`` and ``seal.py``. Read next: ``supervision.py``, the pipe's other end.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from typing import Any
 
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.judging import Job, Judge, lost
+from autodiff_kit.grading.results import Attempt, folder_hash, key_of
 from autodiff_kit.grading.sandbox import best_walls
-from autodiff_kit.grading.store import Attempt, folder_hash, key_of
 
 __all__ = ["ClusterError", "OnDask"]
 

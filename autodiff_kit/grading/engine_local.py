@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, Judge
+from autodiff_kit.grading.results import Attempt, file_hash, folder_hash, key_of
 from autodiff_kit.grading.sandbox import Walls
-from autodiff_kit.grading.store import Attempt, Store, StoreError, file_hash, folder_hash, key_of
-from autodiff_kit.grading.submissions import Submission
+from autodiff_kit.grading.store import Store, StoreError
 
 __all__ = ["Engine", "Local", "Summary", "grade", "seed_of"]
 

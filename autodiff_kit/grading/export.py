@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from autodiff_kit.grading.calls import LINES, clean
-from autodiff_kit.grading.store import Grade
+from autodiff_kit.grading.results import Grade
 
 __all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 

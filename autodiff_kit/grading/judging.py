@@ -27,11 +27,11 @@ from autodiff_kit.grading import child, wire
 from autodiff_kit.grading.calls import LINES, Call, Limits, Reply, Runner, Work, clean
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import Result, grade_code
 from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
 from autodiff_kit.grading.sandbox import Sandbox, Walls
-from autodiff_kit.grading.store import Attempt, Mark, file_hash, folder_hash
-from autodiff_kit.grading.submissions import Submission
 from autodiff_kit.grading.supervision import START
 from autodiff_kit.grading.worker import Level0
 

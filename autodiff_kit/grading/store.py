@@ -1,27 +1,25 @@
 """Keep results so that nothing is lost and nothing counts twice.
 
-After reading this file you can say what identifies a result (its *key*), why a grader that was
-killed goes on where it was, and what a teacher's override is: one more row. Rows are only ever
-added; a grade is a view on them. Read next: ``engine_local.py``, the one that writes.
+After reading this file you can say why a grader that was killed goes on where it was, and what a
+teacher's override is: one more row. Rows are only ever added; a grade is a view on them. Read
+next: ``engine_local.py``, the one that writes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import os
 import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Attempt", "Grade", "Mark", "Store", "StoreError", "key_of"]
+from autodiff_kit.grading.results import Attempt, Grade, Mark, file_hash
 
-ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
+__all__ = ["Store", "StoreError"]
+
 _TABLES = """
 create table if not exists facts (name text primary key, value text not null);
 create table if not exists attempts (
@@ -68,79 +66,6 @@ _OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn"
 
 class StoreError(Exception):
     """Results that cannot be read or written; says what to do."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """What one step of one submission earned."""
-
-    step: str
-    points: float
-    max: float
-    status: str
-    message: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One submission's result: a row that is written once."""
-
-    key: str
-    student: str
-    name: str
-    exercise: str
-    version: int
-    origin: str
-    hash: str
-    checks: str
-    seed: str
-    level: str
-    status: str
-    """"graded", "unreadable" (the learner's file), or "fault" (the machine's; not yet graded)."""
-    marks: tuple[Mark, ...]
-    tries: int = 1
-    seconds: float = 0.0
-    note: str = ""
-    """Which other files the learner handed in for it, or ``""``."""
-
-    @property
-    def points(self) -> float:
-        """Points of all steps."""
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def max(self) -> float:
-        """Points there were to earn."""
-        return sum(mark.max for mark in self.marks)
-
-
-@dataclass(frozen=True)
-class Grade:
-    """What a learner has for an exercise: the chosen attempt, with the overrides on top."""
-
-    student: str
-    name: str
-    exercise: str
-    marks: tuple[Mark, ...]
-    attempt: Attempt
-    attempts: int
-
-    @property
-    def points(self) -> float:
-        """Points of all steps."""
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def max(self) -> float:
-        """Points there were to earn."""
-        return sum(mark.max for mark in self.marks)
-
-
-def key_of(*parts: object) -> str:
-    """Return the name of a result: the same parts, the same key, and so the same row."""
-    text = json.dumps([ENGINE, *map(str, parts)])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class Store:
@@ -504,18 +429,3 @@ class Store:
             if tuple(row) not in known:
                 self._override(tuple(row))
         return new
-
-
-def file_hash(data: bytes) -> str:
-    """Return the hash of a submission's bytes."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def folder_hash(folder: Path) -> str:
-    """Return the hash of all that decides about an exercise: the files of its checks."""
-    whole = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            whole.update(os.fsencode(path.relative_to(folder).as_posix()) + b"\0")
-            whole.update(hashlib.sha256(path.read_bytes()).digest())
-    return whole.hexdigest()[:32]

@@ -12,38 +12,31 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import Any
 
 from autodiff_kit.grading.answers import (
-    Answer,
     call_of,
     check_inputs,
     is_right,
     right_answers,
     run_trusted,
 )
-from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.checks import Check
-from autodiff_kit.grading.child import kind_of
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, grade_code
 from autodiff_kit.grading.mutate import changes
 from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build
-from autodiff_kit.grading.wire import encode
+from autodiff_kit.grading.trusted import BUDGET, Trusted, bounded
 
-__all__ = ["Verdict", "table", "verify", "verify_exercise"]
+__all__ = ["SEEDS", "Verdict", "table", "verify", "verify_exercise"]
 
 SEEDS = 200
 NO_WORK = 5  # times as many seeds under which no work must have no points
 LITTLE = 20_000  # lines that a function which computes nothing may make others run
-BUDGET = 200_000  # lines that a changed solution may run before it counts as infinite
 
 
 @dataclass
@@ -79,51 +72,6 @@ class Verdict:
     def ok(self) -> bool:
         """Whether everything holds."""
         return not self.problems and not self.survivors
-
-
-class Trusted:
-    """A runner for code of the exercises themselves: this very process.
-
-    Parameters
-    ----------
-    exercise : Exercise, optional
-        Its examples, and the cases of its slow checks, are run once for each code.
-    budget : int
-        How many lines each call may run; 0 for no limit.
-    """
-
-    level = "in process"
-
-    def __init__(self, exercise: Exercise | None = None, budget: int = 0) -> None:
-        self.budget = budget
-        checks = exercise.checks if exercise else ()
-        self.examples = {id(check.example) for check in checks}
-        self.slow = {check.driver for check in checks if check.slow}
-        self.known: dict[tuple[str, str, int | bytes] | None, Answer] = {}
-
-    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
-        """Return one reply per call; code that cannot be run at all raises."""
-        code = Work.of(code).source
-        if self.budget:
-            answers = _bounded(code, calls, self.budget)
-        else:
-            keys = [self._key(code, call) for call in calls]
-            new = [i for i, key in enumerate(keys) if key is None or key not in self.known]
-            fresh = dict(zip(new, run_trusted(code, [calls[i] for i in new]), strict=True))
-            self.known |= {key: fresh[i] for i, key in enumerate(keys) if i in fresh and key}
-            answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
-        return [Reply(a.status, a.value, a.error, kind=a.kind) for a in answers]
-
-    def _key(self, code: str, call: Call) -> tuple[str, str, int | bytes] | None:
-        if id(call.data) in self.examples:
-            return code, call.driver, id(call.data)
-        if call.driver in self.slow:
-            return code, call.driver, encode(call.data)
-        return None
-
-
-class _Endless(BaseException):
-    """Too many lines were run. Not an Exception: what is run may catch those."""
 
 
 def verify(course: Course, seeds: int = SEEDS, keys: Sequence[str] = ()) -> list[Verdict]:
@@ -380,7 +328,7 @@ def _earns_nothing(
         def is_passed(number: int, seed: int, check: Check = check) -> bool:
             data = check_inputs(check, seed)[number]
             wanted = right_answers(exercise, check, seed)[number]
-            (answer,) = _bounded(code, [call_of(check, data)], LITTLE)
+            (answer,) = bounded(code, [call_of(check, data)], LITTLE)
             return is_right(check, data, answer, wanted)
 
         if not is_passed(0, 0):
@@ -441,47 +389,3 @@ def _graded(exercise: Exercise, code: str, seed: int, runner: Trusted) -> Result
 
 def _names(exercise: Exercise, step: str) -> tuple[str, ...]:
     return next(s.names for s in exercise.steps if s.id == step)
-
-
-def _uncounted(call: Call) -> Callable[[Any, Any], Any] | None:
-    """Return what answers a driver's questions, so that its lines are not counted."""
-    if (reply := call.reply) is None:
-        return None
-
-    def answer(data: Any, question: Any) -> Any:
-        trace = sys.gettrace()
-        sys.settrace(None)
-        try:
-            return reply(data, question)
-        finally:
-            sys.settrace(trace)
-
-    return answer
-
-
-def _bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
-    """Run code that may not end: each call may run so many lines and no more."""
-    left = budget
-
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise _Endless
-        return trace
-
-    answers = []
-    before = sys.gettrace()
-    for call in calls:
-        left = budget
-        try:
-            sys.settrace(trace)
-            answers += run_trusted(code, [dataclasses.replace(call, reply=_uncounted(call))])
-        except _Endless:
-            return answers + [Answer("timeout")] * (len(calls) - len(answers))
-        except Exception as problem:
-            text = f"{type(problem).__name__}: {problem}"
-            answers.append(Answer("raised", error=text, kind=kind_of(problem)))
-        finally:
-            sys.settrace(before)
-    return answers

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from autodiff_kit.cli import cli
 from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.store import Grade, Store
+from autodiff_kit.grading.results import Grade
+from autodiff_kit.grading.store import Store
 from tests.grading import pupils
 
 COURSE = open_course(Path(__file__).resolve().parents[2] / "exercises")

@@ -17,9 +17,10 @@ import pytest
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_dask import ClusterError, OnDask
 from autodiff_kit.grading.engine_local import Local, grade
+from autodiff_kit.grading.identity import Submission
+from autodiff_kit.grading.results import Attempt
 from autodiff_kit.grading.sandbox import best_walls
-from autodiff_kit.grading.store import Attempt, Store
-from autodiff_kit.grading.submissions import Submission
+from autodiff_kit.grading.store import Store
 from tests.grading import tiny
 
 ROOT = Path(__file__).parents[2]

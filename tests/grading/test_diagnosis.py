@@ -8,7 +8,7 @@ import pytest
 from autodiff_kit.grading.checks import same
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.marking import Row, grade_code
-from autodiff_kit.grading.verify import Trusted
+from autodiff_kit.grading.trusted import Trusted
 from tests.grading import tiny
 
 COURSE = open_course(Path(__file__).resolve().parents[2] / "exercises")

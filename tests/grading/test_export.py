@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from autodiff_kit.grading.export import FORMATS, cell, export, histogram
-from autodiff_kit.grading.store import Attempt, Grade, Mark
+from autodiff_kit.grading.results import Attempt, Grade, Mark
 
 TITLES = {"e01_double": ("01.double Double", 3.0), "e02_triple": ("02.triple Triple", 5.0)}
 HOSTILE = "=cmd|'/c calc'!A1\x1b[2J<script>alert(1)</script>"

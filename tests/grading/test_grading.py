@@ -20,11 +20,12 @@ from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.feedback import code_in
+from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.results import Attempt, Mark, key_of
 from autodiff_kit.grading.sandbox import best_walls
-from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError, key_of
-from autodiff_kit.grading.submissions import Submission
+from autodiff_kit.grading.store import Store, StoreError
 from autodiff_kit.grading.worker import InProcess, Level0
 from tests.grading import tiny
 

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from autodiff_kit.cli import cli
 from autodiff_kit.grading import sandbox
-from autodiff_kit.grading.store import Attempt, Mark, Store, StoreError
+from autodiff_kit.grading.results import Attempt, Mark
+from autodiff_kit.grading.store import Store, StoreError
 from tests.grading import tiny
 
 MARKS = (Mark("numbers", 0, 1, "wrong", "m", "text " * 200), Mark("arrays", 2, 2, "right"))

@@ -9,8 +9,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from autodiff_kit.grading import submissions
-from autodiff_kit.grading.submissions import MAX_FILE, Submission, Unreadable, find
+from autodiff_kit.grading import handed_in, submissions
+from autodiff_kit.grading.handed_in import MAX_FILE
+from autodiff_kit.grading.identity import Submission
+from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.submissions import find
 from autodiff_kit.grading.worker import InProcess
 from tests.grading import tiny
 
@@ -359,7 +362,7 @@ def test_a_bomb_is_unpacked_no_further_than_the_limit(tmp_path: Path) -> None:
 
 
 def test_a_zip_of_very_many_files_is_one_row(tmp_path: Path) -> None:
-    many = zipped((f"{number}.py", b"") for number in range(submissions.MAX_INSIDE + 1))
+    many = zipped((f"{number}.py", b"") for number in range(handed_in.MAX_INSIDE + 1))
 
     (found,) = in_zip(tmp_path, ("ada_e01_double.zip", many))
 
@@ -425,4 +428,4 @@ def test_counting_opens_nothing(tmp_path: Path) -> None:
     on_disk(tmp_path, "ada_e01_double.py", "bob_e01_double.ipynb", "notes.txt")
     (tmp_path / "eve_e01_double.zip").write_bytes(b"no zip")
 
-    assert submissions.count(tmp_path) == 3
+    assert handed_in.count(tmp_path) == 3

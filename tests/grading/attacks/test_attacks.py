@@ -20,10 +20,11 @@ import pytest
 from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, grade
+from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.sandbox import Sandbox, best_walls
-from autodiff_kit.grading.store import Grade, Store
-from autodiff_kit.grading.submissions import Submission
+from autodiff_kit.grading.store import Store
 from tests.grading import tiny
 from tests.grading.attacks.attacks import ALL, COPYING, GREEDY, SHORT
 

@@ -13,11 +13,12 @@ from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import grade, seed_of
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import Feedback
+from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import grade_one, runner_for
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.results import Attempt
 from autodiff_kit.grading.sandbox import best_walls
-from autodiff_kit.grading.store import Attempt, Store
-from autodiff_kit.grading.submissions import Submission
+from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
 

@@ -16,7 +16,8 @@ from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build, with_hidden_tests
-from autodiff_kit.grading.verify import SEEDS, Trusted, table, verify_exercise
+from autodiff_kit.grading.trusted import Trusted
+from autodiff_kit.grading.verify import SEEDS, table, verify_exercise
 from tests.gate import IN_THE_GATE
 
 COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")

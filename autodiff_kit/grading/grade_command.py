@@ -1,0 +1,237 @@
+"""The command `grade`: from a folder of submissions to rows of results and a summary.
+
+After reading this file you can say what it does before it runs a learner's code: it finds out how
+well that code can be shut in here, and refuses to go on below a level. Read next: ``commands.py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from autodiff_kit.grading import engine_dask, engine_local, export, handed_in, sandbox, submissions
+from autodiff_kit.grading.calls import Runner
+from autodiff_kit.grading.command_options import COURSE, RESULTS, course_in, explained
+from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.judging import runner_for
+from autodiff_kit.grading.sandbox import LEVELS, Walls
+from autodiff_kit.grading.store import Store
+
+__all__ = ["grade", "unpacking"]
+
+LOG_EVERY = 30  # seconds
+MAX_NAMED = 20  # unreadable files of one exercise that the summary names
+
+
+def _parts(context: Any, parameter: Any, text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
+        return int(number), int(count)
+    raise click.BadParameter("Give a part and the number of parts, such as 2/5.")
+
+
+@click.command()
+@click.argument("place", metavar="SUBMISSIONS", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", "results", default="results", show_default=True, type=Path)
+@COURSE
+@click.option("--exercise", default="", help="Which one it is, where no path says so.")
+@click.option("--pattern", default="", help="Regular expression with (?P<student>...) for paths.")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes; else one per processor.")
+@click.option(
+    "--allow-level",
+    type=click.IntRange(0, 2),
+    default=1,
+    show_default=True,
+    help="The lowest isolation to accept: see `autodiff-kit doctor`.",
+)
+@click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True)
+@click.option("--scheduler", default="", help="Address of a Dask scheduler, tcp://...")
+@click.option(
+    "--shard", default="1/1", callback=_parts, help="Grade one part of several, such as 2/5."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    help="What the inputs are drawn from, as an earlier run or another part has named it.",
+)
+def grade(
+    place: Path,
+    results: Path,
+    folder: Path | None,
+    exercise: str,
+    pattern: str,
+    workers: int | None,
+    allow_level: int,
+    engine: str,
+    scheduler: str,
+    shard: tuple[int, int],
+    seed: int | None,
+) -> None:
+    """Grade all SUBMISSIONS: nbgrader's folders, a zip from Moodle or Canvas, loose files.
+
+    Run it again after an interruption, or when more has come in: what has its row is not graded
+    twice, and nothing that was graded is lost.
+
+    \b
+    Examples:
+      autodiff-kit grade submitted --out results
+      autodiff-kit grade class.zip --exercise 04.accumulate
+      autodiff-kit grade submitted --shard 2/5 --seed 7 --out part2
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    console = Console(highlight=False, emoji=False)
+    plain = functools.partial(console.print, markup=False, soft_wrap=True)
+    with explained():
+        course = course_in(folder)
+        name = course.exercise(exercise).name if exercise else ""
+        # Read before anybody's code runs: without walls it could change the files.
+        asked = {e.name: [n for step in e.steps for n in step.names] for e in course.exercises()}
+        with Store(results / RESULTS) as store:
+            secret = store.secret(seed)
+            total = handed_in.count(place)
+            run: engine_local.Engine
+            if engine == "dask":
+                run = engine_dask.OnDask(course, scheduler, allow_level)
+                walls = None
+            else:
+                walls = _walls(console, allow_level)
+                run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
+            with _progress(console, total) as progress, unpacking(walls) as runner:
+                found = submissions.find(place, course.names, name, pattern, runner, asked)
+                summary = engine_local.grade(
+                    found,
+                    course,
+                    store,
+                    run,
+                    secret=secret,
+                    shard=shard,
+                    guard=walls is None and engine == "local",
+                    progress=progress,
+                )
+            _say(console, course, store, results)
+            speed = f" ({summary.graded / summary.seconds:.0f} a second)" if summary.graded else ""
+            plain(
+                f"{_number(summary.found, 'submission')}: {summary.graded} graded now{speed}, "
+                f"{summary.known} known already. Seed {secret}.\n"
+                f"Results: {results}, with a picture for each exercise.\n"
+                f"Next: autodiff-kit show STUDENT --results {results}, or "
+                f"autodiff-kit export canvas --results {results}"
+            )
+    if summary.changed:
+        console.print(
+            f"{summary.changed} rows were changed from outside during the run, and set right.",
+            style="bold red",
+        )
+    if summary.faults:
+        raise click.ClickException(
+            f"{summary.faults} submissions could not be graded for reasons that are not theirs.\n"
+            "-> See why with `autodiff-kit show`, then run the same command again."
+        )
+
+
+@contextlib.contextmanager
+def unpacking(walls: Walls | None) -> Iterator[Runner]:
+    """Give a runner for learners' zips, which starts with the first one."""
+    runner = runner_for(walls)
+    try:
+        yield runner
+    finally:
+        if isinstance(runner, sandbox.Sandbox):
+            runner.close()
+
+
+def _walls(console: Console, least: int) -> Walls | None:
+    """Return the best walls of this machine, or stop if they are too low."""
+    seen = sandbox.probe()
+    walls = None if not seen or seen[-1].problem else seen[-1].walls
+    level = walls.level if walls else 0
+    if level < least:
+        reasons = "".join(f"\n   {finding.walls}: {finding.problem}" for finding in seen)
+        raise click.ClickException(
+            f"Submissions can be shut in at level {level} only on this machine "
+            f"({LEVELS[level].split(': ')[1]}).{reasons}\n"
+            f"-> Fix it (see `autodiff-kit doctor`), grade in a container or virtual machine of "
+            f"its own, or accept it: --allow-level {level}"
+        )
+    console.print(f"Isolation: level {LEVELS[level]}.", markup=False, soft_wrap=True)
+    return walls
+
+
+@contextlib.contextmanager
+def _progress(console: Console, total: int) -> Iterator[Any]:
+    """Show how far it is and what is left: a bar, or a line every half minute in a log file."""
+    columns = (
+        TextColumn("grading"),
+        *(BarColumn(), MofNCompleteColumn()),
+        *(TimeRemainingColumn(), TextColumn("left")),
+    )
+    start = latest = time.monotonic()
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("", total=total)
+
+        def show(summary: engine_local.Summary) -> None:
+            nonlocal latest
+            done, now = summary.graded + summary.known, time.monotonic()
+            bar.update(task, completed=done)
+            if not console.is_terminal and now - latest > LOG_EVERY and summary.graded:
+                left = max(total - done, 0) * (now - start) / summary.graded
+                click.echo(f"{done} of about {total}, {left / 60:.0f} min left")
+                latest = now
+
+        yield show
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _say(console: Console, course: Course, store: Store, results: Path) -> None:
+    """Print a summary per exercise, and draw its histogram."""
+    plain = functools.partial(console.print, markup=False, soft_wrap=True)
+    grades = store.grades()
+    names = sorted({grade.exercise for grade in grades})
+    wide = max([len("exercise"), *map(len, names)])
+    plain(f"\n{'exercise':{wide}}  graded       mean  all right  empty  unreadable")
+    for name in names:
+        here = [g for g in grades if g.exercise == name]
+        most = max(g.max for g in here)
+        mean = f"{sum(g.points for g in here) / len(here):.1f} of {most:g}"
+        full = sum(bool(g.max) and g.points >= g.max for g in here)
+        empty = sum(map(export.is_empty, here))
+        unread = sum(g.attempt.status == "unreadable" for g in here)
+        plain(
+            f"{name or '(unknown)':{wide}}  {len(here):6}  {mean:>9}  {full:9}  {empty:5}  "
+            f"{unread:10}"
+        )
+        words = _in_words(course.exercise(name)) if name else {}
+        for message, count in export.mistakes(here).most_common(3):
+            plain(f"    {count} x {words.get(message, message.replace('_', ' '))}")
+        bad = [g.attempt for g in here if g.attempt.status == "unreadable"]
+        for attempt in bad[:MAX_NAMED]:
+            plain(f"    unreadable: {attempt.origin}: {attempt.marks[0].text}")
+        if len(bad) > MAX_NAMED:
+            plain(f"    and {len(bad) - MAX_NAMED} more that are unreadable: see the export csv")
+        if name:
+            exercise = course.exercise(name)
+            said = exercise.messages | words
+            picture = export.histogram(here, name, f"{exercise.id} {exercise.title}", said)
+            (results / f"{name}.svg").write_text(picture, encoding="utf-8")
+    plain()
+
+
+def _in_words(exercise: Exercise) -> dict[str, str]:
+    """Return message id -> short words for teachers, where the id itself does not say enough."""
+    words = {check.name: f"not right: {check.concept}" for check in exercise.checks}
+    words |= {"timeout": "not ready in time", "memory": "too much memory"}
+    return {**words, "does_not_run": "a cell stops with an error, or ends the process"}

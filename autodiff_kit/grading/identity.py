@@ -1,0 +1,141 @@
+"""Say whose work a file is, and for which exercise.
+
+After reading this file you can say why nothing that a learner can name changes that: the outermost
+folder counts, or the learning platform's own part of a file's name; names that only look the same
+are kept apart. Read next: ``submissions.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from autodiff_kit.grading.calls import clean
+
+__all__ = ["Names", "Submission", "readable", "told_apart"]
+
+# Moodle writes no underscore into its part of a name but the two around the number, and Canvas
+# no number between two of them: the first that fits is the platform's own.
+_MOODLE = re.compile(
+    r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S
+)
+_CANVAS = re.compile(r"(?P<name>.+?)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
+_CANVAS_UNNAMED = re.compile(r"anon_(?:LATE_)?(?P<student>\w{5})_\d+_(?P<rest>.+)", re.S)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One learner's work on one exercise, as it was handed in."""
+
+    student: str
+    """The number or name that the exports need: Moodle's and Canvas' number, else the name."""
+    name: str
+    exercise: str
+    """The exercise's folder name, or ``""`` if it is not known."""
+    origin: str
+    """Where it was found, for people."""
+    data: bytes
+    suffix: str
+    problem: str = ""
+    """Why there is nothing to grade, or ``""``."""
+    note: str = ""
+    """Which other files there were that do not count, or ``""``."""
+
+
+class Names:
+    """Reads learner and exercise out of paths; `around` is a folder that all files lie in."""
+
+    def __init__(
+        self, exercises: Sequence[str], default: str, pattern: re.Pattern[str] | None
+    ) -> None:
+        self.exercises = sorted(exercises, key=len, reverse=True)
+        self.default = default
+        self.pattern = pattern
+        self.around = ""
+
+    def written(self, path: str) -> str:
+        """Return whose a path is, with the name's characters as they are: some look the same."""
+        groups, _, parts = self.parts(path)
+        return self.whose(groups, parts)[0]
+
+    def parts(self, path: str) -> tuple[dict[str, str | None], str, list[str]]:
+        """Return what the pattern finds in a path, the exercise's folder around, and the rest."""
+        fits = self.pattern.match(path) if self.pattern else None
+        parts = list(PurePosixPath(path).parts)
+        if len(parts) > 1 and parts[0] == self.around:
+            del parts[0]
+        # A folder for each exercise.
+        above = parts.pop(0) if len(parts) > 1 and self.is_exercise(parts[0]) else ""
+        return fits.groupdict() if fits else {}, above, parts
+
+    def whose(self, groups: dict[str, str | None], parts: list[str]) -> tuple[str, str]:
+        """Return a learner's number and name."""
+        student = groups.get("student")
+        return (student, groups.get("name") or "") if student else self.student(parts)
+
+    def label(self, path: str, outer: Submission | None = None) -> Submission:
+        """Read student and exercise out of a path; within a learner's zip, only the exercise."""
+        whole = readable(path)
+        origin = clean(whole, 300)
+        if outer is not None:
+            inner = self.exercise(whole) or self.default
+            return replace(outer, exercise=inner, origin=origin)
+        groups, above, parts = self.parts(whole)
+        student, name = self.whose(groups, parts)
+        if len(parts) > 2 and self.is_exercise(parts[1]):  # nbgrader's
+            exercise = self.exercise(parts[1])
+        else:
+            exercise = self.exercise("/".join(parts[1:])) or self.exercise(parts[-1])
+        exercise = self.exercise(groups.get("exercise") or "") or exercise or self.exercise(above)
+        exercise = exercise or self.default
+        return Submission(_short(student), _short(name or student), exercise, origin, b"", "")
+
+    def is_exercise(self, part: str) -> bool:
+        """Return whether a part of a path is the name of an exercise."""
+        return part.casefold() in map(str.casefold, self.exercises)
+
+    def exercise(self, text: str) -> str:
+        """Return the exercise that is named last in a path."""
+        places = {name: text.casefold().rfind(name.casefold()) for name in self.exercises}
+        best = max(places, key=lambda name: places[name], default="")
+        return best if places.get(best, -1) >= 0 else ""
+
+    def student(self, parts: list[str]) -> tuple[str, str]:
+        """Return number and name out of a path's outermost part: all below it is the learner's."""
+        first = parts[0]
+        if fits := _MOODLE.fullmatch(first):
+            return fits["student"], fits["name"]
+        if len(parts) > 1:
+            return first, first
+        if fits := _CANVAS_UNNAMED.fullmatch(first):
+            return fits["student"], "anon"
+        if fits := _CANVAS.fullmatch(first):
+            return fits["student"], fits["name"]
+        stem = PurePosixPath(first).stem
+        for name in self.exercises:
+            stem = re.sub(re.escape(name), "", stem, flags=re.I)
+        student = stem.strip(" _-.") or PurePosixPath(first).stem
+        return student, student
+
+
+def told_apart(label: Submission, written: str) -> Submission:
+    """Return another learner for each way to write a name that looks the same."""
+    mark = hashlib.sha256(os.fsencode(written)).hexdigest()[:6]
+    return replace(label, student=f"{label.student}~{mark}", name=f"{label.name}~{mark}")
+
+
+def _short(text: str) -> str:
+    """Return a name of bounded length, and another one for another name."""
+    if len(text) <= 120:
+        return clean(text, 4 * 120)
+    return f"{clean(text[:100], 400)}~{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def readable(text: str) -> str:
+    """Return a name as one form of valid text: what no encoding can tell becomes ``?``."""
+    return unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())

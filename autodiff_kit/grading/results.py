@@ -1,0 +1,105 @@
+"""Say what a result is made of, and what identifies it.
+
+After reading this file you can say what a row of the results holds, and which *key* it has: the
+same work, checks and seed give the same key, and so one row. Read next: ``store.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Attempt", "Grade", "Mark", "file_hash", "folder_hash", "key_of"]
+
+ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one step of one submission earned."""
+
+    step: str
+    points: float
+    max: float
+    status: str
+    message: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One submission's result: a row that is written once."""
+
+    key: str
+    student: str
+    name: str
+    exercise: str
+    version: int
+    origin: str
+    hash: str
+    checks: str
+    seed: str
+    level: str
+    status: str
+    """"graded", "unreadable" (the learner's file), or "fault" (the machine's; not yet graded)."""
+    marks: tuple[Mark, ...]
+    tries: int = 1
+    seconds: float = 0.0
+    note: str = ""
+    """Which other files the learner handed in for it, or ``""``."""
+
+    @property
+    def points(self) -> float:
+        """Points of all steps."""
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def max(self) -> float:
+        """Points there were to earn."""
+        return sum(mark.max for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a learner has for an exercise: the chosen attempt, with the overrides on top."""
+
+    student: str
+    name: str
+    exercise: str
+    marks: tuple[Mark, ...]
+    attempt: Attempt
+    attempts: int
+
+    @property
+    def points(self) -> float:
+        """Points of all steps."""
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def max(self) -> float:
+        """Points there were to earn."""
+        return sum(mark.max for mark in self.marks)
+
+
+def key_of(*parts: object) -> str:
+    """Return the name of a result: the same parts, the same key, and so the same row."""
+    text = json.dumps([ENGINE, *map(str, parts)])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def file_hash(data: bytes) -> str:
+    """Return the hash of a submission's bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def folder_hash(folder: Path) -> str:
+    """Return the hash of all that decides about an exercise: the files of its checks."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            whole.update(os.fsencode(path.relative_to(folder).as_posix()) + b"\0")
+            whole.update(hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()[:32]
