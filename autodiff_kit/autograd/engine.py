@@ -20,9 +20,10 @@ from numpy import ndarray
 from autodiff_kit.autograd.accumulate import Task
 from autodiff_kit.core.base import last_change, wrap
 from autodiff_kit.core.hooks import Hooks
-from autodiff_kit.core.mode import NO_WARNINGS, NUMPY_WARNINGS, local
+from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Value
+from autodiff_kit.core.quiet import NO_WARNINGS, NUMPY_WARNINGS
 from autodiff_kit.core.specialise import specialise
 from autodiff_kit.ops import sum_to
 

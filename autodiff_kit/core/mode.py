@@ -8,12 +8,11 @@ After reading this file you know the two flags behind ``no_grad`` and ``inferenc
 from __future__ import annotations
 
 import threading
-from contextvars import Context, copy_context
 from typing import Any
 
-import numpy as np
+from autodiff_kit.core.quiet import quiet_caller
 
-__all__ = ["NO_WARNINGS", "NUMPY_WARNINGS", "Mode", "Switch", "local", "recording"]
+__all__ = ["Mode", "Switch", "local", "recording"]
 
 
 class Mode:
@@ -28,8 +27,7 @@ class Mode:
     observer : Observer or None
         Told about every step when there is one (``observer.py``).
     quietly : callable
-        Calls a function so that NumPy does not warn about ``1 / 0`` or overflow: PyTorch answers
-        inf or nan without a word. It costs 25 ns; ``np.errstate`` costs 1,700.
+        Calls a function so that NumPy does not warn about ``1 / 0`` or overflow (``quiet.py``).
     """
 
     __slots__ = ("grad_enabled", "inference", "observer", "quietly")
@@ -38,8 +36,7 @@ class Mode:
         self.grad_enabled = True
         self.inference = False
         self.observer: Any = None
-        self.quietly = Context().run
-        self.quietly(np.seterr, all="ignore")
+        self.quietly = quiet_caller()
 
 
 class _Local(threading.local):
@@ -48,9 +45,6 @@ class _Local(threading.local):
 
 
 local = _Local()  # ``local.mode`` is this thread's Mode
-# Where NumPy keeps what to warn about, and what it keeps there if that is nothing at all: a
-# backward pass sets it itself, which takes a tenth of the time that np.errstate takes.
-NUMPY_WARNINGS, NO_WARNINGS = next(iter(local.mode.quietly(copy_context).items()))
 
 
 class Switch:
