@@ -26,7 +26,7 @@ NARROW = 464.0  # px; what lines take, if they can, to fit on a narrow page
 LEAST_SCALE = 0.92  # with text of 12 px, a picture that shrinks so far is read well
 MARGIN, SLIM, GAP, HEAD, ROW = 14.0, 10.0, 22.0, 26.0, 20.0
 PROSE, BOLD = 6.9, 7.7  # px, a character of 13 px proportional font, generous
-LONGEST = 64  # characters of a source line in one row of a picture
+LONGEST = 56  # characters of a source line in one row of a picture: a narrow page shows them
 ROWS = 4  # that one source line takes at most
 
 

@@ -87,8 +87,9 @@ class Costs(Lab):
         seen = {name: [_counted(name, way, x) for x in self._inputs] for name, way in self._ways}
         self.nodes = {name: [one.first.nodes for one in found] for name, found in seen.items()}
         self.kept = {name: [one.first.kept for one in found] for name, found in seen.items()}
-        nodes = self._table("Nodes built", lambda name, i: f"{self.nodes[name][i]:,}")
-        kept = self._table("Saved in nodes, at most", self._saved)
+        names = list(seen)
+        nodes = self._table("Nodes built", names, lambda name, i: f"{self.nodes[name][i]:,}")
+        kept = self._table("Saved in nodes, at most", names, self._saved)
         said = " ".join(self._said(name, [one.first for one in seen[name]]) for name in seen)
         doubts = [one.doubt for found in seen.values() for one in found if one.doubt]
         said = " ".join([said, *dict.fromkeys(doubts)])
@@ -110,11 +111,13 @@ class Costs(Lab):
             rows.append(row)
         names = [name for name, _ in self._ways]
         self.seconds = {n: list(s) for n, s in zip(names, zip(*rows, strict=True), strict=True)}
-        times = self._table("Time of a call", self._time)
+        tables = [[self._table("Time of a call", names, self._time)]]
+        if len(names) > 1:
+            tables.append([self._table(f"Compared with {names[0]}", names[1:], self._ratio)])
         said = (
             f"Measured just now, on this machine: medians of up to {MOST} timings, taken in turn."
         )
-        self.times.svg = page([[times]], title="Times", said=said)
+        self.times.svg = page(tables, title="Times", said=said)
         self.times.caption = said
 
     def _saved(self, name: str, i: int) -> str:
@@ -122,12 +125,12 @@ class Costs(Lab):
         return in_bytes(self.kept[name][i]) if self.nodes[name][i] else "no nodes"
 
     def _time(self, name: str, i: int) -> str:
-        first, mine = self.seconds[self._ways[0][0]][i], self.seconds[name][i]
-        ratio = "" if name == self._ways[0][0] else f", {compared(mine, first)}"
-        return micro(mine) + ratio
+        return micro(self.seconds[name][i])
 
-    def _table(self, heading: str, cell: Callable[[str, int], str]) -> Any:
-        names = [name for name, _ in self._ways]
+    def _ratio(self, name: str, i: int) -> str:
+        return compared(self.seconds[name][i], self.seconds[self._ways[0][0]][i])
+
+    def _table(self, heading: str, names: Sequence[str], cell: Callable[[str, int], str]) -> Any:
         rows = [[_size(x), *(cell(name, i) for name in names)] for i, x in enumerate(self._inputs)]
         return table(heading, [["", *names], *rows])
 

@@ -90,7 +90,7 @@ class ErrorStory(Lab):
         super().__init__({})
         if self._parts[1]:  # beside the words, or below them where the page is narrow
             both = [self.canvas, self.graph]
-            row = HBox(both, layout=Layout(flex_flow="row wrap"))
+            row = HBox(both, layout=Layout(flex_flow="row wrap", grid_gap="8px"))
             for canvas, share in zip(both, ("1 1 440px", "1 1 340px"), strict=True):
                 canvas.layout.flex, canvas.layout.min_width = share, "0"
             others = [child for child in self.children if child is not self.canvas]
