@@ -18,10 +18,10 @@ from typing import Any
 from numpy import ndarray
 
 from autodiff_kit.autograd.accumulate import Task
-from autodiff_kit.core.base import last_change, wrap
-from autodiff_kit.core.hooks import Hooks
+from autodiff_kit.core.base import hook_count, last_change, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
+from autodiff_kit.core.observer import Observer
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Value
 from autodiff_kit.core.quiet import NO_WARNINGS, NUMPY_WARNINGS
 from autodiff_kit.core.specialise import specialise
@@ -59,7 +59,8 @@ def run_backward(
     mode = local.mode
     observer = mode.observer
     switches: dict[str, Any] = {}
-    if inputs is not None or create_graph or observer is not None or Hooks.count or mode.inference:
+    is_watched = observer is not None or hook_count.number or mode.inference
+    if is_watched or create_graph or inputs is not None:
         asked = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
         switches = {name: value for name, value in asked.items() if value is not None}
         switches |= {"counted": True, "accumulates": accumulates}
@@ -85,7 +86,7 @@ def run(
     roots: Sequence[tuple[Node, Value]],
     retain_graph: bool,
     *,
-    observer: Any,
+    observer: Observer | None,
     inputs: Sequence[Node] | None,
     accumulates: bool,
     create_graph: bool,

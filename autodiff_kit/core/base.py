@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-__all__ = ["ARRAYS", "INFERENCE", "TensorBase", "last_change", "next_number"]
+__all__ = ["ARRAYS", "INFERENCE", "TensorBase", "hook_count", "last_change", "next_number"]
 __all__ += ["register", "wrap"]
 
 ARRAYS = (np.ndarray, np.generic)  # a tuple: isinstance takes twice as long with a union
@@ -26,6 +26,8 @@ next_number = itertools.count().__next__
 # When the latest change in place happened. A younger node cannot have saved what was changed since,
 # so backward looks closer at older nodes only: one comparison per node.
 last_change = SimpleNamespace(number=-1)
+# Of all nodes with hooks: without any, the order in which leaves are reached cannot be seen.
+hook_count = SimpleNamespace(number=0)
 INFERENCE: Final[Any] = object()  # stands in ``_changes`` of tensors made under inference_mode
 
 

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autodiff_kit.core.base import hook_count
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
@@ -31,10 +32,8 @@ class Hooks:
         "retain",
     )
 
-    count = 0  # of all that there are: without any, the order of reaching leaves is not seen
-
     def __init__(self) -> None:
-        Hooks.count += 1
+        hook_count.number += 1
         # AccumulateGrad.register_hook: after the sum is there.
         self.after_rules: dict[int, Callable[..., Any]] = {}
         self.metadata: dict[Any, Any] = {}  # free for notes of the user at the node
@@ -48,7 +47,7 @@ class Hooks:
         self.retain: dict[int, weakref.ref[Any]] = {}
 
     def __del__(self) -> None:
-        Hooks.count -= 1
+        hook_count.number -= 1
 
 
 def move_retained(tensor: Any, old: Any, new: Any) -> None:

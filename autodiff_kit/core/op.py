@@ -72,19 +72,22 @@ class Op:
         Names of what rules read besides the output and the first two inputs.
     saves, saves_rest : bool
         Whether any rule reads the values of a tensor; whether one of those is in ``rest``.
-    is_whole : bool
-        Whether a visit always calls all rules, as those of a Function: they are one ``backward``.
-
-    What else a declaration may say, listed here, is explained in ``ops/table.py``.
     """
 
-    is_whole = several = frees = False
-    dtypes, layout, keeps_type = "promote", "", 0
-    by_products: tuple[str, ...] = ()
-    operands: tuple[str, ...] = ()
-    whole: Callable[..., None] | None = None
-    on_error: Callable[..., str] | None = None
-    saved_as: Mapping[str, str] = MappingProxyType({})
+    # What else a declaration may say:
+    is_whole = False  # all rules are always called, as those of a Function: one ``backward``
+    several = False  # forward returns several outputs; a rule gets their cotangents by number
+    frees = (
+        False  # backward frees what rules read, as if it were tensors: PyTorch does with indices
+    )
+    dtypes = "promote"  # inputs are brought to one type; "float": to one of floats; "any": to none
+    layout = ""  # the output lies in memory as the inputs do; "rows": row by row; "own": as it is
+    keeps_type = 0  # how many of the first inputs, masks, keep their type
+    operands: tuple[str, ...] = ()  # parameters that count as inputs for the type
+    by_products: tuple[str, ...] = ()  # names of what else forward returns and rules may read
+    saved_as: Mapping[str, str] = MappingProxyType({})  # PyTorch's names of what nodes save
+    whole: Callable[..., None] | None = None  # refuses arrays that are not all floats of one type
+    on_error: Callable[..., str] | None = None  # says why NumPy refuses the shapes of the arrays
 
     def __init__(
         self,

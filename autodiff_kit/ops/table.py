@@ -33,17 +33,7 @@ def op(
     node : str, optional
         PyTorch's name of the node; from the function's name if left out.
     **options
-        ``view``: the output may share memory with ``x``. ``several``: forward returns a tuple of
-        outputs, and rules get a dict of the cotangents that have arrived, by number. ``frees``:
-        parameters that rules read are freed by backward as if they were tensors, as PyTorch does
-        with indices. ``layout``: ``"rows"`` for an output that always lies row by row, ``"own"``
-        where forward sees to it; else it lies as the inputs do (see ``layouts.py``). ``dtypes``:
-        ``"promote"`` brings the inputs to one type, ``"float"`` to one floating type, ``"any"``
-        leaves them alone. ``operands``: parameters that count as inputs for this; ``keeps_type``:
-        how many of the first inputs, masks, keep their type. ``whole``: checks arrays that are not
-        all floats of one type; raises what PyTorch raises. ``by_products``: names of further values
-        that forward returns and rules may read. ``saved_as``: PyTorch's names of saved values.
-        ``on_error``: makes PyTorch's message from the arrays when NumPy refuses their shapes.
+        ``view``: the output may share memory with ``x``. The others stand in ``core/op.py``.
 
     Examples
     --------
