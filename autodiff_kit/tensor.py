@@ -58,6 +58,8 @@ class Tensor(TensorMethods, TensorBase):
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            self._check_grad(value)  # of the same shape and dtype
         self._set_grad(value)
 
     @grad.deleter

@@ -89,11 +89,7 @@ class TensorMethods(Methods, Hookable, Storage):
         if not self.is_leaf and not self.retains_grad:
             warn_of_grad(stacklevel=4)
 
-    def _set_grad(self: Any, value: Any) -> None:
-        """Set ``.grad`` to a tensor of the same shape and dtype, or to None."""
-        if value is not None:
-            check_grad(self, value)
-        views.set_grad(self, value)
+    _check_grad, _set_grad = check_grad, views.set_grad
 
     # -- operators: those of arithmetic are in tensor.py -------------------------------------------
 

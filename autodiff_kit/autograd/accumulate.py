@@ -7,8 +7,7 @@ Read next: ``core/hooks.py``.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -32,7 +31,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.views import set_grad
 
-__all__ = ["Task", "add_to_grad", "showing"]
+__all__ = ["Task", "add_to_grad"]
 
 
 class Task:
@@ -158,16 +157,6 @@ class Task:
         if node.hooks is not None:
             for posthook in tuple(node.hooks.after_rules.values()):
                 posthook((), (as_seen(g),))
-
-
-@contextmanager
-def showing(given: Sequence[tuple[Value, TensorBase]]) -> Iterator[None]:
-    """Show hooks and Functions the very tensors that were given to flow in, by their arrays."""
-    running.given, before = given, running.given
-    try:
-        yield
-    finally:
-        running.given = before
 
 
 def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.accumulate import showing
 from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.node_hooks import running
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.core.view_nodes import Nowhere, note_view
-from autodiff_kit.errors import error, warn_of_cycle
+from autodiff_kit.errors import error
 from autodiff_kit.ops import sum_to
 from autodiff_kit.views import node_of
 
@@ -75,16 +76,14 @@ def backward(
     create_graph = create_graph and not local.mode.inference  # where nothing is recorded
     seeds = _gradients(outputs, grad_tensors)
     roots = _roots(outputs, seeds, create_graph)
-    if create_graph:
-        warn_of_cycle(stacklevel=3)
-    if targets is None:
-        _run(roots, seeds, retain_graph=retain, create_graph=create_graph)
-        return
-    for target in targets:
-        if not target.is_leaf or not target.requires_grad:
-            target.retain_grad()  # raises where no gradient can arrive
-    ends = _reachable(_nodes(targets))
-    _run(roots, seeds, retain_graph=retain, create_graph=create_graph, inputs=ends)
+    ends = None
+    if targets is not None:
+        for target in targets:
+            if not target.is_leaf or not target.requires_grad:
+                target.retain_grad()  # raises where no gradient can arrive
+        ends = _reachable(_nodes(targets))
+    run = run_backward if grad_tensors is None else partial(_run, seeds)
+    run(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
 
 
 def grad(
@@ -136,8 +135,8 @@ def grad(
     roots = _roots(sources, seeds, recorded)
     ends = _nodes(targets)
     found = _run(
-        roots,
         seeds,
+        roots,
         retain_graph=retain,
         create_graph=recorded,
         inputs=_reachable(ends),
@@ -165,12 +164,14 @@ def grad(
     return tuple(gradients)
 
 
-def _run(roots: list[Any], seeds: list[TensorBase | None], **options: Any) -> dict[Node, Any]:
-    given = [(seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None]
-    if not given:
+def _run(seeds: list[TensorBase | None], roots: list[Any], **options: Any) -> dict[Node, Any]:
+    """Run the backward pass, in which hooks and Functions see the tensors that were given."""
+    pairs = zip(roots, seeds, strict=True)
+    before, running.given = running.given, [(seed, g) for (_, seed), g in pairs if g is not None]
+    try:
         return run_backward(roots, **options)
-    with showing(given):
-        return run_backward(roots, **options)
+    finally:
+        running.given = before
 
 
 def _as_gradient(array: Any, given: list[TensorBase | None]) -> Any:
@@ -215,18 +216,18 @@ def _roots(
     """Return the nodes to start from with their cotangents, after checking both."""
     roots: list[tuple[Node, Any]] = []
     for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
-        array, node = output._array, node_of(output)
+        array, node = output._array, output._node if output._base is None else node_of(output)
         node = None if isinstance(node, Nowhere) else node
-        if g is None and node is not None and array.size != 1:
+        if g is None and node is not None and isinstance(array, np.ndarray) and array.size != 1:
             raise error("autograd.not_a_scalar", shape=output.shape)
-        if g is not None and g.shape != output.shape:
+        if g is not None and g._array.shape != array.shape:
             raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
         if node is None:
             raise error("autograd.no_graph", index=i)
         if g is None:
             if array.dtype.kind != "f":
                 raise error("autograd.whole_scalar", dtype=output.dtype)
-            seed = np.ones_like(array) if array.ndim else array.dtype.type(1)
+            seed = np.ones_like(array) if isinstance(array, np.ndarray) else type(array)(1)
             roots.append((node, wrap(seed) if create_graph else seed))
             continue
         if g._array.dtype != array.dtype:

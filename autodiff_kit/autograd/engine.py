@@ -22,10 +22,9 @@ from autodiff_kit.core.base import hook_count, last_change, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Observer
-from autodiff_kit.core.op import ACCUMULATE, RELEASED, Value
-from autodiff_kit.core.quiet import NO_WARNINGS, NUMPY_WARNINGS
+from autodiff_kit.core.op import ACCUMULATE, OPS, RELEASED, Value
+from autodiff_kit.core.quiet import quiet
 from autodiff_kit.core.specialise import specialise
-from autodiff_kit.ops import sum_to
 
 __all__ = ["form_of", "run", "run_backward"]
 
@@ -65,12 +64,12 @@ def run_backward(
         switches = {name: value for name, value in asked.items() if value is not None}
         switches |= {"counted": True, "accumulates": accumulates}
     mode.grad_enabled, before = create_graph, mode.grad_enabled
-    silence = NUMPY_WARNINGS.set(NO_WARNINGS)
+    warnings = quiet.begin()
     try:
         cotangents: dict[Node, Value] = form_of(*switches)(roots, retain_graph, **switches)
         return cotangents
     finally:
-        NUMPY_WARNINGS.reset(silence)
+        quiet.end(warnings)
         mode.grad_enabled = before
 
 
@@ -131,7 +130,7 @@ def run(
             returned = contribution
         # Broadcasting copies an input. Each copy contributes its own cotangent, and these add up.
         if contribution is not None and contribution.shape != edge.shape:
-            contribution = sum_to(contribution, shape=edge.shape)
+            contribution = OPS["sum_to"].function(contribution, shape=edge.shape)
             if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
                 raise node.misfit(index, contribution.shape)
         # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from autodiff_kit.core.quiet import quiet_caller
+from autodiff_kit.core.quiet import quiet
 
 __all__ = ["Mode", "Switch", "local", "recording"]
 
@@ -36,7 +36,7 @@ class Mode:
         self.grad_enabled = True
         self.inference = False
         self.observer: Any = None
-        self.quietly = quiet_caller()
+        self.quietly = quiet.caller()
 
 
 class _Local(threading.local):

@@ -77,9 +77,7 @@ class Op:
     # What else a declaration may say:
     is_whole = False  # all rules are always called, as those of a Function: one ``backward``
     several = False  # forward returns several outputs; a rule gets their cotangents by number
-    frees = (
-        False  # backward frees what rules read, as if it were tensors: PyTorch does with indices
-    )
+    frees = False  # backward frees what rules read, as if it were tensors: indices, for example
     dtypes = "promote"  # inputs are brought to one type; "float": to one of floats; "any": to none
     layout = ""  # the output lies in memory as the inputs do; "rows": row by row; "own": as it is
     keeps_type = 0  # how many of the first inputs, masks, keep their type

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-__all__ = ["NO_WARNINGS", "NUMPY_WARNINGS", "Warnings", "quiet_caller", "variable_of_warnings"]
+__all__ = ["Warnings", "quiet", "quiet_caller", "variable_of_warnings"]
 
 
 class Warnings:
@@ -59,5 +60,19 @@ def variable_of_warnings() -> tuple[Any, Any]:
     return Warnings(), {"all": "ignore"}
 
 
-# A backward pass, in which hooks of the learner's run, sets it itself and puts it back.
-NUMPY_WARNINGS, NO_WARNINGS = variable_of_warnings()
+class _Quiet:
+    """For calls that shall be quiet, and for backward passes, in which hooks of the learner run.
+
+    ``begin()`` returns what ``end`` is to be given, to warn as before.
+    """
+
+    def __init__(self) -> None:
+        variable, nothing = variable_of_warnings()
+        self.caller, self.begin, self.end = (
+            quiet_caller,
+            partial(variable.set, nothing),
+            variable.reset,
+        )
+
+
+quiet = _Quiet()
