@@ -9,17 +9,33 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from math import prod, sqrt
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
+from autodiff_kit.record.events import Value
+
 __all__ = ["ConditionError", "find_steps"]
 
-Subject = Mapping[str, Any]  # what one step is about: name, op, value, grad, ...
+
+class Subject(TypedDict):
+    """What one step is about."""
+
+    kind: str
+    name: str
+    op: str
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    value: Value
+    grad: Value | None
+    sent: Value | None
+    step: NotRequired[int]  # from 1, as they are counted in words
+
 
 NAMES = {
     "value": "the value of the node, as it is at that step",
@@ -134,9 +150,9 @@ def _assigns(text: str) -> bool:
 class _Large:
     """A tensor of which a recording has only statistics: other questions are refused."""
 
-    def __init__(self, value: Mapping[str, Any], size_of: bool = False) -> None:
+    def __init__(self, value: Value, size_of: bool = False) -> None:
         self.value, self.size_of = value, size_of
-        self.stats = {name: float(number) for name, number in value["stats"].items()}
+        self.stats = {name: float(cast(float, number)) for name, number in value["stats"].items()}
         if size_of:  # abs(x)
             self.stats["max"] = max(abs(self.stats["min"]), abs(self.stats["max"]))
 
@@ -175,7 +191,7 @@ def _number(text: Any) -> Any:
     return float(text) if isinstance(text, str) else text
 
 
-def _array(value: Mapping[str, Any]) -> Any:
+def _array(value: Value) -> Any:
     """Return a recorded value as something that can be asked."""
     if not value["dtype"]:
         raise ConditionError("The value of a node from before the recording is not known.")
@@ -287,7 +303,7 @@ def _named(name: str, subject: Subject) -> Any:
         near = get_close_matches(name, [*NAMES, *_ASKED], 1)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(NAMES)}."
         raise ConditionError(f"There is nothing called {name} here. {hint}")
-    found = subject.get(name)
+    found: Any = subject.get(name)
     if name in ("value", "grad", "sent"):
         return _array(found) if found is not None else None
     return found

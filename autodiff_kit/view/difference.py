@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from autodiff_kit.record.events import Event, Input, NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.panels import Line, Marked
 from autodiff_kit.view.values import TIMES
@@ -25,8 +26,6 @@ KEYS = ("sources", "ops", "scopes", "nodes", "events")
 NAMED = 3  # operations that are named in a sentence; the others are counted
 # The look, and the words.
 CAME, WENT = ("came", "+ added"), ("went", "\N{MINUS SIGN} removed")
-
-Node = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +104,18 @@ def difference(
     also : dict from int to (str, str), optional
         Marks of nodes of ``old`` that are in both.
     """
-    before, now = ({key: getattr(r, key) for key in KEYS} for r in (old, new))
+    before: RecordingData = old.to_dict()
+    now: RecordingData = new.to_dict()
     pairs = _matched(before, now)
     sources, of_old, of_new = _sources(before, now)
     order, old_id, new_id = _merged_order(before["nodes"], now["nodes"], pairs)
     shift = len(now["scopes"]) - 1
-    nodes, marks, edge_marks = [], {}, {}
+    nodes: list[NodeRecord] = []
+    marks: dict[int, tuple[str, str]] = {}
+    edge_marks: dict[tuple[int, int], str] = {}
     for number, (i, j) in enumerate(order):
         own, ids, at = (now, new_id, j) if j is not None else (before, old_id, i)
-        node = dict(own["nodes"][at])
+        node = own["nodes"][at].copy()
         node["id"] = number
         node["where"] = _moved(node["where"], of_new if j is not None else of_old)
         node["scope"] += shift if j is None and node["scope"] else 0
@@ -134,13 +136,14 @@ def difference(
             for place in range(len(node["inputs"])):
                 edge_marks[number, place] = marks[number][0]
         nodes.append(node)
+    scopes: list[ScopeRecord]
     scopes = [{**s, "where": _moved(s["where"], of_new)} for s in now["scopes"]]
     for s in before["scopes"][1:]:
         parent = s["parent"] + shift if s["parent"] else 0
         where = _moved(s["where"], of_old)
         scopes.append({**s, "id": s["id"] + shift, "parent": parent, "where": where})
-    events = [{"kind": node["kind"], "node": node["id"]} for node in nodes]
-    recording = {
+    events: list[Event] = [{"kind": node["kind"], "node": node["id"]} for node in nodes]
+    recording: RecordingData = {
         "sources": sources,
         "ops": {**before["ops"], **now["ops"]},
         "scopes": scopes,
@@ -228,7 +231,7 @@ def mark_lines(
 # -- which node is which --------------------------------------------------------------------------
 
 
-def _matched(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[int, int]]:
+def _matched(before: RecordingData, now: RecordingData) -> list[tuple[int, int]]:
     """Return the pairs (old, new) of nodes that are the same.
 
     Operations of which one came first in one run and the other in the other run cannot both be the
@@ -241,7 +244,7 @@ def _matched(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[in
     return leaves + _longest_rising(ops)
 
 
-def _keys(recording: Mapping[str, Any]) -> list[Any]:
+def _keys(recording: RecordingData) -> list[Any]:
     seen: Counter[Any] = Counter()
     scopes = recording["scopes"]
 
@@ -283,7 +286,7 @@ def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _merged_order(
-    old: Sequence[Node], new: Sequence[Node], pairs: Iterable[tuple[int, int]]
+    old: Sequence[NodeRecord], new: Sequence[NodeRecord], pairs: Iterable[tuple[int, int]]
 ) -> tuple[list[tuple[Any, Any]], dict[int, int], dict[int, int]]:
     """Put the nodes of both runs in one order in which every arrow leads to a later one.
 
@@ -332,7 +335,7 @@ def _merged_order(
     return order, old_id, new_id
 
 
-def _sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[list[Any], Any, Any]:
+def _sources(before: RecordingData, now: RecordingData) -> tuple[list[Any], Any, Any]:
     """Return the sources of both, and where those of each one are among them."""
     sources = list(now["sources"])
     places = []
@@ -349,8 +352,8 @@ def _moved(where: Any, places: Sequence[int]) -> Any:
     return where and [places[where[0]], *where[1:]]
 
 
-def _linked(source: Mapping[str, Any], ids: Mapping[int, int]) -> dict[str, Any]:
-    return {**source, "node": ids[source["node"]]} if "node" in source else dict(source)
+def _linked(source: Input, ids: Mapping[int, int]) -> Input:
+    return {**source, "node": ids[source["node"]]} if "node" in source else source.copy()
 
 
 def _count(number: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from autodiff_kit.view.layout import Layout
 from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.payload import BoxText, Frame, SourceLines, State
 
 __all__ = ["Drawn"]
 
@@ -17,12 +18,12 @@ class Drawn(Protocol):
     note: str
     outline: Outline
     layout: Layout
-    texts: Any
+    texts: list[BoxText]
     sizes: Any
     titles: dict[str, str]
-    frames: Any
-    sources: Any
-    edge_labels: Any
+    frames: list[Frame]
+    sources: list[SourceLines]
+    edge_labels: dict[str, str]
 
-    def state(self, step: int) -> dict[str, Any]:
+    def state(self, step: int) -> State:
         """Return what is drawn differently at a step."""

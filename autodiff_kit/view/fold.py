@@ -9,10 +9,11 @@ next: ``outline.py``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.values import TIMES
 
 __all__ = ["AIM", "Folder", "Run"]
@@ -39,10 +40,10 @@ class Run:
 class Folder:
     """Finds stretches of operations that belong together."""
 
-    def __init__(self, recording: Mapping[str, Any]) -> None:
-        self.nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
+    def __init__(self, recording: RecordingData) -> None:
+        self.nodes: Sequence[NodeRecord] = recording["nodes"]
         self.ops = [n for n in self.nodes if n["kind"] == "op"]
-        self.scopes = {s["id"]: s for s in recording["scopes"]}
+        self.scopes: dict[int, ScopeRecord] = {s["id"]: s for s in recording["scopes"]}
         self.depth: dict[int, int] = {}
         self.inner: dict[int, list[int]] = {}  # scope -> scopes in it, in order of time
         self.first: dict[int, int] = {}  # scope -> rank of its first operation
@@ -147,7 +148,7 @@ class Folder:
     def _grouped(self, rounds: Sequence[int]) -> Run:
         """Fold some rounds of a loop."""
         from_, to = (self.scopes[s]["index"] + 1 for s in (rounds[0], rounds[-1]))
-        loop = self.scopes[self.scopes[rounds[0]]["parent"]]
+        loop = self.scopes[self.scopes[rounds[0]]["parent"] or 0]
         title, count = f"iterations {from_:,} to {to:,}", f"{TIMES} {len(rounds):,}"
         first, last = self.first[rounds[0]], self.last[rounds[-1]]
         return Run(first, last, title, str(loop["name"]), count, loop["where"])
@@ -165,7 +166,7 @@ class Folder:
         if record["kind"] == "call":
             name, of = f"call {self.calls[scope]}", name
         elif record["kind"] == "iteration":
-            of = str(self.scopes[record["parent"]]["name"])
+            of = str(self.scopes[record["parent"] or 0]["name"])
             name = f"iteration {record['index'] + 1}"
         return Run(self.first[scope], self.last[scope], name, of, where=record["where"])
 
@@ -205,8 +206,8 @@ class Folder:
         for rank, node in enumerate(self.ops):
             if rank in folded:
                 continue
-            scope = node["scope"]
-            direct[self.depth[scope]] += 1
+            direct[self.depth[node["scope"]]] += 1
+            scope: int | None = node["scope"]
             while scope is not None and scope not in seen:
                 seen.add(scope)
                 scopes[self.depth[scope]] += 1
@@ -251,7 +252,7 @@ class Folder:
             start = rank
         return sorted(found, key=lambda run: run.first)
 
-    def _is_op(self, source: Mapping[str, Any]) -> bool:
+    def _is_op(self, source: Input) -> bool:
         return "node" in source and self.nodes[source["node"]]["kind"] == "op"
 
     def _fold_parts(self, runs: list[Run]) -> list[Run]:

@@ -9,12 +9,14 @@ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
+from autodiff_kit.record.events import ErrorRecord, Event, Mark, RecordingData
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
-from autodiff_kit.view.steps import Event, Frame, Subject
+from autodiff_kit.view.payload import Fields, Frame
+from autodiff_kit.view.steps import Subject
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.story_told import cause, first_sentences
@@ -26,7 +28,7 @@ __all__ = ["Subject", "frames", "tell"]
 _BACKWARD = {"visit", "contribution", "accumulate", "release"}
 
 
-def frames(recording: Mapping[str, Any], drawn: Outline, names: Names) -> list[Frame]:
+def frames(recording: RecordingData, drawn: Outline, names: Names) -> list[Frame]:
     """Tell a recording step by step.
 
     Parameters
@@ -48,7 +50,7 @@ def frames(recording: Mapping[str, Any], drawn: Outline, names: Names) -> list[F
 
 
 def tell(
-    recording: Mapping[str, Any], drawn: Outline, names: Names
+    recording: RecordingData, drawn: Outline, names: Names
 ) -> tuple[list[Frame], list[list[Subject]], list[int]]:
     """Return the steps, as ``frames`` does, what each is about, and the events they come with.
 
@@ -62,13 +64,13 @@ def tell(
 class _Teller(ForwardSteps, BackwardSteps):
     """Goes through the events once; what happens in a folded box is told as one step."""
 
-    def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
+    def __init__(self, recording: RecordingData, drawn: Outline, names: Names) -> None:
         super().__init__(recording, drawn, names)
         self.recording = recording
         self.open: Box | None = None  # the fold whose operations are running
         self.ran = False  # all of them have
         self.passes = 0  # backward passes in it
-        self.pending: dict[int, dict[str, Any]] = {}  # what changes outside it
+        self.pending: dict[int, Fields] = {}  # what changes outside it
         # A fold is told when its last operation has run; a fold of leaves with its first one.
         made = {
             box.id: [n for n in box.nodes if self.nodes[n]["kind"] == "op"]
@@ -80,7 +82,7 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def tell(self) -> list[Frame]:
         """Return the steps."""
-        tellers: dict[str, Callable[[Event], None]] = {
+        tellers: dict[str, Callable[[Any], None]] = {
             "leaf": self.leaf,
             "op": self.op,
             "branch": self.branch,
@@ -96,13 +98,14 @@ class _Teller(ForwardSteps, BackwardSteps):
         }
         while self.at < len(self.events):
             event = self.events[self.at]
-            box = self.drawn.box_of[event["node"]] if "node" in event else None
+            node = cast(int, event.get("node", -1))
+            box = self.drawn.box_of[node] if node >= 0 else None
             if self.open is not None and not self.leaves(event, box):
                 self.inside(event, box)
             elif box is None or box.kind != "fold":
                 tellers[event["kind"]](event)
             elif event["kind"] in _BACKWARD:
-                self.through(box)
+                self.through(box, node)
             else:
                 self.enter(box, event)
             self.at += 1
@@ -114,8 +117,8 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.add("note", None, self.note)
         return self.frames
 
-    def stopped(self, event: Event) -> None:
-        error = self.error or {"type": "Error", "message": "", "where": None}
+    def stopped(self, event: Mark) -> None:
+        error = self.error or ErrorRecord(type="Error", message="", where=None)
         caption = f"The code stopped here with {first_sentences(error)}"
         told = cause(self.recording)
         _, *advice = str(error["message"]).split("\n-> ")
@@ -131,14 +134,16 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def enter(self, box: Box, event: Event) -> None:
         """Meet a fold: its first operation, a leaf in it, or something that happens to it later."""
-        kind, node = event["kind"], event["node"]
-        if kind == "modified":
-            self.values[node] = event["value"]
+        if event["kind"] == "modified":
+            self.values[event["node"]] = event["value"]
         self.hide(event)
+        if event["kind"] != "op" and event["kind"] != "leaf":
+            return
+        kind, node = event["kind"], event["node"]
         if kind == "op" and (node != self.closing[box.id] or box.count):
             self.open, self.ran = box, node == self.closing[box.id]
             self.passes, self.pending = 0, {}
-        elif kind in ("op", "leaf") and node == self.closing[box.id]:
+        elif node == self.closing[box.id]:
             self.passes, self.pending = 0, {}
             self.folded(box)
 
@@ -164,24 +169,25 @@ class _Teller(ForwardSteps, BackwardSteps):
 
         That may be whole backward passes and changes in place, as in a loop that trains.
         """
-        kind, node = event["kind"], event.get("node")
         shown = box is not None and box.kind != "fold"
-        if kind == "leaf" and shown:
+        if event["kind"] == "leaf" and shown:
             self.leaf(event)
             return
-        if kind == "backward":
+        if event["kind"] == "backward":
             self.passes += 1
-        elif kind == "modified" and node is not None:
-            self.values[node] = event["value"]
+        elif event["kind"] == "modified":
+            self.values[event["node"]] = event["value"]
             if shown:
-                self.pending.setdefault(node, {})["value"] = box_value(event["value"])
-        elif kind == "accumulate" and node is not None:
-            self.grads[node] = event["grad"]
+                changed = self.pending.setdefault(event["node"], {})
+                changed["value"] = box_value(event["value"])
+        elif event["kind"] == "accumulate":
+            self.grads[event["node"]] = event["grad"]
             if shown:
-                fields = self._shown(node, "grad", event["grad"])
-                self.pending.setdefault(node, {}).update(fields, visited=True)
-        elif kind == "op" and self.open is not None:
-            self.ran = node == self.closing[self.open.id]
+                fields = self._shown(event["node"], "grad", event["grad"])
+                changed = self.pending.setdefault(event["node"], {})
+                changed.update({**fields, "visited": True})
+        elif event["kind"] == "op" and self.open is not None:
+            self.ran = event["node"] == self.closing[self.open.id]
         self.hide(event)
 
     def folded(self, box: Box) -> None:
@@ -200,14 +206,15 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += "drawn as one box."
         self.add("fold", node, caption, where=box.where, changes=self.pending)
 
-    def through(self, box: Box) -> None:
+    def through(self, box: Box, start: int) -> None:
         """Tell in one step what backward does inside a fold until it comes out again."""
         visits = freed = 0
         reached: dict[int, str | None] = {}  # node outside -> arrow to it
-        start = self.events[self.at]["node"]
         while self.at < len(self.events):
             event = self.events[self.at]
-            if event["kind"] not in _BACKWARD or self.drawn.box_of[event["node"]] is not box:
+            if event["kind"] not in _BACKWARD or "node" not in event:
+                break
+            if self.drawn.box_of[event["node"]] is not box:
                 break
             self.hide(event)
             if event["kind"] == "visit" and self.nodes[event["node"]]["kind"] == "op":
@@ -236,7 +243,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += " " + sentence(f"Gradients so far: {', '.join(told)}")
         if freed:
             caption += f" It releases {memory(freed)}."
-        changes: dict[int, dict[str, Any]] = {n: self._arrived(n) for n in reached}
+        changes: dict[int, Fields] = {n: self._arrived(n) for n in reached}
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         edge = next(iter(reached.values())) if len(reached) == 1 else None
         self.add("fold", start, caption, where=box.where, edge=edge, changes=changes)

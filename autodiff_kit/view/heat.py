@@ -6,10 +6,10 @@ next: ``svg.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod, sqrt
-from typing import Any
 
+from autodiff_kit.record.events import Value
 from autodiff_kit.view.svg_text import text_width
 from autodiff_kit.view.values import number
 
@@ -21,7 +21,7 @@ SQUARE = 14  # px of a cell without a number
 UP, DOWN = "#c2570c", "#2f6fb3"  # orange and blue: told apart with any kind of colour blindness
 
 
-def heat(value: Mapping[str, Any]) -> str | None:
+def heat(value: Value) -> str | None:
     """Draw a small matrix or vector, the colour turning at 0; None for anything else.
 
     Up to 16 cells show their numbers on a tint. Without numbers the size of a square tells the
@@ -48,9 +48,7 @@ def heat(value: Mapping[str, Any]) -> str | None:
     return _squares(numbers, columns, largest)
 
 
-def _tinted(
-    value: Mapping[str, Any], numbers: Sequence[float], columns: int, largest: float
-) -> str:
+def _tinted(value: Value, numbers: Sequence[float], columns: int, largest: float) -> str:
     floats = str(value["dtype"]).startswith("float")
     texts = [number(v if floats or v != v else int(v)) for v in numbers]
     width = round(max(map(text_width, texts))) + 10

@@ -11,8 +11,8 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
+from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.rules import decided, fill, gradient_of, parsed
 from autodiff_kit.view.values import parameter, short, show
@@ -57,9 +57,9 @@ class Names:
         With ``nodes`` and ``ops``.
     """
 
-    def __init__(self, recording: Mapping[str, Any]) -> None:
-        self._nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
-        self._ops: Mapping[str, Mapping[str, Any]] = recording["ops"]
+    def __init__(self, recording: RecordingData) -> None:
+        self._nodes: Sequence[NodeRecord] = recording["nodes"]
+        self._ops: Mapping[str, OpRecord] = recording["ops"]
         # Nodes whose text is the whole of their consumer's: parts of one call, such as sum(list).
         self._parts = {
             i["node"]
@@ -123,10 +123,12 @@ class Names:
         record = self._nodes[nodes[0]]
         text = _MODULE.sub("", " ".join(str(record["text"]).split()))
         if not text:
-            text = f"{word(record['op'])}({', '.join(self.operand(i) for i in record['inputs'])})"
+            text = (
+                f"{word(str(record['op']))}({', '.join(self.operand(i) for i in record['inputs'])})"
+            )
         return f"{', '.join(map(self.name, nodes))} = {text}"
 
-    def operand(self, source: Mapping[str, Any]) -> str:
+    def operand(self, source: Input) -> str:
         """Return the name of one input of an op, or its number if it is a constant."""
         return self.name(source["node"]) if "node" in source else parameter(source["value"])
 
@@ -174,7 +176,7 @@ class Names:
         # No expression of its own, or one name for two tensors: write it from the op table.
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
-        text = decided(self._ops[record["op"]]["text"], tuple(sorted(parameters.items())))
+        text = decided(self._ops[str(record["op"])]["text"], tuple(sorted(parameters.items())))
         if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
             inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))
         named = inputs | parameters
@@ -182,21 +184,22 @@ class Names:
             return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
         whole = fill(text, named) + self._item(node)
         if record["id"] in self._parts and whole == " ".join(str(record["text"]).split()):
-            return f"{word(record['op'])}({', '.join(inputs.values())})"  # of 1 / x: reciprocal(x)
+            called = word(str(record["op"]))  # of 1 / x: reciprocal(x)
+            return f"{called}({', '.join(inputs.values())})"
         return whole
 
     def _item(self, node: int) -> str:
         """Return which of an op's several results a node is, ``"[1]"``; "" if there is one."""
-        op, params = self._nodes[node]["op"], self._nodes[node]["params"]
+        op, params = str(self._nodes[node]["op"]), self._nodes[node]["params"]
         is_one = "index" not in params or "index" in str(self._ops[op]["text"])
         return "" if is_one else f"[{params['index']}]"
 
-    def _own_text(self, record: Mapping[str, Any]) -> str:
+    def _own_text(self, record: NodeRecord) -> str:
         """Return the source on one line; nothing for a part of a call and for ``h *= w``."""
         text = " ".join(str(record["text"]).split())
         return "" if record["id"] in self._parts or parsed(text) is None else text
 
-    def _plain(self, source: Mapping[str, Any]) -> str:
+    def _plain(self, source: Input) -> str:
         """Return an operand's name; those it is made of come first, so that nothing recurses."""
         waiting = [source["node"]] if "node" in source else []
         while waiting:
@@ -219,7 +222,7 @@ class Names:
             record = self._nodes[source]
             name, inner = record["name"], str(record["text"])
             new: dict[str, str | None] = {}
-            if name in words:
+            if name and name in words:
                 new = {name: name}
             elif name:
                 new = {w: name for w in words if name.startswith(w) and name[len(w) :].isdigit()}

@@ -8,10 +8,11 @@ next: ``frames.py``, where a folded box is one step.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autodiff_kit.record.events import NodeRecord, RecordingData
 from autodiff_kit.view.fold import AIM, Folder, Run
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
@@ -51,7 +52,7 @@ class Box:
     count: str = ""
     where: list[Any] | None = None
 
-    def key(self, nodes: Sequence[Mapping[str, Any]]) -> list[int] | None:
+    def key(self, nodes: Sequence[NodeRecord]) -> list[int] | None:
         """Return by what a fold of operations can be opened: its first and last operation."""
         made = [n for n in self.nodes if nodes[n]["kind"] == "op"] if self.kind == "fold" else []
         return [made[0], made[-1]] if len(made) > 1 else None
@@ -82,9 +83,9 @@ class Outline:
     edges: list[Edge] = field(default_factory=list)
     edge_at: dict[tuple[int, int], Edge] = field(default_factory=dict)  # (node, place of input)
 
-    def body(self, box: Box, nodes: Sequence[Mapping[str, Any]]) -> str:
+    def body(self, box: Box, nodes: Sequence[NodeRecord]) -> str:
         """Return what a fold hides: so many times each op, so many leaves."""
-        ops = Counter(word(nodes[n]["op"]) for n in box.nodes if nodes[n]["kind"] == "op")
+        ops = Counter(word(str(nodes[n]["op"])) for n in box.nodes if nodes[n]["kind"] == "op")
         leaves = sum(nodes[n]["kind"] == "leaf" for n in box.nodes)
         parts = [f"{n:,} {TIMES} {name}" for name, n in ops.most_common(6)]
         if len(ops) > 6:
@@ -95,7 +96,7 @@ class Outline:
 
 
 def outline(
-    recording: Mapping[str, Any],
+    recording: RecordingData,
     fold: Sequence[int] | bool | None = None,
     opened: Sequence[Sequence[int]] = (),
 ) -> Outline:
@@ -141,12 +142,12 @@ def outline(
     if len(found.boxes) > LIMIT:
         found = _boxes(nodes, runs, keep_named=False)
     if len(found.boxes) > LIMIT:
-        found = _with_leaves_folded(nodes, found)
+        found = _with_leaves_folded(recording, found)
     _connect(nodes, found, Written(recording))
     return found
 
 
-def _boxes(nodes: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, keep_named: bool) -> Outline:
+def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool) -> Outline:
     """Make the boxes; a leaf that only one fold uses goes into that fold.
 
     Unless there is room for it and the learner will look for its ``.grad``.
@@ -176,20 +177,18 @@ def _boxes(nodes: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, keep_name
             f"fold{number}", "fold", inside, run.title, run.of, run.count, run.where
         )
     outputs = outputs_of(nodes)
-    for node in nodes:
-        group = outputs.get(node["id"], (node["id"],))
-        whole = not any(n in fold_of for n in group)  # one box for one node of PyTorch's
-        if node["id"] not in fold_of and not (whole and node.get("part_of") is not None):
-            made[node["id"]] = Box(
-                str(node["id"]), node["kind"], tuple(group) if whole else (node["id"],)
-            )
+    for n, record in enumerate(nodes):
+        group = outputs.get(n, [n])
+        whole = not any(part in fold_of for part in group)  # one box for one node of PyTorch's
+        if n not in fold_of and not (whole and record.get("part_of") is not None):
+            made[n] = Box(str(n), record["kind"], tuple(group) if whole else (n,))
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
     boxes = [made[place] for place in sorted(made)]
     at = {n: box for box in boxes for n in box.nodes}
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
-def outputs_of(nodes: Sequence[Mapping[str, Any]]) -> dict[int, list[int]]:
+def outputs_of(nodes: Sequence[NodeRecord]) -> dict[int, list[int]]:
     """Return, for the outputs of nodes that have several, all outputs of the same node."""
     groups: dict[int, list[int]] = {}
     for node in nodes:
@@ -199,8 +198,9 @@ def outputs_of(nodes: Sequence[Mapping[str, Any]]) -> dict[int, list[int]]:
     return {n: group for group in groups.values() for n in group}
 
 
-def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> Outline:
+def _with_leaves_folded(recording: RecordingData, found: Outline) -> Outline:
     """Fold leaves that the same boxes use, and, if there are still too many, any leaves."""
+    nodes = recording["nodes"]
     users: dict[int, set[str]] = {}
     for node in nodes:
         for source in node.get("inputs", ()):
@@ -220,7 +220,7 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
     if left > room:
         step = -(-len(leaves) // room)
         together = [leaves[i : i + step] for i in range(0, len(leaves), step)]
-    names = Names({"nodes": nodes, "ops": {}})
+    names = Names(recording)
     hidden = {leaf for group in together for leaf in group if len(group) > 1}
     boxes = [b for b in found.boxes if b.kind != "leaf" or b.nodes[0] not in hidden]
     for group in together:
@@ -237,7 +237,7 @@ def _with_leaves_folded(nodes: Sequence[Mapping[str, Any]], found: Outline) -> O
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
-def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline, written: Written) -> None:
+def _connect(nodes: Sequence[NodeRecord], found: Outline, written: Written) -> None:
     """Draw an arrow per argument, in the order of the source; from or to a fold, one per box."""
     between: dict[tuple[str, str], Edge] = {}
     drawn: set[str] = set()
@@ -245,8 +245,8 @@ def _connect(nodes: Sequence[Mapping[str, Any]], found: Outline, written: Writte
         drawn.add(box.id)
         made = nodes[box.nodes[0]].get("from")
         if box.kind == "leaf" and made is not None and found.box_of[made].id in drawn:
-            start = found.box_of[made].id  # the same values: no gradient goes back there
-            found.edges.append(Edge(str(len(found.edges)), start, box.id, "", ghost=True))
+            maker = found.box_of[made].id  # the same values: no gradient goes back there
+            found.edges.append(Edge(str(len(found.edges)), maker, box.id, "", ghost=True))
         for n in box.nodes:
             inputs = nodes[n].get("inputs", ())
             for place in range(len(inputs)) if box.kind == "fold" else written.order(n):

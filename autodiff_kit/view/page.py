@@ -14,19 +14,20 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 from autodiff_kit.files import written_whole
+from autodiff_kit.view.payload import Payload
 
 __all__ = ["deflate", "joined", "script", "static", "to_html"]
 
 
+@runtime_checkable
 class HasPayload(Protocol):
     """Anything that can say what the browser draws; a ``scene.Picture`` is the usual one."""
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """Return the payload, JSON-able."""
         ...
 
@@ -57,7 +58,7 @@ def joined(*modules: str) -> str:
     return "\n".join([*(re.sub(r"^export ", "", text, flags=re.MULTILINE) for text in inner), last])
 
 
-def deflate(payload: Mapping[str, Any]) -> bytes:
+def deflate(payload: Payload) -> bytes:
     """Return the payload as the viewer reads it: zlib-deflated JSON, the same bytes every time.
 
     Raises
@@ -70,7 +71,7 @@ def deflate(payload: Mapping[str, Any]) -> bytes:
 
 
 def to_html(
-    source: HasPayload | Mapping[str, Any],
+    source: HasPayload | Payload,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -95,7 +96,7 @@ def to_html(
     OSError
         If the file cannot be written; an older file of that name is then untouched.
     """
-    payload = source if isinstance(source, Mapping) else source.payload()
+    payload = source.payload() if isinstance(source, HasPayload) else source
     if title is not None:
         payload = {**payload, "title": title}
     with written_whole(path) as file:
@@ -103,7 +104,7 @@ def to_html(
     return Path(path)
 
 
-def _page(payload: Mapping[str, Any]) -> str:
+def _page(payload: Payload) -> str:
     title = html.escape(payload.get("title") or "Computation graph")
     style = static("kit.css") + _PAGE_STYLE
     code = script() + _START
@@ -132,7 +133,7 @@ def _page(payload: Mapping[str, Any]) -> str:
 """
 
 
-def _still(payload: Mapping[str, Any], title: str) -> str:
+def _still(payload: Payload, title: str) -> str:
     """Return what is left without scripts: the code, the whole graph, every step in words."""
     codes = "\n".join(
         f"<pre>{html.escape(chr(10).join(source['lines']))}</pre>" for source in payload["sources"]

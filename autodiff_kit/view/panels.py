@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
-from typing import Any
 
+from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.looks import scoped
+from autodiff_kit.view.payload import BoxText, State
 from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.view.svg_text import text_width
@@ -85,7 +86,7 @@ class Marked(Picture):
 
     def __init__(
         self,
-        recording: Mapping[str, Any],
+        recording: RecordingData,
         marks: Mapping[int, tuple[str, str]],
         *,
         hidden: bool = False,
@@ -93,7 +94,7 @@ class Marked(Picture):
         self._marks, self._hidden = marks, hidden
         super().__init__(recording, None)
 
-    def _texts(self) -> list[dict[str, Any]]:
+    def _texts(self) -> list[BoxText]:
         texts = super()._texts()
         for box, text in zip(self.outline.boxes, texts, strict=True):
             said = [self._marks[n][1] for n in box.nodes if n in self._marks]
@@ -114,7 +115,7 @@ class Marked(Picture):
         alone = {e.id for (n, _), e in self.outline.edge_at.items() if named[n] < 2}
         return {e: label for e, label in super()._edge_labels().items() if e not in alone}
 
-    def state(self, step: int) -> dict[str, Any]:
+    def state(self, step: int) -> State:
         """Return what a step shows, with nothing that is happening just then."""
         state = super().state(step)
         for shown in (*state["nodes"].values(), *state["edges"].values()):

@@ -11,14 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view import svg, text
-from autodiff_kit.view.conditions import find_steps
+from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
 from autodiff_kit.view.labels import label, role, word
 from autodiff_kit.view.layout import Layout, layout
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
+from autodiff_kit.view.payload import (
+    BoxPayload,
+    BoxText,
+    Fields,
+    Frame,
+    Payload,
+    SourceLines,
+    State,
+)
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_value
@@ -95,7 +105,7 @@ class Picture:
 
     def __init__(
         self,
-        recording: Mapping[str, Any],
+        recording: RecordingData,
         fold: Sequence[int] | bool | None,
         opened: Sequence[Sequence[int]] = (),
     ) -> None:
@@ -114,7 +124,7 @@ class Picture:
         self.sizes = [svg.box_size(words) for words in self.texts]
         self.layout: Layout = layout(self.sizes, edges)
         self.edge_labels = self._edge_labels()
-        self.sources = [
+        self.sources: list[SourceLines] = [
             {
                 "name": source["name"],
                 "lines": str(source["text"]).splitlines(),
@@ -127,7 +137,7 @@ class Picture:
         """Name the picture and its size; the same words for the same recording."""
         return f"Picture({self.title!r}, {len(self.outline.boxes)} boxes, {len(self.frames)} steps)"
 
-    def state(self, step: int) -> dict[str, Any]:
+    def state(self, step: int) -> State:
         """Return everything that one step shows; a pure function of the step.
 
         Parameters
@@ -137,10 +147,7 @@ class Picture:
 
         Returns
         -------
-        dict
-            ``step``, ``phase``, ``kind``, ``caption``, ``where``, ``node``, ``edge``; ``nodes``:
-            by box ``hidden``, ``active`` and the fields set so far; ``edges``: by arrow
-            ``hidden``, ``active``.
+        State
 
         Raises
         ------
@@ -155,19 +162,28 @@ class Picture:
             )
         step %= max(count, 1)
         frame = self.frames[step] if count else _NOTHING
-        nodes: dict[str, dict[str, Any]] = {
+        nodes: dict[str, Fields] = {
             box.id: {"hidden": step < self.since[box.id], "active": box.id == frame["node"]}
             for box in self.outline.boxes
         }
         for before in self.frames[: step + 1]:
-            for box, fields in before["set"].items():
-                nodes[box].update(fields)
-        edges = {
+            for name, fields in before["set"].items():
+                nodes[name].update(fields)
+        edges: dict[str, Fields] = {
             edge.id: {"hidden": nodes[edge.target]["hidden"], "active": edge.id == frame["edge"]}
             for edge in self.outline.edges
         }
-        told = {key: frame[key] for key in ("phase", "kind", "caption", "where", "node", "edge")}
-        return {"step": step, **told, "nodes": nodes, "edges": edges}
+        return {
+            "step": step,
+            "phase": frame["phase"],
+            "kind": frame["kind"],
+            "caption": frame["caption"],
+            "where": frame["where"],
+            "node": frame["node"],
+            "edge": frame["edge"],
+            "nodes": nodes,
+            "edges": edges,
+        }
 
     def opened(self, key: Sequence[int] | None) -> Picture:
         """Return the picture with one more fold open; with all of them closed if ``key`` is None.
@@ -203,7 +219,7 @@ class Picture:
             If it cannot be understood; the message is for the person who typed it.
         """
         nodes = self._recording["nodes"]
-        found: list[list[dict[str, Any]]] = []
+        found: list[list[Subject]] = []
         for told in self._subjects:
             found.append([])
             for kind, node, value, g, sent in told:
@@ -223,14 +239,12 @@ class Picture:
                 )
         return find_steps(condition, found)
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """Return what the browser needs to draw and to step, as plain data.
 
         Returns
         -------
-        dict
-            ``version``, ``title``, ``width``, ``height``, ``svg``, ``sources``, ``nodes``,
-            ``order``, ``frames``, ``turn``, ``opened`` (how many folds).
+        Payload
         """
         inputs: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
         consumers: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
@@ -238,7 +252,7 @@ class Picture:
             if edge.source not in inputs[edge.target]:
                 inputs[edge.target].append(edge.source)
                 consumers[edge.source].append(edge.target)
-        nodes = {}
+        nodes: dict[str, BoxPayload] = {}
         for box in self.outline.boxes:
             record = self._recording["nodes"][box.nodes[-1]]
             folded = box.kind == "fold"
@@ -285,7 +299,7 @@ class Picture:
         if not results:
             used = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
             results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in used]
-        named = list(dict.fromkeys(nodes[n]["name"] for n in results if nodes[n]["name"]))
+        named = list(dict.fromkeys(name for n in results if (name := nodes[n]["name"])))
         if not named:
             return "Computation graph"
         if len(named) > 3:
@@ -303,14 +317,18 @@ class Picture:
                 found.setdefault(frame["node"], k)
         return {box.id: found.get(box.id, 0) for box in self.outline.boxes}
 
-    def _texts(self) -> list[dict[str, Any]]:
+    def _texts(self) -> list[BoxText]:
         grads: dict[str, dict[str, None]] = {}
         values: dict[str, dict[str, None]] = {}
         for frame in self.frames:
-            for box, fields in frame["set"].items():
-                for key, into in (("g", grads), ("grad", grads), ("value", values)):
-                    if fields.get(key) is not None:
-                        into.setdefault(box, {})[fields[key]] = None
+            for name, fields in frame["set"].items():
+                for shown, into in (
+                    (fields.get("g"), grads),
+                    (fields.get("grad"), grads),
+                    (fields.get("value"), values),
+                ):
+                    if shown is not None:
+                        into.setdefault(name, {})[shown] = None
         made = []
         for box in self.outline.boxes:
             words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes)
@@ -319,7 +337,7 @@ class Picture:
             made.append(words)
         return made
 
-    def _node_text(self, outputs: Sequence[int]) -> dict[str, Any]:
+    def _node_text(self, outputs: Sequence[int]) -> BoxText:
         node = outputs[0]
         record = self._recording["nodes"][node]
         name = record["name"] or ""
@@ -328,14 +346,14 @@ class Picture:
         else:
             constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
             given = {k: parameter(v) for k, v in record["params"].items()}
-            formula = self._recording["ops"][record["op"]]["text"]
+            formula = self._recording["ops"][str(record["op"])]["text"]
             formula = decided(formula, tuple(sorted(given.items())))
             order = self._names.written.order(node)
             is_mirrored = len(order) == 2 and order[0] == 1
-            symbol = label(formula, constants | given, record["op"], reverse=is_mirrored)
+            symbol = label(formula, constants | given, str(record["op"]), reverse=is_mirrored)
         lines = [box_value(record["value"])]
         if len(outputs) > 1:  # one node of PyTorch's
-            name, symbol = ", ".join(map(self._names.name, outputs)), word(record["op"])
+            name, symbol = ", ".join(map(self._names.name, outputs)), word(str(record["op"]))
             values = [box_value(self._recording["nodes"][n]["value"]) for n in outputs]
             lines = [
                 ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
@@ -344,9 +362,9 @@ class Picture:
             name = "…" + name[1 - NAME :]  # which layer it is says the end
         elif len(name) > NAME:
             name = name[: NAME - 1] + "…"
-        return {"name": name, "symbol": symbol, "lines": lines, "ghost": not record["recorded"]}
+        return _text(name, symbol, lines, ghost=not record["recorded"])
 
-    def _fold_text(self, box: Box) -> dict[str, Any]:
+    def _fold_text(self, box: Box) -> BoxText:
         nodes = self._recording["nodes"]
         made = [n for n in box.nodes if nodes[n]["kind"] == "op"]
         lines = [f"of {box.of}"] if box.of else []
@@ -358,7 +376,7 @@ class Picture:
                 value = short(last["value"]) or shape_text(last["value"]["shape"])
                 lines.append(f"{last['name']} = {value}")
         ghost = not any(nodes[n]["recorded"] for n in box.nodes)
-        return {"name": box.title, "symbol": box.count, "lines": lines, "ghost": ghost}
+        return _text(box.title, box.count, lines, ghost=ghost)
 
     def _edge_labels(self) -> dict[str, str]:
         """Return the arrows whose role matters, and which it is: `x - y`, but not `x + y`."""
@@ -369,17 +387,29 @@ class Picture:
             if not edge.arg or record["op"] in COMMUTE:
                 continue
             if sum("node" in i for i in record["inputs"]) > 1:
-                label = role(ops[record["op"]]["text"], edge.arg)
+                label = role(ops[str(record["op"])]["text"], edge.arg)
                 if label:
                     found[edge.id] = label
         return found
 
 
-_NOTHING: dict[str, Any] = {
+def _text(name: str, symbol: str, lines: list[str], *, ghost: bool) -> BoxText:
+    return {
+        "name": name,
+        "symbol": symbol,
+        "lines": lines,
+        "ghost": ghost,
+        "grads": [],
+        "values": [],
+    }
+
+
+_NOTHING: Frame = {
     "phase": "forward",
     "kind": "empty",
     "caption": "Nothing was recorded: use at least one tensor while recording.",
     "where": None,
     "node": None,
     "edge": None,
+    "set": {},
 }

@@ -11,15 +11,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autodiff_kit.record.events import (
+    ErrorRecord,
+    Event,
+    NodeRecord,
+    OpRecord,
+    RecordingData,
+    ScopeRecord,
+    Value,
+)
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.words import sentence
 
 __all__ = ["Event", "Frame", "Steps", "Subject", "Value"]
 
-Frame = dict[str, Any]
-Event = Mapping[str, Any]
-Value = Mapping[str, Any]
 
 # What a step is about, for conditions: kind, node, its value, its gradient, what a rule sends.
 Subject = tuple[str, int, Value, Value | None, Value | None]
@@ -28,14 +35,16 @@ Subject = tuple[str, int, Value, Value | None, Value | None]
 class Steps:
     """The steps so far, and what they have left behind."""
 
-    def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
+    def __init__(self, recording: RecordingData, drawn: Outline, names: Names) -> None:
         self.recording = recording
-        self.nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
-        self.ops: Mapping[str, Mapping[str, Any]] = recording["ops"]
+        self.nodes: Sequence[NodeRecord] = recording["nodes"]
+        self.ops: Mapping[str, OpRecord] = recording["ops"]
         self.events: Sequence[Event] = recording["events"]
-        self.scopes = {scope["id"]: scope for scope in recording["scopes"]}
+        self.scopes: dict[int | None, ScopeRecord] = {
+            scope["id"]: scope for scope in recording["scopes"]
+        }
         self.lines = [str(source["text"]).splitlines() for source in recording["sources"]]
-        self.error: Mapping[str, Any] | None = recording["error"]
+        self.error: ErrorRecord | None = recording["error"]
         self.note: str = recording.get("note") or ""  # why the recording is not complete
         self.drawn = drawn
         # The outputs of nodes that have several and are drawn as one box.
@@ -74,7 +83,7 @@ class Steps:
         *,
         where: Any = None,
         edge: str | None = None,
-        changes: Mapping[int, Mapping[str, Any]] | None = None,
+        changes: Mapping[int, Fields] | None = None,
         g: Value | None = None,
         sent: Value | None = None,
     ) -> Frame:
@@ -88,7 +97,7 @@ class Steps:
             self.inner = []
         else:
             self.subjects.append([] if node is None else [(kind, node, self.value(node), g, sent)])
-        fields: dict[str, dict[str, Any]] = {}
+        fields: dict[str, Fields] = {}
         for changed, values in (changes or {}).items():
             box = self.drawn.box_of[changed].id
             fields.setdefault(box, {}).update(values)
@@ -120,13 +129,13 @@ class Steps:
 
     def hide(self, event: Event) -> None:
         """Note what happens inside a fold, which is told as one step."""
-        kind, node = event["kind"], event.get("node")
-        if node is not None and kind in ("leaf", "op", "modified", "visit", "accumulate"):
-            g = event.get("grad", event.get("g"))
-            self.inner.append((kind, node, self.value(node), g, None))
-        elif kind == "contribution":
+        if event["kind"] == "contribution":
             sent = event["before"] or event["after"]
-            self.inner.append((kind, event["node"], self.value(event["node"]), None, sent))
+            self.inner.append((event["kind"], event["node"], self.value(event["node"]), None, sent))
+        elif "node" in event and event["kind"] != "branch" and event["kind"] != "release":
+            g = event["grad"] if event["kind"] == "accumulate" else None
+            g = event["g"] if event["kind"] == "visit" else g
+            self.inner.append((event["kind"], event["node"], self.value(event["node"]), g, None))
 
     def _called(self, node: int) -> str:
         """Return a node's name; that of the box for one without a name in a folded box."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autodiff_kit.record.events import Accumulate, Backward, Contribution, Mark, Release, Visit
 from autodiff_kit.view.labels import word
+from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
-from autodiff_kit.view.steps import Event, Steps, Value
+from autodiff_kit.view.steps import Steps, Value
 from autodiff_kit.view.text import saved_name
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
@@ -37,7 +39,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 class BackwardSteps(Steps):
     """Tells what the engine does."""
 
-    def backward(self, event: Event) -> None:
+    def backward(self, event: Backward) -> None:
         """Tell where a backward pass starts; clear what earlier ones have left on its path."""
         self.phase, self.pass_where = "backward", event["where"]
         self.roots = dict(zip(event["roots"], event["seed"], strict=True))
@@ -53,7 +55,7 @@ class BackwardSteps(Steps):
                 reached.add(self.drawn.box_of[later["node"]].id)
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # was reset, which no event tells
-        changes: dict[int, dict[str, Any]] = {}
+        changes: dict[int, Fields] = {}
         for box in self.touched.keys() & reached:  # of other graphs, the gradients stay
             node = self.touched.pop(box)
             changes[node] = {"g": None, "rule": None, "visited": False}
@@ -70,19 +72,17 @@ class BackwardSteps(Steps):
         g = None if first is None else self.roots[first]
         self.add("backward", first, caption, where=self.pass_where, changes=changes, g=g)
 
-    def _shown(
-        self, node: int, field: str, value: Value, text: str | None = None
-    ) -> dict[str, Any]:
+    def _shown(self, node: int, field: str, value: Value, text: str | None = None) -> Fields:
         """Return the fields that show a gradient: short for the box, whole for the inspector."""
         fits = text is not None and len(text) <= IN_A_BOX
-        fields: dict[str, Any] = {field: text if fits else box_value(value)}
+        fields: Any = {field: text if fits else box_value(value)}
         if value["shape"] and self.drawn.box_of[node].kind != "fold":
             if self.whole.get(node) != value["data"]:  # else it is still there
                 fields["gradient"] = grid(value)
             self.whole[node] = value["data"]
         return fields
 
-    def _arrived(self, node: int, text: str | None = None) -> dict[str, Any]:
+    def _arrived(self, node: int, text: str | None = None) -> Fields:
         """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
         value = self.waiting[node]
         group = self.groups.get(node, ())
@@ -98,20 +98,21 @@ class BackwardSteps(Steps):
             return self._shown(node, "grad", value, text + WAITING)
         return self._shown(node, "g", value, text or box_value(value) + WAITING)
 
-    def visit(self, event: Event) -> None:
+    def visit(self, event: Visit) -> None:
         """Tell that the gradient of a node is complete, or that a hook has changed it."""
         node, g = event["node"], event["g"]
         self.telling = node
         waited = self.waiting.get(node)
         self.waiting[node] = g
-        following = self.events[self.at + 1] if self.at + 1 < len(self.events) else {}
+        later = self.events[self.at + 1 : self.at + 2]
+        following = later[0] if later else None
         name = self.names.name(node)
         group = self.groups.get(node, ())
-        if group and following.get("kind") == "visit" and following["node"] in group:
+        if group and following and following["kind"] == "visit" and following["node"] in group:
             return  # told with the last of its outputs
         if waited is not None and waited["data"] != g["data"]:
             caption = f"A hook changes the gradient of {name}: {show(waited)} becomes {show(g)}"
-        elif following.get("kind") == "accumulate" and following.get("node") == node:
+        elif following and following["kind"] == "accumulate" and following["node"] == node:
             return  # told there
         elif node in self.roots and self.frames[-1]["kind"] == "backward":
             self.frames[-1]["set"][self.drawn.box_of[node].id]["visited"] = True
@@ -127,10 +128,10 @@ class BackwardSteps(Steps):
             all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
         shown = self._arrived(node) if group else self._shown(node, "g", g)
-        changes = {node: {**shown, "visited": True}}
+        changes: dict[int, Fields] = {node: {**shown, "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
-    def contribution(self, event: Event) -> None:
+    def contribution(self, event: Contribution) -> None:
         """Tell what a rule sends: in up to three steps, one idea each."""
         node, to = event["node"], event["to"]
         after, total = event["after"], event["total"]
@@ -139,9 +140,9 @@ class BackwardSteps(Steps):
         self.arrivals[to] += 1
         waited = self.waiting.get(to)
         forms, given = self._rule(node, event["arg"], to, sent)
-        changes: dict[int, dict[str, Any]] = {node: {"rule": forms}}
+        changes: dict[int, Fields] = {node: {"rule": forms}}
         edge = self._edge(node, event["arg"], to)
-        about = {"where": self.nodes[node]["where"], "edge": edge}
+        about: Any = {"where": self.nodes[node]["where"], "edge": edge}
         if total is None:
             self.waiting[to] = after
         if total is None and not spread:
@@ -187,8 +188,8 @@ class BackwardSteps(Steps):
             owner = f"{target}, its {_ORDINALS[min(place, len(_ORDINALS) - 1)]} input,"
         else:
             owner = target
-        what = f"The rule of {word(record['op'])} for {owner}"
-        rule = self.ops[record["op"]]["rules"].get(arg.split("[")[0])
+        what = f"The rule of {word(str(record['op']))} for {owner}"
+        rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
         if rule is None:
             return None, f"{what} gives {a_value(result)}"
         names, numbers = self._reads(node, rule["reads"])
@@ -228,7 +229,7 @@ class BackwardSteps(Steps):
                 numbers[read] = names[read]
         return names, numbers
 
-    def accumulate(self, event: Event) -> None:
+    def accumulate(self, event: Accumulate) -> None:
         """Tell what a leaf's .grad becomes."""
         node, before, grad = event["node"], event["before"], event["grad"]
         name = f"{self.names.name(node)}.grad"
@@ -241,11 +242,12 @@ class BackwardSteps(Steps):
             caption += f": {text}" if text else f" to {a_value(grad)}"
         self.grads[node] = grad
         self.accumulated.append(node)
-        changes = {node: {**self._shown(node, "grad", grad, text), "visited": True}}
+        shown = self._shown(node, "grad", grad, text)
+        changes: dict[int, Fields] = {node: {**shown, "visited": True}}
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 
-    def release(self, event: Event) -> None:
+    def release(self, event: Release) -> None:
         """Tell what an op has saved and releases."""
         node = event["node"]
         record = self.nodes[node]
@@ -256,7 +258,7 @@ class BackwardSteps(Steps):
             for s in record["saved"]
         }
         what = listed(dict.fromkeys(things.values()))
-        caption = f"{capital(word(record['op']))} releases {what} ({memory(event['bytes'])})."
+        caption = f"{capital(word(str(record['op'])))} releases {what} ({memory(event['bytes'])})."
         if self.telling != node or not self.frames:
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})
@@ -269,7 +271,7 @@ class BackwardSteps(Steps):
         inputs = {source["arg"] for source in self.nodes[node]["inputs"]}
         return self.names.operands(node)[arg] if arg in inputs else saved_name(arg)
 
-    def finish(self, event: Event) -> None:
+    def finish(self, event: Mark) -> None:
         """Tell what the leaves have gained."""
         results = event.get("results", ())
         named = [n for n in self.accumulated if self.drawn.box_of[n].kind != "fold"]
@@ -294,7 +296,7 @@ class BackwardSteps(Steps):
         self.add("finish", None, caption, where=self.pass_where)
         self.phase = "forward"
 
-    def broken(self, event: Event) -> None:
+    def broken(self, event: Mark) -> None:
         """Tell that a pass ends without its end: what caught the error goes on."""
         caption = "An error ends the backward pass here. It was caught: the code goes on"
         self.add("finish", None, caption, where=self.pass_where)

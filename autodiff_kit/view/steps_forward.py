@@ -7,13 +7,15 @@ backward, or why nothing is recorded. Read next: ``steps_backward.py``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from autodiff_kit.record.events import Branch, Made, Modified, RecordingData
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
-from autodiff_kit.view.steps import Event, Steps
+from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.steps import Steps
 from autodiff_kit.view.text import no_saved, saved_name, where_made
 from autodiff_kit.view.values import parameter, short
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
@@ -24,11 +26,11 @@ __all__ = ["ForwardSteps"]
 class ForwardSteps(Steps):
     """Tells what the learner's code does."""
 
-    def __init__(self, recording: Mapping[str, Any], drawn: Outline, names: Names) -> None:
+    def __init__(self, recording: RecordingData, drawn: Outline, names: Names) -> None:
         super().__init__(recording, drawn, names)
         self._conditions: dict[int, dict[tuple[int, ...], Sequence[str]]] = {}  # by source
 
-    def leaf(self, event: Event) -> None:
+    def leaf(self, event: Made) -> None:
         """Tell what a leaf holds, and whether it requires a gradient."""
         record = self.nodes[event["node"]]
         made = where_made(record)
@@ -50,7 +52,7 @@ class ForwardSteps(Steps):
         caption = f"{self._round(event['node'])}{name}{comma} is a leaf{what}{requires}"
         self.add("leaf", event["node"], caption, where=record["where"])
 
-    def op(self, event: Event) -> None:
+    def op(self, event: Made) -> None:
         """Tell what an op makes and saves."""
         node = event["node"]
         record = self.nodes[node]
@@ -70,7 +72,7 @@ class ForwardSteps(Steps):
             self.add("op", node, caption, where=record["where"])
             return
         caption = (
-            f"{self._round(node)}{self.names.titles(group)}: {word(record['op'])} makes {made}"
+            f"{self._round(node)}{self.names.titles(group)}: {word(str(record['op']))} makes {made}"
         )
         if record["recorded"]:
             caption += self._saves(node)
@@ -137,13 +139,13 @@ class ForwardSteps(Steps):
         wanted = any(
             self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i
         )
-        if wanted and not self.ops[record["op"]]["rules"]:
-            why = f"{word(record['op'])} has no gradient"
+        if wanted and not self.ops[str(record["op"])]["rules"]:
+            why = f"{word(str(record['op']))} has no gradient"
         else:
             why = "no_grad switches gradients off" if wanted else "no input requires a gradient"
         return f"Nothing is recorded here: {why}."
 
-    def branch(self, event: Event) -> None:
+    def branch(self, event: Branch) -> None:
         """Tell what condition Python has tested, and with which result."""
         node, taken = event["node"], event["taken"]
         value = self.value(node)
@@ -169,20 +171,20 @@ class ForwardSteps(Steps):
             self._conditions[number] = dict(_conditions(self.lines[number]))
         return self._conditions[number].get(tuple(place), ("Python",))
 
-    def modified(self, event: Event) -> None:
+    def modified(self, event: Modified) -> None:
         """Tell what a change in place has put where."""
         node, value = event["node"], event["value"]
         before, after = short(self.value(node)), short(value)
         self.values[node] = value
-        last = self.events[self.at - 1] if self.at else {}
-        if last.get("kind") == "op" and last.get("node") == node:  # one thing: `w -= 1`
+        last = self.events[self.at - 1] if self.at else None
+        if last and last["kind"] == "op" and last["node"] == node:  # one thing: `w -= 1`
             self.frames[-1]["caption"] += f" {event['how']} puts it in place of what was there."
             self.frames[-1]["set"][self.drawn.box_of[node].id] = {"value": box_value(value)}
             return
         caption = f"{event['how']} changes {self.names.name(node)} in place"
         if before and after and before != after:
             caption += f": {before} becomes {after}"
-        changes = {node: {"value": box_value(value)}}
+        changes: dict[int, Fields] = {node: {"value": box_value(value)}}
         self.add("modified", node, caption, where=event["where"], changes=changes)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
+
+from autodiff_kit.record.events import ErrorRecord, Event, NodeRecord, RecordingData
 
 __all__ = ["Code", "Where", "span_of"]
 
@@ -21,11 +23,11 @@ OFF = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False")
 class Code:
     """The sources of a recording, and what their syntax trees say."""
 
-    def __init__(self, recording: Mapping[str, Any]) -> None:
+    def __init__(self, recording: RecordingData) -> None:
         self.recording = recording
-        self.nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
-        self.events: Sequence[Mapping[str, Any]] = recording["events"]
-        self.error: Mapping[str, Any] = recording["error"] or {"message": "", "where": None}
+        self.nodes: Sequence[NodeRecord] = recording["nodes"]
+        self.events: Sequence[Event] = recording["events"]
+        self.error = recording["error"] or ErrorRecord(type="", message="", where=None)
         self._trees: dict[int, list[Any]] = {}
 
     def text(self, where: Where | None) -> str:
@@ -74,7 +76,7 @@ class Code:
     @cached_property
     def ran(self) -> set[tuple[int, Any]]:
         """The functions in which something was recorded: source, and the function's syntax tree."""
-        entries = [*self.nodes, *self.events, *self.recording["scopes"], self.error]
+        entries: list[Any] = [*self.nodes, *self.events, *self.recording["scopes"], self.error]
         places = {tuple(e["where"][:2]) for e in entries if e.get("where")}
         return {(source, self._function_at(source, line)) for source, line in places}
 

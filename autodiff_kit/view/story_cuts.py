@@ -7,10 +7,10 @@ without ``create_graph``. Read next: ``story_paths.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from autodiff_kit.record.events import Backward
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_exits import find_exit, find_taken, node_taken, stay
 from autodiff_kit.view.story_facts import Chapter, Facts, base_of
@@ -53,7 +53,7 @@ def is_taken(facts: Facts, node: int) -> bool:
     return bool(find_exit(facts, node) or differentiated(facts, node))
 
 
-def differentiated(facts: Facts, node: int) -> Mapping[str, Any] | None:
+def differentiated(facts: Facts, node: int) -> Backward | None:
     """Return the backward pass that has computed a leaf which is a gradient."""
     part = facts.nodes[node].get("part", "")
     if part == "gradient that autograd.grad returned":
@@ -61,23 +61,23 @@ def differentiated(facts: Facts, node: int) -> Mapping[str, Any] | None:
     return last_pass(facts, facts.made(node)) if part == "gradient from backward" else None
 
 
-def last_pass(facts: Facts, before: int) -> Mapping[str, Any] | None:
+def last_pass(facts: Facts, before: int) -> Backward | None:
     """Return the last backward pass that began before an event."""
     passes = (e for e in reversed(facts.events[:before]) if e["kind"] == "backward")
     return next(passes, None)
 
 
-def pass_that_returned(facts: Facts, name: str) -> Mapping[str, Any] | None:
+def pass_that_returned(facts: Facts, name: str) -> Backward | None:
     """Return the backward pass that has returned a gradient of this name without a graph."""
     found = None
     for i, event in enumerate(facts.events):
-        for result in event.get("results", ()):
+        for result in event.get("results", ()) if event["kind"] == "finish" else ():
             if result["name"] in (name, base_of(name)) and name:
                 found = None if result["node"] is not None else last_pass(facts, i)
     return found
 
 
-def explain_no_second(facts: Facts, name: str, run: Mapping[str, Any]) -> tuple[Chapter, str]:
+def explain_no_second(facts: Facts, name: str, run: Backward) -> tuple[Chapter, str]:
     """Tell that a gradient has no graph of its own: ``create_graph`` was not asked for."""
     call = facts.text(run["where"])
     words = f"`{call}` computes `{name}` and records nothing of that: `{name}` has no graph."
@@ -137,7 +137,7 @@ def explain_cut(facts: Facts, node: int) -> tuple[list[Chapter], str]:
         how = taken[0].removeprefix(".") if taken else "detach()"
         fix = f"leave out `{how}` where a gradient has to flow"
         return [Chapter(words, node, record["where"])], fix
-    if not facts.recording["ops"][record["op"]]["rules"]:
+    if not facts.recording["ops"][str(record["op"])]["rules"]:
         words = f"{what} has no derivative: its result jumps or counts. Nothing is recorded."
         return [Chapter(words, node, record["where"])], "use an operation that has a derivative"
     chapters = []

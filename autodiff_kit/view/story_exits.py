@@ -59,10 +59,10 @@ def how_made(facts: Facts, node: int) -> tuple[Where, str] | None:
     if record["where"] is not None:
         return record["where"], record["text"]
     for user in facts.nodes:
-        uses = user["where"] and any(i.get("node") == node for i in user["inputs"])
-        copied = parsed(user["text"]) if uses else None
-        if copied is not None and _is_copy(copied):
-            return user["where"], user["text"]
+        where = user["where"] if any(i.get("node") == node for i in user["inputs"]) else None
+        copied = None if where is None else parsed(user["text"])
+        if where is not None and copied is not None and _is_copy(copied):
+            return where, user["text"]
     base = base_of(record["name"] or "")
     found = facts.assigned(base) if base else None
     return None if found is None else (span_of(*found), ast.unparse(found[1]))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.story_code import Code, Where
@@ -78,7 +78,7 @@ Told = tuple[str, list[Chapter], str]  # title, chapters, what fixes it
 class Facts(Code):
     """What can be looked up in a recording."""
 
-    def __init__(self, recording: Mapping[str, Any]) -> None:
+    def __init__(self, recording: RecordingData) -> None:
         super().__init__(recording)
         self.names = Names(recording)
 
@@ -92,7 +92,7 @@ class Facts(Code):
 
     def op(self, node: int) -> str:
         """Return what the op of a node is called in a sentence."""
-        return word(self.nodes[node]["op"])
+        return word(str(self.nodes[node]["op"]))
 
     # -- the subject -----------------------------------------------------------------------------
 

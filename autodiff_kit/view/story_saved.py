@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from autodiff_kit.record.events import Backward, Modified
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
 from autodiff_kit.view.words import memory
 
@@ -41,11 +41,12 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
     def root(n: int) -> int:
         return root(sharing[n]) if n in sharing else n
 
-    changes: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}  # by line: of a view, two at once
+    changes: dict[str, list[tuple[int, Modified]]] = {}  # by line: of a view, two at once
     for i, event in enumerate(facts.events):
-        n = event.get("node", -1)
-        inputs = facts.nodes[n]["inputs"] if n >= 0 else []
-        first = next((s["node"] for s in inputs if "node" in s), None)
+        if event["kind"] != "op" and event["kind"] != "modified":
+            continue
+        n = event["node"]
+        first = next((s["node"] for s in facts.nodes[n]["inputs"] if "node" in s), None)
         if event["kind"] == "op" and facts.nodes[n]["op"] in SHARING and first is not None:
             sharing[n] = first
         elif event["kind"] == "modified":
@@ -72,13 +73,13 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
         )
     ]
     told = mine if len(mine) <= CHANGES else [mine[0], mine[-1]]
-    for k, event in enumerate(told):
-        version = now if event is mine[-1] else expected + 1 + k
-        line = facts.line(event["where"])
+    for k, change in enumerate(told):
+        version = now if change is mine[-1] else expected + 1 + k
+        line = facts.line(change["where"])
         how = f"`{line}` writes into the same storage" if line else "The same storage is written"
-        if event["how"].endswith(".step"):
-            how = f"{event['how'].split('.')[0]} updates `{facts.name(event['node'])}` in place"
-        chapters.append(Chapter(f"{how}: version {version}.", event["node"], event["where"]))
+        if change["how"].endswith(".step"):
+            how = f"{change['how'].split('.')[0]} updates `{facts.name(change['node'])}` in place"
+        chapters.append(Chapter(f"{how}: version {version}.", change["node"], change["where"]))
     chapters.append(
         Chapter(
             f"Backward reaches {facts.op(node)}, which needs version {expected}. There is "
@@ -87,15 +88,14 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.error["where"],
         )
     )
-    event = mine[-1]
-    if event["how"].endswith(".step"):
+    if mine[-1]["how"].endswith(".step"):
         fix = "call backward before the optimizer's step, and run the forward code again after it"
     else:
         fix = f"make a new tensor instead of writing into the old one: {_instead(facts, mine)}"
     return title, chapters, fix
 
 
-def _instead(facts: Facts, changes: Sequence[Mapping[str, Any]]) -> str:
+def _instead(facts: Facts, changes: Sequence[Modified]) -> str:
     """Return how a line in place is written without: ``y = y + 1``; several, by a copy before."""
     text = facts.line(changes[0]["where"])
     try:
@@ -139,15 +139,13 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
     if node is None:
         return None
     passes = [e for e in facts.events if e["kind"] == "backward"]
-    freed = next(
-        (i for i, e in enumerate(facts.events) if e["kind"] == "release" and e["node"] == node),
-        None,
-    )
-    if freed is None:
+    release = next((e for e in facts.events if e["kind"] == "release" and e["node"] == node), None)
+    if release is None:
         return None
+    freed = next(i for i, e in enumerate(facts.events) if e is release)
     first = next(e for e in reversed(facts.events[:freed]) if e["kind"] == "backward")
     op = facts.op(node)
-    size = facts.events[freed]["bytes"]
+    size = release["bytes"]
     chapters = [
         Chapter(
             f"`{facts.titled(node)}` saves {facts.saved(node)} for its rules.",
@@ -191,7 +189,7 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
 
 
 def _between(
-    facts: Facts, node: int, first: Mapping[str, Any], passes: Sequence[Mapping[str, Any]]
+    facts: Facts, node: int, first: Backward, passes: Sequence[Backward]
 ) -> tuple[bool, bool]:
     """Return whether a loop runs one backward line twice, and whether it made the node itself."""
     scopes = facts.recording["scopes"]

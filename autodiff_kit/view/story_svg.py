@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
+from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.story_facts import Chapter, Story
@@ -35,7 +35,7 @@ WIDE = 860.0  # px; what is wider than that goes below
 NEAR = 2  # unmarked lines that are shown between marked ones; more are left out
 
 
-def draw(recording: Mapping[str, Any], told: Story) -> str:
+def draw(recording: RecordingData, told: Story) -> str:
     """Return the picture of a story as an SVG that stands alone.
 
     Parameters
@@ -55,7 +55,7 @@ def draw(recording: Mapping[str, Any], told: Story) -> str:
     return _page(told, _below(words, graph))
 
 
-def draw_parts(recording: Mapping[str, Any], told: Story) -> tuple[str, str]:
+def draw_parts(recording: RecordingData, told: Story) -> tuple[str, str]:
     """Return code and words, and the graph, as two pictures for a page that sets them itself.
 
     The second is "" where there is no graph.
@@ -88,7 +88,7 @@ def _page(told: Story, part: Part) -> str:
     )
 
 
-def _words(recording: Mapping[str, Any], told: Story) -> Part:
+def _words(recording: RecordingData, told: Story) -> Part:
     """Return the title, the error, the code and the words."""
     code, code_width, code_height = _code(recording, told.chapters)
     width = max(WORDS, code_width)
@@ -127,7 +127,7 @@ def _disk(number: int, x: float, y: float, last: int) -> str:
 # -- the code -----------------------------------------------------------------------------------
 
 
-def _code(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> Part:
+def _code(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
     """Return the lines that the story is about, and their width and height."""
     places = [(n, c.where) for n, c in enumerate(chapters, 1) if c.where is not None]
     wanted: dict[int, set[int]] = {}
@@ -171,14 +171,15 @@ def _code(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> Part:
     return box + "".join(parts), width + 10, y + 4
 
 
-def _loops(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> list[Sequence[int]]:
+def _loops(recording: RecordingData, chapters: Sequence[Chapter]) -> list[Sequence[int]]:
     """Return the heads of the loops around the places: without them a story has no rounds."""
-    scopes, found = recording["scopes"], []
+    scopes, found = recording["scopes"], list[Sequence[int]]()
     for chapter in chapters:
         at = None if chapter.node is None else recording["nodes"][chapter.node]["scope"]
         while at is not None:
-            if scopes[at]["kind"] == "loop" and scopes[at]["where"] is not None:
-                found.append(scopes[at]["where"])
+            where = scopes[at]["where"]
+            if scopes[at]["kind"] == "loop" and where is not None:
+                found.append(where)
             at = scopes[at]["parent"]
     return found
 
@@ -208,7 +209,7 @@ def _indent(line: str) -> int:
 # -- the graph ----------------------------------------------------------------------------------
 
 
-def _graph(recording: Mapping[str, Any], chapters: Sequence[Chapter]) -> Part:
+def _graph(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
     """Return the graph at its last step, with numbers at its boxes."""
     picture = Picture({**recording, "note": None}, None)
     if not picture.outline.boxes:

@@ -7,9 +7,9 @@ next: ``story.py``, which draws it; ``frames.py`` tells it in the last step of a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
+from autodiff_kit.record.events import ErrorRecord, RecordingData
 from autodiff_kit.view.story_facts import Facts, Told
 from autodiff_kit.view.story_paths import no_graph, not_wanted, unused
 from autodiff_kit.view.story_refused import (
@@ -30,15 +30,15 @@ __all__ = ["cause", "first_sentences"]
 LONG = 240  # of a longer message the first sentence is shown
 
 
-def cause(recording: Mapping[str, Any], facts: Facts | None = None) -> Told | None:
+def cause(recording: RecordingData, facts: Facts | None = None) -> Told | None:
     """Return title, chapters and cure of the error that ended a run; None if it has no story."""
-    message = recording["error"]["message"]
+    message = "" if recording["error"] is None else recording["error"]["message"]
     matches = ((re.search(pattern, message), tell) for pattern, tell in _TELLERS)
     told = next((tell(facts or Facts(recording), match) for match, tell in matches if match), None)
     return told if told is not None and told[1] else None
 
 
-def first_sentences(error: Mapping[str, Any]) -> str:
+def first_sentences(error: ErrorRecord) -> str:
     """Return class and message of an error, without what PyTorch and the kit advise."""
     line = str(error["message"]).split("\n")[0].split(" Hint:")[0]
     return f"{error['type']}: {line if len(line) < LONG else line.split('. ')[0] + '.'}"

@@ -9,16 +9,16 @@ nothing has an id, and the same picture gives the same bytes. Read next: ``page.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import sqrt
 from textwrap import wrap
-from typing import Any
 
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
+from autodiff_kit.view.payload import BoxText, Fields, State
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
 __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
@@ -31,9 +31,6 @@ CORNER = 9  # px, radius where an arrow turns
 RADIUS = {"leaf": 17, "op": 3, "fold": 3}
 STACK = (4, 8)  # px by which the sheets behind a folded box are shifted
 CAPTION_CHARACTER = 6.9  # px, 13 px proportional font, generous
-
-# A box is known by its texts: name, symbol, lines below, and what its gradient becomes.
-BoxText = Mapping[str, Any]
 
 
 def box_size(text: BoxText) -> tuple[float, float]:
@@ -66,7 +63,7 @@ def base_svg(picture: Drawn) -> str:
     return graph_svg(picture, None)
 
 
-def graph_svg(picture: Drawn, state: Mapping[str, Any] | None) -> str:
+def graph_svg(picture: Drawn, state: State | None) -> str:
     parts = ["<g>"]
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
@@ -115,7 +112,7 @@ def graph_svg(picture: Drawn, state: Mapping[str, Any] | None) -> str:
     return "".join(parts)
 
 
-def _box(kind: str, name: str, size: Size, text: BoxText, shown: Mapping[str, Any] | None) -> str:
+def _box(kind: str, name: str, size: Size, text: BoxText, shown: Fields | None) -> str:
     width, height = size
     parts = []
     if kind == "fold":  # two more sheets behind
@@ -150,7 +147,7 @@ def _box(kind: str, name: str, size: Size, text: BoxText, shown: Mapping[str, An
     return "".join(parts)
 
 
-def _state_classes(shown: Mapping[str, Any] | None) -> str:
+def _state_classes(shown: Fields | None) -> str:
     if not shown:
         return ""
     classes = " adk-active" if shown.get("active") else ""

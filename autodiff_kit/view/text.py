@@ -7,11 +7,11 @@ After reading you can say what the inspector shows of a node and where it comes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 from unicodedata import combining, east_asian_width
 
+from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
@@ -22,21 +22,19 @@ from autodiff_kit.view.words import memory
 
 __all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text", "where_made"]
 
-Node = Mapping[str, Any]
-
 
 # -- one node -----------------------------------------------------------------------------------
 
 
-def aria(record: Node, names: Names) -> str:
+def aria(record: NodeRecord, names: Names) -> str:
     """Return what a screen reader says of a node: ``"h1, multiply, value 3.5"``."""
     name = names.name(record["id"])
-    what = "leaf" if record["kind"] == "leaf" else word(record["op"])
+    what = "leaf" if record["kind"] == "leaf" else word(str(record["op"]))
     ghost = "" if record["recorded"] else ", not recorded"
     return f"{name}, {what}, value {show(record['value'])}{ghost}"
 
 
-def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) -> list[list[str]]:
+def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> list[list[str]]:
     """Return the rows of the inspector that do not change with the steps.
 
     Returns
@@ -55,7 +53,7 @@ def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) ->
             rows.append(["made", f"by {names.name(record['from'])}, without a history"])
     else:
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
-        rows.append(["operation", f"{names.text(node) or word(record['op'])}{name}"])
+        rows.append(["operation", f"{names.text(node) or word(str(record['op']))}{name}"])
         if not record["recorded"]:
             rows.append(["recorded", "no: backward does not reach it"])
     value = record["value"]
@@ -79,7 +77,7 @@ def facts(recording: Mapping[str, Any], outputs: Sequence[int], names: Names) ->
     return rows
 
 
-def where_made(record: Node) -> str:
+def where_made(record: NodeRecord) -> str:
     """Return where a leaf comes from, if nothing that was recorded has made it; else ""."""
     if "from" in record:
         return ""
@@ -90,7 +88,7 @@ def where_made(record: Node) -> str:
     return ""
 
 
-def _saved(recording: Mapping[str, Any], node: int, names: Names) -> str:
+def _saved(recording: RecordingData, node: int, names: Names) -> str:
     """Return "w = 2., because the rule for h reads it", one line per saved value."""
     record = recording["nodes"][node]
     operands = names.operands(node)
@@ -134,12 +132,12 @@ def _size(what: str, size: int) -> str:
     return "" if what.startswith("the number ") else " (in the same storage)"
 
 
-def no_saved(recording: Mapping[str, Any], node: int) -> str:
+def no_saved(recording: RecordingData, node: int) -> str:
     """Say that a node saves nothing; and why, if its rules are known."""
     record = recording["nodes"][node]
     if record.get("again"):
         return "nothing: backward uses it at once"
-    rules = recording["ops"][record["op"]]["rules"]
+    rules = recording["ops"][str(record["op"])]["rules"]
     values = {"out", *(i["arg"] for i in record["inputs"])}
     reads = [rules[arg]["reads"] for arg in wanted_of(recording, node) if arg in rules]
     if reads and not any(values & set(read) for read in reads):
@@ -147,17 +145,17 @@ def no_saved(recording: Mapping[str, Any], node: int) -> str:
     return "nothing"
 
 
-def wanted_of(recording: Mapping[str, Any], node: int) -> list[str]:
+def wanted_of(recording: RecordingData, node: int) -> list[str]:
     """Return the arguments of a node's op to which a gradient goes; ``x`` for ``x[0]``, too."""
     nodes = recording["nodes"]
     inputs = [i for i in nodes[node]["inputs"] if "node" in i and nodes[i["node"]]["recorded"]]
     return list(dict.fromkeys(i["arg"].split("[")[0] for i in inputs))
 
 
-def _rules(recording: Mapping[str, Any], node: int, names: Names) -> str:
+def _rules(recording: RecordingData, node: int, names: Names) -> str:
     """Return the op's rules in the learner's names, one line per input that a gradient goes to."""
     record = recording["nodes"][node]
-    rules = recording["ops"][record["op"]]["rules"]
+    rules = recording["ops"][str(record["op"])]["rules"]
     parameters = tuple(sorted((k, parameter(v)) for k, v in record["params"].items()))
     lines: Counter[str] = Counter()
     for source in names.written.inputs(node):
@@ -177,9 +175,9 @@ def _rules(recording: Mapping[str, Any], node: int, names: Names) -> str:
     )
 
 
-def _place(scopes: Sequence[Mapping[str, Any]], scope: int) -> str:
+def _place(scopes: Sequence[ScopeRecord], scope: int) -> str:
     """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root."""
-    by_id = {s["id"]: s for s in scopes}
+    by_id: dict[int | None, ScopeRecord] = {s["id"]: s for s in scopes}
     parts: list[str] = []
     here = by_id.get(scope)
     while here is not None and here["kind"] != "root" and len(parts) < 4:
@@ -193,9 +191,7 @@ def _place(scopes: Sequence[Mapping[str, Any]], scope: int) -> str:
     return ", ".join(parts)
 
 
-def fold_facts(
-    recording: Mapping[str, Any], box: Box, drawn: Outline, names: Names
-) -> list[list[str]]:
+def fold_facts(recording: RecordingData, box: Box, drawn: Outline, names: Names) -> list[list[str]]:
     """Return the rows of the inspector for a folded box: what it hides, keeps and ends with."""
     nodes = recording["nodes"]
     rows = [["what", f"{box.heading}, drawn as one box"], ["hides", drawn.body(box, nodes)]]

@@ -7,10 +7,12 @@ a tensor is written over several lines. Everything here is text made from plain 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import isfinite, prod
 from typing import Any
+
+from autodiff_kit.record.events import Value
 
 __all__ = [
     "MINUS",
@@ -25,7 +27,6 @@ __all__ = [
     "symbol",
 ]
 
-Value = Mapping[str, Any]  # VALUE of a recording: shape, dtype, data, perhaps stats
 
 SHORT = 32  # characters a tensor may take inside a sentence or a formula
 
@@ -76,7 +77,7 @@ def shape_text(shape: Sequence[int]) -> str:
 
 def _numbers(value: Value) -> list[str]:
     data = value["data"]
-    if not data and prod(value["shape"]):
+    if not data and 0 not in value["shape"]:
         return [UNKNOWN]
     if str(value["dtype"]).startswith("float"):
         return [number(v if isinstance(v, str) else float(v)) for v in data]
@@ -114,7 +115,7 @@ def short(value: Value, limit: int = SHORT) -> str | None:
 
 @lru_cache(maxsize=4096)  # the same value is told in the box, in captions and in rules
 def _on_a_line(shape: tuple[int, ...], dtype: str, data: tuple[Any, ...]) -> str:
-    return _nested(_numbers({"shape": shape, "dtype": dtype, "data": data}), shape)
+    return _nested(_numbers({"shape": [*shape], "dtype": dtype, "data": [*data]}), shape)
 
 
 def show(value: Value, limit: int = SHORT) -> str:

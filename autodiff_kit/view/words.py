@@ -7,9 +7,9 @@ After reading you know how a value, a sum, a size in bytes and a list read in a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from autodiff_kit.record.events import Value
 from autodiff_kit.view.values import SHORT, shape_text, short, show
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "sum_of",
 ]
 
-Value = Mapping[str, Any]
 
 IN_A_BOX = 26  # characters a gradient may take in a box
 

@@ -8,8 +8,10 @@ stand in the order in which they were written. Read next: ``scene.py``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from autodiff_kit.record.events import Input, NodeRecord, RecordingData, Saved, SourceRecord
 
 __all__ = ["COMMUTE", "Written"]
 
@@ -27,9 +29,9 @@ class Written:
         With ``nodes`` and ``sources``.
     """
 
-    def __init__(self, recording: Mapping[str, Any]) -> None:
-        self._nodes: Sequence[Mapping[str, Any]] = recording["nodes"]
-        self._sources: Sequence[Mapping[str, Any]] = recording.get("sources", ())
+    def __init__(self, recording: RecordingData) -> None:
+        self._nodes: Sequence[NodeRecord] = recording["nodes"]
+        self._sources: Sequence[SourceRecord] = recording.get("sources", ())
         self._spans: dict[int, dict[Span, ast.AST]] = {}
         self._lines: dict[int, list[bytes]] = {}
         self._items: dict[int, dict[Span, dict[str, str]]] = {}  # by source, what is unpacked
@@ -57,16 +59,15 @@ class Written:
         known.sort(key=lambda place: at[place] or 0)
         return known + [place for place in places if at[place] is None]
 
-    def inputs(self, node: int) -> list[Mapping[str, Any]]:
+    def inputs(self, node: int) -> list[Input]:
         """Return the inputs of a node in this order."""
         inputs = self._nodes[node]["inputs"]
         return [inputs[place] for place in self.order(node)]
 
-    def saved(self, node: int) -> list[Mapping[str, Any]]:
+    def saved(self, node: int) -> list[Saved]:
         """Return what a node saves: its inputs in this order, then all else."""
         rank = {source["arg"]: k for k, source in enumerate(self.inputs(node))}
-        saved: list[Mapping[str, Any]] = self._nodes[node]["saved"]
-        return sorted(saved, key=lambda one: rank.get(one["name"], len(rank)))
+        return sorted(self._nodes[node]["saved"], key=lambda one: rank.get(one["name"], len(rank)))
 
     def item(self, node: int) -> str:
         """Return which item of what its source returns a node is: ``"[1][0]"``.
@@ -119,7 +120,7 @@ class Written:
                 text = ast.unparse(part)
                 if record["name"] and text in (record["name"], name):
                     return k
-                if inner and inner[0] == where[0] and self._holds(where[0], part, inner):
+                if inner and where and inner[0] == where[0] and self._holds(where[0], part, inner):
                     return k
             if n not in seen and (inner == where or not record["text"]):  # a part of one call
                 seen.add(n)

@@ -17,6 +17,7 @@ import traitlets
 from IPython.display import display
 
 from autodiff_kit.view.page import deflate, script, static
+from autodiff_kit.view.payload import Payload
 from autodiff_kit.view.stand_in import stand_in
 
 __all__ = ["KitWidget", "picture_stand_in", "words_of"]
@@ -48,7 +49,7 @@ class KitWidget(anywidget.AnyWidget):
     step = traitlets.Int(0).tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, payload: Mapping[str, Any], **traits: Any) -> None:
+    def __init__(self, payload: Payload, **traits: Any) -> None:
         self._steps = max(len(payload["frames"]), 1)  # with none, step 0 says that there is none
         self._words = words_of(payload)
         super().__init__(payload=deflate(payload), **traits)
@@ -105,7 +106,7 @@ def _address(still: str) -> str:
     return f"data:image/svg+xml,{quote(still, safe=_PLAIN)}"
 
 
-def words_of(payload: Mapping[str, Any]) -> str:
+def words_of(payload: Payload) -> str:
     """Return ``"5 nodes, 20 steps: x, w, h1 = h * w, ..."``, cut at a comma where it gets long."""
     nodes = sorted(payload["nodes"].values(), key=lambda node: node["since"])
     words = f"{len(nodes)} nodes, {len(payload['frames'])} steps"

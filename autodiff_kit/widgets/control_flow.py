@@ -16,6 +16,7 @@ import ipywidgets
 import numpy as np
 
 from autodiff_kit.core.observer import installed
+from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.values import summary
 from autodiff_kit.static import StaticGraph
@@ -301,6 +302,6 @@ def same_answer(one: Tensor, other: Tensor) -> bool:
     return bool((near | (a == b) | ((a != a) & (b != b))).all())
 
 
-def _plain(recording: Recording) -> dict[str, Any]:
+def _plain(recording: Recording) -> RecordingData:
     data = recording.to_dict()
     return {**data, "error": None}

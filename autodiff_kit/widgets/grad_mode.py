@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets
 
+from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
@@ -311,5 +312,5 @@ def _line(error: BaseException) -> int:
     return found
 
 
-def _plain(recording: Recording) -> dict[str, Any]:
+def _plain(recording: Recording) -> RecordingData:
     return {**recording.to_dict(), "error": None}

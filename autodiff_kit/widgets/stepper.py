@@ -11,6 +11,7 @@ from typing import Any
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.conditions import ConditionError
 from autodiff_kit.view.page import deflate
+from autodiff_kit.view.payload import Payload
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.widgets.base import KitWidget, words_of
@@ -103,7 +104,8 @@ class Stepper(KitWidget):
         KeyError
             If there is no such box, or nothing to open in it.
         """
-        key = self.picture.payload()["nodes"].get(node, {}).get("opens")
+        box = self.picture.payload()["nodes"].get(node)
+        key = None if box is None else box.get("opens")
         if key is None:
             raise KeyError(f"{node!r} is no folded box that can be opened")
         self._redraw(self.picture.opened(key))
@@ -118,9 +120,9 @@ class Stepper(KitWidget):
         is_at_end = self.step == self._steps - 1
         self._replace(picture, -1 if is_at_end else self.step)
 
-    def _payload(self, picture: Picture) -> dict[str, Any]:
-        title = {} if self._title is None else {"title": self._title}
-        return {**picture.payload(), **title}
+    def _payload(self, picture: Picture) -> Payload:
+        payload = picture.payload()
+        return payload if self._title is None else {**payload, "title": self._title}
 
     def _asked(self, widget: Any, content: Any, buffers: Any) -> None:
         """Answer the browser, which has the words of all steps but not the numbers."""

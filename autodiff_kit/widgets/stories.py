@@ -13,7 +13,7 @@ from typing import Any
 from ipywidgets import HBox, Layout
 
 from autodiff_kit.record import Recording, record
-from autodiff_kit.view.story import KEYS, Story, story
+from autodiff_kit.view.story import Story, story
 from autodiff_kit.view.story_facts import base_of
 from autodiff_kit.view.story_svg import draw_parts
 from autodiff_kit.view.words import listed
@@ -104,8 +104,7 @@ class ErrorStory(Lab):
         self.story = story(self.recording, self._leaf)
         if self.story is None:
             raise Refused(self._no_story())
-        facts = {key: getattr(self.recording, key) for key in KEYS}
-        self._parts = draw_parts(facts, self.story)
+        self._parts = draw_parts(self.recording.to_dict(), self.story)
         self._show("", self._caption())
 
     def _run(self, function: Callable[[], Any]) -> None:

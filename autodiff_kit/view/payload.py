@@ -1,0 +1,106 @@
+"""What a picture is told in: the steps, the fields of its boxes, and all that a browser gets.
+
+After reading you know every key of a step and of the payload, and what stands there: ``scene.py``
+and ``frames.py`` write them, ``svg.py``, ``text.py``, ``page.py`` and the JavaScript of the widgets
+read them. Read next: ``steps.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from autodiff_kit.record.events import Where
+
+__all__ = ["BoxPayload", "BoxText", "Fields", "Frame", "Payload", "SourceLines"]
+__all__ += ["State"]
+
+Phase = Literal["forward", "backward"]
+
+
+class Fields(TypedDict, total=False):
+    """What a box, or an arrow, shows from a step on; None takes it away."""
+
+    hidden: bool
+    active: bool
+    value: str  # after a change in place
+    g: str | None  # the gradient that waits there
+    grad: str | None  # what is in .grad
+    gradient: str  # either of them in full, for the inspector
+    rule: list[str] | None  # the latest backward rule, in names and in numbers
+    visited: bool
+    released: bool
+
+
+class Frame(TypedDict):
+    """A step."""
+
+    phase: str
+    kind: str
+    node: str | None  # the box it is about
+    edge: str | None  # the arrow that lights up
+    where: Where | None
+    caption: str
+    set: dict[str, Fields]  # what changes, by box
+
+
+class State(TypedDict):
+    """Everything that one step shows."""
+
+    step: int
+    phase: str
+    kind: str
+    caption: str
+    where: Where | None
+    node: str | None
+    edge: str | None
+    nodes: dict[str, Fields]
+    edges: dict[str, Fields]
+
+
+class BoxText(TypedDict):
+    """What stands in a box, and what will stand there at other steps."""
+
+    name: str
+    symbol: str
+    lines: list[str]
+    ghost: bool
+    grads: list[str]
+    values: list[str]
+
+
+class SourceLines(TypedDict):
+    """A cell or a file as it is shown."""
+
+    name: str
+    lines: list[str]
+    first_line: int
+
+
+class BoxPayload(TypedDict):
+    """What the browser needs of a box."""
+
+    title: str
+    aria: str
+    where: Where | None
+    facts: list[list[str]]
+    heat: str | None
+    since: int
+    inputs: list[str]
+    consumers: list[str]
+    opens: NotRequired[list[int]]
+
+
+class Payload(TypedDict):
+    """What the browser needs to draw a picture and to step through it."""
+
+    version: int
+    title: str
+    width: float
+    height: float
+    svg: str
+    sources: list[SourceLines]
+    nodes: dict[str, BoxPayload]
+    order: list[str]
+    frames: list[Frame]
+    turn: int | None
+    opened: int
