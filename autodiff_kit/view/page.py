@@ -20,7 +20,7 @@ from typing import Protocol, runtime_checkable
 from autodiff_kit.files import written_whole
 from autodiff_kit.view.payload import Payload
 
-__all__ = ["deflate", "joined", "script", "static", "to_html"]
+__all__ = ["deflate", "joined", "script", "static", "to_html", "whole_page"]
 
 
 @runtime_checkable
@@ -104,15 +104,23 @@ def to_html(
     return Path(path)
 
 
-def _page(payload: Payload) -> str:
-    title = html.escape(payload.get("title") or "Computation graph")
-    style = static("kit.css") + _PAGE_STYLE
-    code = script() + _START
+def whole_page(title: str, body: str, *, style: str = "", code: str = "") -> str:
+    """Return a whole HTML page in the kit's colours that fetches nothing.
+
+    Parameters
+    ----------
+    title, body : str
+        As HTML.
+    style, code : str
+        CSS, and an ES module that the page runs. Without code, pictures bring styles of their own.
+    """
+    style = static("kit.css") * bool(code) + _PAGE_STYLE + style
+    scripts = f"script-src '{_digest(code)}'; " if code else ""
+    styles = _digest(style) if code else "unsafe-inline"
     policy = (
-        f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(style)}'; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; {scripts}style-src '{styles}'; base-uri 'none'; form-action 'none'"
     )
-    data = base64.b64encode(deflate(payload)).decode("ascii")
+    module = f'<script type="module">{code}</script>\n' * bool(code)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -124,13 +132,19 @@ def _page(payload: Payload) -> str:
 <style>{style}</style>
 </head>
 <body class="adk-page">
-<main id="adk-stepper"></main>
-<noscript>{_still(payload, title)}</noscript>
-<script type="application/octet-stream" id="adk-payload">{data}</script>
-<script type="module">{code}</script>
-</body>
+{body}
+{module}</body>
 </html>
 """
+
+
+def _page(payload: Payload) -> str:
+    title = html.escape(payload.get("title") or "Computation graph")
+    data = base64.b64encode(deflate(payload)).decode("ascii")
+    body = f"""<main id="adk-stepper"></main>
+<noscript>{_still(payload, title)}</noscript>
+<script type="application/octet-stream" id="adk-payload">{data}</script>"""
+    return whole_page(title, body, code=script() + _START)
 
 
 def _still(payload: Payload, title: str) -> str:

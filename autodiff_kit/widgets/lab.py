@@ -26,7 +26,7 @@ from IPython.display import display
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.record.source_files import is_foreign
-from autodiff_kit.view.page import joined, static
+from autodiff_kit.view.page import joined, static, whole_page
 from autodiff_kit.widgets.base import REPR_WIDTH, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
@@ -35,28 +35,11 @@ __all__ = ["Lab", "mixed_libraries"]
 
 SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are released
 
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy"
-  content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; background: light-dark(#ffffff, #14181d);
-  color: light-dark(#1d2530, #e7ebf0); }}
-body {{ max-width: 1100px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }}
-h1 {{ font-size: 18px; }} p {{ white-space: pre-line; }} svg {{ max-width: 100%; height: auto; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{still}
-{words}
-</body>
-</html>
+_PAGE_STYLE = """
+.adk-page { color: light-dark(#1d2530, #e7ebf0); font: 15px/1.5 system-ui, sans-serif; }
+.adk-page > * { max-width: 1100px; margin-inline: auto; }
+h1 { font-size: 18px; } p { white-space: pre-line; }
+svg { display: block; max-width: 100%; height: auto; }
 """
 
 
@@ -247,7 +230,8 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         words = "".join(f"<p>{escape(w)}</p>" for w in (self.canvas.caption, self.message) if w)
         title = escape(self._heading or type(self).__name__)
         with written_whole(path) as file:
-            file.write(_PAGE.format(title=title, still=still, words=words).encode())
+            body = f"<h1>{title}</h1>\n{still}\n{words}"
+            file.write(whole_page(title, body, style=_PAGE_STYLE).encode())
         return Path(path)
 
     def __repr__(self) -> str:
