@@ -40,7 +40,7 @@ JUPYTER = {"IPython", "anywidget", "ipywidgets", "matplotlib", "numpy", "traitle
 OTHERS = {  # packages besides the standard library and ourselves
     "errors": set[str](),
     "late": set[str](),
-    "view": {"numpy"},
+    "view": {"contourpy", "numpy"},
     "widgets": JUPYTER,
     "lessons": JUPYTER | {"nbclient", "nbformat"},
     "grading": {"numpy", "click", "dask", "distributed", "rich"},
