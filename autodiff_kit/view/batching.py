@@ -128,7 +128,7 @@ def told(ways: Sequence[Way]) -> str:
     for way in ways:
         padding = f", {way.padding} of them padding" if way.padding else ", no padding"
         said.append(
-            f"{way.name}: {way.operations:,} operations, {way.cells:,} cells{padding}, "
+            f"{way.name}: {way.operations:,} operations, {_cells_of(way)}{padding}, "
             f"{way.kept:,} bytes saved for backward."
         )
     for way in ways[1:]:
@@ -143,11 +143,15 @@ def told(ways: Sequence[Way]) -> str:
     return "\n".join(said)
 
 
+def _cells_of(way: Way) -> str:
+    return f"{way.cells:,} cell{'s' * (way.cells != 1)}"
+
+
 def _figures(way: Way, first: Way) -> list[str]:
     same = "" if way is first else " (the same)" if way.agrees(first) else " (WRONG)"
     return [
         f"{way.operations:,} operations",
-        f"{way.cells:,} cells",
+        _cells_of(way),
         f"{way.padding} of them padding" if way.padding else "no padding",
         f"{way.kept:,} bytes saved",
         f"loss {way.loss:.4f}{same}",

@@ -56,7 +56,11 @@ class Difference:
         if not self.came and not self.went:
             if not self.stayed:
                 return "No operation ran."
-            return f"No operation was added or removed: {_count(len(self.stayed))} unchanged."
+            said = f"No operation was added or removed: {_count(len(self.stayed))} unchanged."
+            looks = [*self.edges.values()]  # as after detach()
+            counts = [("added", looks.count("came")), ("removed", looks.count("went"))]
+            arrows = ", ".join(f"{count} {what}" for what, count in counts if count)
+            return f"{said} But arrows differ: {arrows}." if arrows else said
         parts = [
             f"{_count(len(found))} {'was' if len(found) == 1 else 'were'} {what} ({_some(found)})"
             for what, found in (("added", self.came), ("removed", self.went))

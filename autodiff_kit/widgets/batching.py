@@ -308,7 +308,7 @@ def _lengths(words: str) -> list[int]:
         lengths = []
     if not lengths or min(lengths) < 1 or max(lengths) > STEPS or len(lengths) > SEQUENCES:
         raise Refused(
-            f"{words.strip() or 'Nothing'} is not a list of lengths.\n-> Write integers "
+            f"{words.strip() or 'An empty field'} is not a list of lengths.\n-> Write integers "
             f"such as 5, 2, 3: at most {SEQUENCES} of them, from 1 to {STEPS}."
         )
     return lengths

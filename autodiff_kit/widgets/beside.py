@@ -112,9 +112,12 @@ class BesidePyTorch(Lab):
     def _verdict(self, version: str) -> str:
         told = [line for line in self.lines if line.kit or line.torch]
         equal = sum(map(agree, told))
+        if not told:
+            return "No line of this program has an answer that could be compared."
         with_it = f"The answers of the kit beside those of PyTorch {version.split('+')[0]}"
         if equal == len(told):
-            return f"{with_it}: all {equal} are equal, character by character."
+            all_of_them = f"all {equal} are" if equal > 1 else "the only one is"
+            return f"{with_it}: {all_of_them} equal, character by character."
         return f"{with_it}: {equal} of {len(told)} are equal."
 
     def _title(self) -> str:

@@ -270,12 +270,12 @@ class Descent(Plotted):
         heights = np.array(flat, dtype=float).reshape(len(ys), len(xs))
         self._note = gaps(flat, tried, "points of the map")
         known = heights[np.isfinite(heights)]
-        if known.size:
+        self._levels = levels(heights)
+        if self._levels:
             self._note = f" On the map the value goes from {label(known.min())} to " + (
                 f"{label(known.max())}; more blue is higher.{self._note}"
             )
-        self._levels = levels(heights)
-        if not self._levels and known.size:
+        elif known.size:
             self._note = f" The surface is flat: {label(known.min())} everywhere.{self._note}"
         self._grid = xs, ys, heights
         at = grid(*FIELD, 0.04)

@@ -23,6 +23,7 @@ from autodiff_kit.creation import tensor
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
+from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, inner_function
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
@@ -431,7 +432,7 @@ def gaps(values: Sequence[float], tried: Tried, places: str) -> str:
     words = ""
     if tried.failed:
         reason = " ".join(f"{type(tried.error).__name__}: {tried.error}".split())[:120]
-        words += f" No value at {tried.failed} of {len(tried.found)} {places}: {reason}"
+        words += f" No value at {tried.failed} of {len(tried.found)} {places}: {sentence(reason)}"
     odd = sum(not math.isfinite(v) for v in values) - tried.failed
     if odd > 0:
         words += f" At {odd} of {len(values)} {places} the value is nan or inf: a gap."

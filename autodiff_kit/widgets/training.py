@@ -521,20 +521,22 @@ class GradientHistogram(Plotted):
         known = numbers[np.isfinite(numbers)]
         name = self.controls["tensor"].value
         words = f"{name}: " if name else ""
-        words += "1 number" if numbers.size == 1 else f"{numbers.size} numbers"
-        if known.size:
+        finite = "finite " * (known.size < numbers.size)
+        words += f"{known.size or 'no'} {finite}number{'s' * (known.size != 1)}"
+        if known.size > 1:
             low, high = label(known.min()), label(known.max())
             words += f" from {low} to {high}" if low != high else f", all of them {low}"
-            words += f", mean {label(known.mean())}, standard deviation {label(known.std())}."
-        else:
-            words += "."
+            words += f", mean {label(known.mean())}, standard deviation {label(known.std())}"
+        elif known.size:
+            words += f": {label(known[0])}"
+        words += "."
         zeros = int((known == 0).sum())
-        if zeros:
-            part = label(100 * zeros / numbers.size)
+        if zeros and known.size > 1:
+            part = label(100 * zeros / known.size)
             words += f" Exactly 0: {zeros} of them ({part} %)."
-        if known.size < numbers.size:
-            words += f" nan or inf, and not drawn: {numbers.size - known.size}."
-        return words
+        if finite:
+            words += f" Besides, nan or inf, and not drawn: {numbers.size - known.size}."
+        return words[:1].upper() + words[1:] if not name else words
 
     def _counts(
         self, numbers: NDArray[np.float64]

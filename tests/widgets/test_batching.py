@@ -171,3 +171,10 @@ def test_no_line_of_the_kit_is_taken_for_the_learners():
 
     assert "takes 1 positional argument but 2 were given" in message
     assert "of your code" not in message
+
+
+def test_one_cell_is_not_1_cells() -> None:
+    lab = Batching(lengths=[1])
+
+    assert "operations, 1 cell, no padding" in lab.canvas.caption
+    assert ">1 cell<" in lab.canvas.svg

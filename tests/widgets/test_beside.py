@@ -146,3 +146,11 @@ def test_a_program_that_cannot_be_read_is_named(alone: None) -> None:
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(TypeError, match="%%beside"):
         BesidePyTorch(len)  # type: ignore[arg-type]
+
+
+@pytest.mark.parity
+def test_a_program_without_answers_is_not_said_to_be_equal() -> None:
+    require_torch()
+
+    assert "could be compared" in BesidePyTorch("import math").canvas.caption
+    assert ": the only one is equal" in BesidePyTorch("x = 1").canvas.caption

@@ -214,3 +214,15 @@ def test_a_module_is_turned_by_what_its_forward_takes():
 
     assert seen.answer.item() == 12
     assert "def\u00a0forward(self,\u00a0x,\u00a0factor=2.0):" in seen.canvas.svg
+
+
+def test_a_detach_leaves_the_operations_and_takes_an_arrow() -> None:
+    def f(x=2.0, cut=False):
+        y = x * 3
+        z = y.detach() if cut else y
+        return z + x
+
+    lab = ControlFlow(f, then={"cut": True})
+
+    assert "2 operations unchanged. But arrows differ: 1 added, 1 removed." in lab.canvas.caption
+    assert "with x.grad 4.0. Now it is 8.0, with x.grad 1.0." in lab.canvas.caption

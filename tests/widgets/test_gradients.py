@@ -196,6 +196,13 @@ def test_what_is_no_function_is_refused_in_words() -> None:
         Descent(3)
 
 
+def test_of_a_flat_surface_no_colour_is_named() -> None:
+    said = words(Descent(lambda x, y: x * 0 + y * 0))
+
+    assert "The surface is flat: 0 everywhere." in said
+    assert "more blue" not in said
+
+
 # -- further arguments --------------------------------------------------------------------------
 
 
@@ -517,7 +524,28 @@ def test_a_histogram_says_what_is_no_number() -> None:
     x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)
     x.sqrt().sum().backward()  # 1 / (2 sqrt(x)): inf, 0.5, 0.25
 
-    assert "nan or inf, and not drawn: 1." in words(GradientHistogram(x))
+    said = words(GradientHistogram(x))
+    assert said.startswith(
+        "2 finite numbers from 0.25 to 0.5, mean 0.375, standard deviation 0.125."
+    )
+    assert "nan or inf, and not drawn: 1." in said
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([3.0], "1 number: 3."),
+        ([math.nan, 2.0], "1 finite number: 2. Besides, nan or inf, and not drawn: 1."),
+        ([math.inf], "No finite numbers. Besides, nan or inf, and not drawn: 1."),
+        ([], "No numbers."),
+        ([0.0, 0.0], "2 numbers, all of them 0, mean 0, standard deviation 0. Exactly 0: 2 of"),
+    ],
+)
+def test_a_histogram_of_few_numbers_says_no_more_than_there_is(numbers: Any, said: str) -> None:
+    x = torch.zeros(len(numbers), requires_grad=True)
+    (x * torch.tensor(numbers)).sum().backward()
+
+    assert words(GradientHistogram(x)).startswith(said)
 
 
 def test_one_of_several_gradients_is_chosen_by_name_and_drawn_by_powers_of_ten() -> None:
