@@ -1,0 +1,51 @@
+"""CONTRIBUTING.md is true: its picture, examples, files, and the command that it promises."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests import house, missing
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+QUOTED = re.findall(r"```(?:python|toml)\n *# (\S+)\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_the_picture_is_what_the_modules_import() -> None:
+    assert f"```mermaid\n{house.picture()}\n```" in TEXT, "python -m tests.house prints it"
+
+
+@pytest.mark.parametrize(("path", "code"), QUOTED, ids=[path for path, _ in QUOTED])
+def test_an_example_stands_in_its_file(path: str, code: str) -> None:
+    assert textwrap.dedent(code).strip() in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_the_files_that_are_named_are_there() -> None:
+    own = r"`((?:autodiff_kit|tests|exercises|notebooks|\.ci)/[\w./*]+)`"
+    new = r"NAME|softmax|_14|/14_"  # what the reader will write
+    for path in re.findall(own, TEXT):
+        assert re.search(new, path) or list(ROOT.glob(path.rstrip("/"))), path
+
+
+@pytest.mark.parametrize(
+    "what", re.findall(r"^python -m tests\.missing (\w+ \S+)$", TEXT, re.MULTILINE)
+)
+def test_nothing_is_missing_of_the_examples(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert missing.main(what.split()) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("what", "part"),
+    [
+        ("op no_such_op", "the block @op"),
+        ("layer NoSuchLayer", "the class"),
+        ("lab NoSuchLab", "its row in the table of labs"),
+        ("lesson 99", "the code behind every answer"),
+        ("exercise 99.none", "mutants.toml"),
+    ],
+)
+def test_what_is_missing_is_told(what: str, part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert missing.main(what.split()) == 1
+    assert f"MISSING  {part}" in capsys.readouterr().out
