@@ -36,5 +36,5 @@ adds up, at each input, the gradient of the output times that slope (the chain r
 The kit does the same for arrays and for every operation of PyTorch. What it adds, and where:
 a table of operations and their slopes as functions (``op.py``), nodes that save only what these
 functions read (``node.py``), an engine without recursion that takes the newest node first
-(``autograd/engine.py``), and modes in which nothing is noted (``mode.py``). Read next: ``op.py``.
+(``autograd/engine.py``), and modes in which nothing is noted (``mode.py``). Read next: ``base.py``.
 """

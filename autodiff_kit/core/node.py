@@ -2,8 +2,7 @@
 
 After reading this file you know all that a tensor's ``grad_fn`` is. Nodes point to their inputs
 only, tensors point to their node, and what is saved are raw arrays: so there are no reference
-cycles, and a graph goes away with the last tensor that needs it. Read next: ``ops/apply.py``, then
-``autograd/engine.py``.
+cycles, and a graph goes away with the last tensor that needs it. Read next: ``mode.py``.
 """
 
 from __future__ import annotations
@@ -121,10 +120,6 @@ class AccumulateGrad(Node):
             leaf = wrap(self._array, self)
             leaf._grad = self.grad
         return leaf
-
-    def name(self) -> str:
-        """Return PyTorch's name, which for this node has its C++ namespace."""
-        return "torch::autograd::AccumulateGrad"
 
     def edges(self) -> tuple[tuple[str, Node | None], ...]:
         """Return (): nothing comes before a leaf."""

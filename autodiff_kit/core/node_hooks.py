@@ -67,6 +67,10 @@ class NodeHooks:
         """The node of all outputs, where this one stands for one of several."""
         return self
 
+    def passed_on(self, g: Any) -> Any:
+        """Return what goes on to ``whole`` when ``g`` has arrived here."""
+        return g
+
     @property
     def shown(self) -> Any:
         """The node that stands for this one in ``grad_fn`` and ``next_functions``."""

@@ -118,8 +118,8 @@ class Op:
         self.rest: list[str] = []
         self.saves = self.saves_rest = self.frees
 
-    def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> None:
-        """Add the rule for the input ``wrt`` and work out what it makes nodes save.
+    def add_rule(self, wrt: str, function: Callable[..., Value], tex: str) -> Callable[..., Value]:
+        """Add the rule for the input ``wrt``, work out what it makes nodes save, and return it.
 
         Raises
         ------
@@ -143,6 +143,7 @@ class Op:
         self.saves = self.saves or not values.isdisjoint(rule.reads)
         self.saves_rest = self.saves_rest or not values.isdisjoint(self.rest)
         place_rule(self, wrt)
+        return function
 
 
 _OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"is_whole", "add_rule"}

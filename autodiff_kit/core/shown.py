@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.messages import changed_message, released_message
 from autodiff_kit.core.node_hooks import NodeHooks
-from autodiff_kit.core.op import RELEASED, Op
+from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op
 from autodiff_kit.core.versions import changes_of, check_input
 from autodiff_kit.dtypes import result_dtype
 
@@ -39,7 +39,7 @@ class Shown(NodeHooks):
 
     def name(self: Any) -> str:
         """Return PyTorch's name of the node, for example ``MulBackward0``."""
-        return self.op.node_name
+        return "torch::autograd::AccumulateGrad" if self.op is ACCUMULATE else self.op.node_name
 
     def __repr__(self) -> str:
         return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"

@@ -1,7 +1,7 @@
 """The op table: how an operation is declared.
 
 After reading this file you can add an op: a plain NumPy function with ``@op`` above it, and one
-rule per input. What these become is in ``core/op.py``. Read next: ``apply.py``.
+rule per input. What these become is in ``core/op.py``. Read next: ``arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import update_wrapper
 from typing import Any, cast
 
 from autodiff_kit.core.op import OPS, Op, OpFunction, Value
-from autodiff_kit.ops import fast
+from autodiff_kit.ops.fast import function_of
 
 __all__ = ["op", "vjp"]
 
@@ -52,18 +52,10 @@ def op(
         rules = forward.__dict__.pop("rules", ())
         row = Op(forward, text, tex, node=node, **options)
         OPS[row.name] = row
-        function = cast(OpFunction, update_wrapper(fast.function_of(row), forward))
+        function = cast(OpFunction, update_wrapper(function_of(row), forward))
         function.op = row
         row.function = function
-
-        def vjp(wrt: str, tex: str = "") -> Callable[..., Any]:
-            def register(rule: Callable[..., Value]) -> Callable[..., Value]:
-                row.add_rule(wrt, rule, tex)
-                return rule
-
-            return register
-
-        function.vjp = vjp
+        function.vjp = lambda wrt, tex="": lambda rule: row.add_rule(wrt, rule, tex)
         for wrt, rule, formula in rules:
             row.add_rule(wrt, rule, formula)
         return function

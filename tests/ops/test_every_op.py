@@ -16,6 +16,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.core.op import OPS, Op
+from autodiff_kit.ops.apply import apply as applied
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.tensor import Tensor
 from tests.ops.gradients import numerical
@@ -452,6 +453,32 @@ def test_backward_gives_the_same_whether_somebody_watches_or_not(op: Op, sample:
     assert len(found[0]) == len(found[1])
     for plain, watched in zip(*found, strict=True):
         np.testing.assert_array_equal(plain, watched)
+
+
+def node_of(out: Any) -> Any:
+    """Return what a node has: where its edges lead to, and what it saved for rules in use."""
+    node = (out[0] if isinstance(out, tuple) else out)._node
+    if node is None:
+        return None
+    edges = [edge and id(edge.variable) for edge in (node.edge0, node.edge1, *node.more)]
+    op, wanted = node.op, [name for name, edge in node.edges() if edge is not None]
+    reads = {name for wrt in wanted if wrt in op.rules for name in op.rules[wrt].reads}
+    slots = zip(("out", *op.inputs[:2]), (node.out, node.x, node.y), strict=False)
+    saved = {name: repr(v) for name, v in (*slots, *zip(op.rest, node.rest, strict=False))}
+    return type(node), op, node.shape, edges, {n: v for n, v in saved.items() if n in reads}
+
+
+@pytest.mark.parametrize(("op", "sample"), SAMPLES)
+def test_the_function_of_an_op_does_what_the_plain_text_does(op: Op, sample: Sample) -> None:
+    if op.several:
+        pytest.skip("has several outputs, and so a function of its own")
+    for wanted in [differentiable(op), *([i] for i in differentiable(op)), []]:
+        inputs = tuple(leaves(op, sample, wanted))
+
+        fast, plain = op.function(*inputs, **sample.params), applied(op, inputs, sample.params)
+
+        assert str(fast) == str(plain)
+        assert node_of(fast) == node_of(plain)
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
