@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_kit import dtypes
-from autodiff_kit.outside import keyword_outside
+from autodiff_kit.late import late
+from autodiff_kit.outside import functions_with, keyword_outside
 
 __all__ = ["checked", "declare", "full_name", "name_methods", "wrong_call"]
 
@@ -40,6 +41,9 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
             if len(args) > first or kwargs:  # a number would do as well to Python
                 refuse_numbers(args, kwargs)
             if kwargs:
+                if kwargs.get("out") is not None and takes_out(name, kind):
+                    out = kwargs.pop("out")
+                    return late("given_outputs").compute_into(name, call, out, args, kwargs)
                 return function(*args, **_renamed(name, kind, kwargs))
             return function(*args)
         except TypeError as refused:
@@ -56,6 +60,11 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
 
     call.unchecked = function  # type: ignore[attr-defined]
     return call
+
+
+def takes_out(name: str, kind: str) -> bool:
+    """Return whether PyTorch lets a function write into a tensor that is given."""
+    return kind != "method" and name in functions_with("out")
 
 
 def _bools(function: Any) -> tuple[float, dict[str, float]]:

@@ -76,7 +76,6 @@ def test_imports(statement: str) -> None:
     ("call", "keyword"),
     [
         (lambda: torch.ones(3).sum(out=torch.ones(())), "out"),
-        (lambda: torch.add(torch.ones(1), 1, out=torch.ones(1)), "out"),
         (lambda: torch.ones(3, pin_memory=True), "pin_memory"),
         (lambda: torch.zeros(3, layout=None), "layout"),
     ],

@@ -13,6 +13,7 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
+from autodiff_kit.late import late
 from autodiff_kit.methods import where
 from autodiff_kit.operands import check_operand
 from autodiff_kit.signatures import checked, wrong_call
@@ -80,6 +81,9 @@ def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
     name = method.__name__
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and kwargs.get("out") is not None:
+            compute_into = late("given_outputs").compute_into
+            return compute_into(name, function, kwargs.pop("out"), (input, *args), kwargs)
         other, *args = args or (kwargs.pop(argument, None),)  # type: ignore[assignment]
         if not isinstance(input, Tensor) and isinstance(input, int | float):
             if isinstance(other, Tensor) and name in _REFLECTED:
@@ -214,8 +218,11 @@ def _checked(function: Any) -> Any:
     return checked(function.__name__, function, "factory")
 
 
-def pow(input: Any, exponent: Any) -> Tensor:
+def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """Return ``input ** exponent``; one of them may be a number."""
+    if out is not None:
+        written: Tensor = late("given_outputs").compute_into("pow", pow, out, (input, exponent), {})
+        return written
     if isinstance(input, Tensor):
         return input.pow(exponent)
     if not isinstance(exponent, Tensor):

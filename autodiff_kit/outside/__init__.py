@@ -10,11 +10,19 @@ from __future__ import annotations
 
 import dis
 import sys
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["absent", "keyword_outside", "missing_attribute", "modules_below", "outside"]
+__all__ = [
+    "absent",
+    "functions_with",
+    "keyword_outside",
+    "missing_attribute",
+    "modules_below",
+    "outside",
+]
 __all__ += ["refuse_import"]
 
 _STATIC = "The kit's static graphs are autodiff_kit.static.StaticGraph: lesson 06."
@@ -99,9 +107,14 @@ def outside(path: str, has: Any = ()) -> str:
     return f"{path} is PyTorch's, but not part of the kit. {instead or 'Use PyTorch for it.'}"
 
 
+def functions_with(keyword: str) -> Collection[str]:
+    """Return the names of PyTorch's functions that take a keyword such as ``out``."""
+    return _names().get(f"{keyword}=", ())
+
+
 def keyword_outside(function: str, keyword: str) -> str | None:
     """Return what to say of a keyword that only PyTorch's function takes; None if it does not."""
-    if function not in _names().get(f"{keyword}=", ()):
+    if function not in functions_with(keyword):
         return None
     return f"{keyword}= is PyTorch's, but not part of the kit. {_KEYWORDS[keyword]}"
 

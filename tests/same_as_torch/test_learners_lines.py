@@ -119,6 +119,21 @@ PROGRAMS = {
     "None before a tensor": "None - torch.ones(2)",
     "an array before a tensor of bits": "np.array([1, 2]) << torch.tensor([1, 2])",
     "text before a tensor of bits": "'a' >> torch.tensor([1, 2])",
+    "results are written into tensors": """
+        x, z, empty = torch.ones(2, 2), torch.zeros(2, 2), torch.empty(0)
+        r = torch.mul(x, x * 3, out=z)
+        print(z, r is z, z._version, torch.matmul(x, x, out=z), torch.exp(x, out=z))
+        print(torch.add(x, x, out=empty), torch.cat([x, x], out=empty), torch.pow(x, 2, out=z))
+        print(torch.mean(z, 0, out=torch.zeros(2)), torch.clamp(z, min=2, out=torch.zeros(3)))
+        values, places = torch.empty(0), torch.empty(0, dtype=torch.long)
+        torch.max(torch.tensor([[1.0, 2.0], [4.0, 3.0]]), 1, out=(values, places))
+        print(values, places)
+        w = torch.ones(2, requires_grad=True)
+        with torch.no_grad():
+            print(torch.sub(w, 1, out=w))
+        torch.add(w, 1, out=torch.zeros(2))
+    """,
+    "a result does not fit": "torch.add(torch.ones(2), 1, out=torch.zeros(2, dtype=torch.long))",
     "numbers that are tensors": """
         x, two = torch.ones(2), torch.tensor(2)
         print(x.add(x, alpha=torch.tensor(2.0)), x.expand(two, 2), x.repeat(two), x.view(1, two))

@@ -1,0 +1,62 @@
+"""``torch.mul(x, y, out=z)``: a result is written into a tensor that is there already.
+
+After reading this file you know why PyTorch computes no gradients through ``out=``: the tensor was
+there before, with a history of its own. Read next: ``signatures.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.core.memory import TensorBase
+from autodiff_kit.core.mode import local
+from autodiff_kit.dtypes import category, tensor_type
+from autodiff_kit.errors import error
+
+__all__ = ["compute_into"]
+
+
+def compute_into(
+    name: str, function: Callable[..., Any], out: Any, args: Any, kwargs: dict[str, Any]
+) -> Any:
+    """Call a function and write what it returns into ``out``: a tensor, or one for each result.
+
+    RuntimeError if a gradient is wanted, or a result does not fit into the dtype of ``out``.
+    """
+    outs = (out,) if isinstance(out, TensorBase) else tuple(out)
+    flat = [v for a in (*args, *kwargs.values()) for v in (a if type(a) in (list, tuple) else [a])]
+    tensors = (v for v in (*flat, *outs) if isinstance(v, TensorBase))
+    if local.mode.grad_enabled and any(t.requires_grad for t in tensors):
+        raise error("arguments.out_with_grad", name=name)
+    with no_grad():
+        result = function(*args, **kwargs)
+        results = (result,) if isinstance(result, TensorBase) else result
+        for target, value in zip(outs, results, strict=True):
+            _write(target, value)
+    return out
+
+
+def _write(target: Any, value: Any) -> None:
+    given, wanted = value._array.dtype, target._array.dtype
+    if category(given) > category(wanted):
+        kinds = tensor_type(given), tensor_type(wanted)
+        raise error("arguments.out_dtype", given=kinds[0], wanted=kinds[1])
+    if target.shape != value.shape:
+        if target.numel():
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(target.shape)}, which does not match the required output shape "
+                f"{list(value.shape)}. This behavior is deprecated, and in a future PyTorch "
+                "release outputs will not be resized unless they have zero elements. You can "
+                "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+                "t.resize_(0).",
+                UserWarning,
+                stacklevel=5,
+            )
+        target._array = np.empty(value.shape, wanted)
+    target.copy_(value)
