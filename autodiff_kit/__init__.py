@@ -94,6 +94,7 @@ __all__ = [
     *_more_functions,
     "Size",
     "Tensor",
+    "are_deterministic_algorithms_enabled",
     "autograd",
     "bool",
     "device",
@@ -141,6 +142,7 @@ __all__ = [
     "set_rng_state",
     "short",
     "uint8",
+    "use_deterministic_algorithms",
 ]
 
 # Loaded when first used: a program that only computes pays for nothing else.
@@ -161,6 +163,10 @@ _LAZY_MODULES = (
     "widgets",
 )
 _SETTINGS = [
+    "are_deterministic_algorithms_enabled",
+    "use_deterministic_algorithms",
+]
+_SETTINGS += [
     f"{verb}_{what}"
     for verb in ("get", "set")
     for what in ("default_device", "float32_matmul_precision", "num_threads")

@@ -1,9 +1,10 @@
-"""Saving and loading: ``torch.save`` and ``torch.load`` for data, and for data only.
+"""Saving and loading: ``torch.save`` and ``torch.load``, for data and for whole models.
 
 After reading this file you know what is in a saved file: a zip archive of one JSON text, which is
-the object with a number in place of every tensor, and of one ``.npy`` array per tensor. PyTorch's
-own files hold instructions to be carried out when they are loaded; these hold none, so a file from
-a stranger can do no harm. Read next: ``nn/module.py`` (``state_dict``).
+the object with a number in place of every tensor, and of one ``.npy`` array per tensor. Such data
+holds no instructions, so a file from a stranger can do no harm. A whole model is code and data: it
+is pickled, and only ``load(f, weights_only=False)`` carries out what such a file says. Read next:
+``nn/module.py`` (``state_dict``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from autodiff_kit.tensor import Tensor
 __all__ = ["load", "save"]
 
 _FORMAT, _VERSION, _TREE = "autodiff_kit data", 1, "data.json"
+_PICKLED = "object.pickle"
 File = str | os.PathLike[str] | IO[bytes]
 
 
@@ -36,22 +38,39 @@ def save(obj: Any, f: File) -> None:
 
     The file, a path or a binary one, is written whole or not at all: one of that name stays as it
     is until then. ``obj`` is for example ``model.state_dict()`` or ``optimizer.state_dict()``, or a
-    dict of both; TypeError if something in it is not data: a model, a function, ...
+    dict of both. Anything else, such as a model, is pickled: who loads it must have its class, and
+    trust the file.
     """
     tensors: dict[Tensor, int] = {}  # each once, however often it occurs
-    tree = _to_json(obj, tensors)
-    kinds = [[type(t).__name__, t.requires_grad] for t in tensors]
-    header = {"format": _FORMAT, "version": _VERSION, "tensors": kinds, "data": tree}
+    header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
+    pickled = b""
+    try:
+        tree = _to_json(obj, tensors)
+        kinds = [[type(t).__name__, t.requires_grad] for t in tensors]
+        header |= {"tensors": kinds, "data": tree}
+    except _NoDataError as found:
+        from pickle import dumps
+
+        pickled, tensors = dumps(obj), {}
+        header["pickled"] = str(found)
     if not isinstance(f, str | os.PathLike):
-        _write(f, header, tensors)
+        _write(f, header, tensors, pickled)
         return
     with written_whole(f) as file:
-        _write(file, header, tensors)
+        _write(file, header, tensors, pickled)
 
 
-def _write(file: IO[bytes], header: dict[str, Any], tensors: dict[Tensor, int]) -> None:
+class _NoDataError(Exception):
+    """The name of a class whose objects are not data."""
+
+
+def _write(
+    file: IO[bytes], header: dict[str, Any], tensors: dict[Tensor, int], pickled: bytes
+) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_TREE, json.dumps(header, allow_nan=False))
+        if pickled:
+            archive.writestr(_PICKLED, pickled)
         for tensor, i in tensors.items():
             with archive.open(f"{i}.npy", "w", force_zip64=True) as entry:
                 np.save(entry, np.asarray(tensor._array), allow_pickle=False)
@@ -77,25 +96,24 @@ def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
         return {type(obj).__name__.lower(): each(obj)}
     if type(obj) in (dict, OrderedDict):
         return {type(obj).__name__.lower(): each(map(list, obj.items()))}
-    if hasattr(obj, "state_dict"):
-        raise error("serialization.has_state", kind=type(obj).__name__)
-    raise error("serialization.no_data", kind=type(obj).__name__)
+    raise _NoDataError(f"{type(obj).__module__}.{type(obj).__qualname__}")
 
 
 def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
     """Read what ``save`` has written.
 
-    ``f`` is a path or binary file; nothing but data is ever loaded, whatever ``weights_only`` says.
+    ``f`` is a path or binary file. What is more than data is loaded only if ``weights_only`` is
+    false, since it may carry out anything; else it is refused with ``pickle.UnpicklingError``.
     RuntimeError if the file is damaged, was not written by ``save``, or comes from a newer version.
     """
     device(map_location or "cpu")
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
-            return _read(file, os.fspath(f))
-    return _read(f, "the file")
+            return _read(file, os.fspath(f), weights_only)
+    return _read(f, "the file", weights_only)
 
 
-def _read(file: IO[bytes], name: str | bytes) -> Any:
+def _read(file: IO[bytes], name: str | bytes, weights_only: bool) -> Any:
     start = file.read(4)
     kinds = {b"PK\x03\x04": "damaged", b"\x80": "of_pytorch"}  # an archive, an old pickle
     problem = kinds.get(start) or kinds.get(start[:1], "foreign")
@@ -110,12 +128,26 @@ def _read(file: IO[bytes], name: str | bytes) -> Any:
             if (header["format"], header["version"]) != (_FORMAT, _VERSION):
                 problem = "version"
                 raise ValueError
+            if "pickled" in header:
+                pickled, problem = archive.read(_PICKLED), "pickled"
+                raise ValueError
             tensors = [_tensor(archive, i, *kind) for i, kind in enumerate(header["tensors"])]
             return _from_json(header["data"], tensors)
     except OSError:
         raise
     except Exception:  # in damaged bytes anything can go wrong
-        raise _PROBLEMS[problem](name) from None
+        if problem != "pickled":
+            raise _PROBLEMS[problem](name) from None
+    return _unpickled(pickled, header["pickled"], weights_only)
+
+
+def _unpickled(pickled: bytes, kind: str, weights_only: bool) -> Any:
+    """Carry out what a file says that holds more than data; refuse if only data is wanted."""
+    import pickle
+
+    if weights_only:
+        raise pickle.UnpicklingError(str(error("serialization.more_than_weights", kind=kind)))
+    return pickle.loads(pickled)
 
 
 _PROBLEMS: dict[str, Callable[[Any], Exception]] = {

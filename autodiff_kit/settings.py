@@ -14,10 +14,15 @@ from typing import Any
 from autodiff_kit import dtypes
 from autodiff_kit.errors import error
 
-__all__ = ["get_default_device", "get_float32_matmul_precision", "get_num_threads"]
+__all__ = ["are_deterministic_algorithms_enabled", "use_deterministic_algorithms"]
+__all__ += ["get_default_device", "get_float32_matmul_precision", "get_num_threads"]
 __all__ += ["set_default_device", "set_float32_matmul_precision", "set_num_threads"]
 
-_set: dict[str, Any] = {"precision": "highest", "threads": os.cpu_count() or 1}
+_set: dict[str, Any] = {
+    "precision": "highest",
+    "threads": os.cpu_count() or 1,
+    "deterministic": False,
+}
 
 
 def get_default_device() -> dtypes.device:
@@ -57,3 +62,13 @@ def set_num_threads(num: int) -> None:
     if num <= 0:
         raise error("arguments.threads")
     _set["threads"] = num
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Keep the answer; the kit's algorithms give the same numbers each time anyway."""
+    _set["deterministic"] = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Return what was set."""
+    return bool(_set["deterministic"])

@@ -24,7 +24,7 @@ ABSENT = """
     torch.distributed torch.multiprocessing torch.hub torch.autograd.forward_ad
     torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d torch.nn.EmbeddingBag
     torch.nn.Bilinear torch.nn.CTCLoss torch.nn.MaxUnpool2d torch.nn.PixelShuffle
-    torch.nn.DataParallel torch.nn.functional.grid_sample torch.nn.functional.unfold
+    torch.nn.functional.grid_sample torch.nn.functional.unfold
     torch.nn.utils.parametrize torch.optim.ASGD
 """
 

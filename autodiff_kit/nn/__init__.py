@@ -59,6 +59,7 @@ __all__ += ["functional", "init", "parameter", "utils"]
 _LATER = {
     **dict.fromkeys(("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d", "LazyConv2d"), "lazy"),
     **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), "rnn"),
+    "DataParallel": "parallel",
     "LazyLinear": "lazy",
     "MultiheadAttention": "attention",
     **dict.fromkeys(("Transformer", "TransformerDecoder", "TransformerEncoder"), "transformer"),

@@ -58,7 +58,6 @@ _INSTEAD = {
     "torch.jit": _STATIC,
     "torch.multiprocessing": "Python's own multiprocessing takes functions that use the kit.",
     "torch.nested": "Lesson 07 writes its own batches of sequences of different lengths.",
-    "torch.nn.DataParallel": "Leave it out: the kit computes with NumPy on the CPU.",
     "torch.nn.parallel": "Leave it out: the kit computes with NumPy on the CPU.",
     "torch.profiler": _WATCH,
     "torch.utils.tensorboard": "autodiff_kit.widgets.GradientFlow plots losses and gradients.",
