@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import no_grad
-from autodiff_kit.core.memory import TensorBase
+from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import category, tensor_type
 from autodiff_kit.errors import error
