@@ -5,6 +5,7 @@ sources, so that an import hidden in a function counts as much as one at the top
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ MAY_IMPORT = {
 }
 FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "grading"}
 JUPYTER = {"IPython", "anywidget", "ipywidgets", "matplotlib", "numpy", "traitlets"}
+TYPED = {"record", "view", "widgets"}  # what they hand on are the types of record/events.py
 OTHERS = {  # packages besides the standard library and ourselves
     "errors": set[str](),
     "late": set[str](),
@@ -447,3 +449,36 @@ for first in {FIRST.split()}:
 """
 
     subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, check=True)
+
+
+# -- what travels between layers -----------------------------------------------------------------
+
+ANYTHING = re.compile(r"\b(?:dict|Mapping|MutableMapping)\[str, (?:typing\.)?Any\]")
+
+
+def bare_dictionaries(source: str) -> list[int]:
+    """Return the lines of signatures and fields that take or give a dictionary of anything."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = node.args
+            found += [a.annotation for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+            found.append(node.returns)
+        elif isinstance(node, ast.ClassDef):
+            found += [part.annotation for part in node.body if isinstance(part, ast.AnnAssign)]
+    return [part.lineno for part in found if part and ANYTHING.search(ast.unparse(part))]
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[-2] in TYPED], ids=name_of)
+def test_what_a_layer_hands_on_has_a_type_or_a_name(path: Path) -> None:
+    assert bare_dictionaries(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_bare_dictionary_is_found_in_signatures_and_fields() -> None:
+    source = """
+def f(x: dict[str, Any]) -> Mapping[str, Any] | None: ...
+class A:
+    y: list[dict[str, Any]]
+z: dict[str, Any] = {}
+"""
+    assert bare_dictionaries(source) == [2, 2, 4]

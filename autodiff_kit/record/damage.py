@@ -37,11 +37,12 @@ from autodiff_kit.record.events import (
 __all__ = ["find_damage"]
 
 Check = Callable[[Any], bool]
+Unchecked = Mapping[str, Any]  # what should be RecordingData
 
 _PARTS = {"sources": SourceRecord, "ops": OpRecord, "scopes": ScopeRecord, "nodes": NodeRecord}
 
 
-def find_damage(data: Mapping[str, Any]) -> str | None:
+def find_damage(data: Unchecked) -> str | None:
     """Return in words what is wrong with a recording, or None.
 
     Parameters
@@ -58,7 +59,7 @@ def find_damage(data: Mapping[str, Any]) -> str | None:
 class _Checks:
     """What stands where; numbers of nodes, scopes and sources must be those of some."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Unchecked) -> None:
         self._data = data
 
         @cache

@@ -12,12 +12,23 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, final
 
 __all__ = ["Accumulate", "Backward", "Branch", "Contribution", "ErrorRecord", "Event", "Input"]
-__all__ += ["Made", "Mark", "Modified", "NodeNumber", "NodeRecord", "Numeral", "OpRecord", "Packer"]
+__all__ += [
+    "Made",
+    "Mark",
+    "Modified",
+    "NodeNumber",
+    "NodeRecord",
+    "Numeral",
+    "OpRecord",
+    "Packer",
+    "Params",
+]
 __all__ += ["RecordingData", "Release", "Result", "RuleRecord", "Saved", "ScopeRecord"]
 __all__ += ["ScopeKind", "SourceRecord", "Statistics", "Value", "Visit", "Where"]
 
 NodeNumber = Annotated[int, "node"]  # the place of a node in the list of nodes
 ScopeNumber = Annotated[int, "scope"]
+Params = dict[str, Any]  # the parameters of an op, by their names
 Where = Annotated[list[int], "place"]  # source, line, column, end line, end column
 Numeral = float | int | bool | Literal["nan", "inf", "-inf"]  # JSON has no nan and no inf
 
@@ -83,7 +94,7 @@ class NodeRecord(_MadeFrom):
     name: str | None
     text: str
     inputs: list[Input]
-    params: dict[str, Any]
+    params: Params
     value: Value
     requires_grad: bool
     scope: ScopeNumber

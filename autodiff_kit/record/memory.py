@@ -21,6 +21,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
+from autodiff_kit.record.events import Params
 from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.tensor import Tensor
 
@@ -228,7 +229,7 @@ class _Watch(Observer):
         self._hold_number(tensor)
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         self._see_packed()
         for value in inputs:

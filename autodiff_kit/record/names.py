@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from inspect import CO_OPTIMIZED, getattr_static
@@ -20,6 +20,7 @@ from typing import Any
 
 from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.record.owners import Owners
+from autodiff_kit.record.rounds import Variables
 from autodiff_kit.record.scopes import Scopes, look, look_up
 from autodiff_kit.record.source import Place
 
@@ -212,7 +213,7 @@ class Names(dict[int, str]):
         return found is not None
 
 
-def _operands(texts: Sequence[str], frame: FrameType) -> tuple[dict[str, Any], dict[str, Any]]:
+def _operands(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variables]:
     """Return what the words in some operands stand for now, and what the operands hold."""
     words = [word for text in texts for word in _WORD.findall(text)]
     known = {
@@ -241,7 +242,7 @@ def _item(holder: Any, tensor: Any) -> str:
     return f"[{places[0]}]" if places else ""
 
 
-def _held(expression: ast.expr, known: Mapping[str, Any]) -> Any:
+def _held(expression: ast.expr, known: Variables) -> Any:
     """Return what ``self.w`` or ``params[i]`` holds, without running code of the learner's."""
     match expression:
         case ast.Name(id=name):

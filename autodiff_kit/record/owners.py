@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -68,7 +68,7 @@ class Owners:
         return None
 
 
-def _modules(space: dict[str, object]) -> list[tuple[str, Module]]:
+def _modules(space: Mapping[str, object]) -> list[tuple[str, Module]]:
     """Return the variables that hold a module."""
     return [
         (name, value)

@@ -23,7 +23,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
-from autodiff_kit.record.events import Input, Packer, Saved, Value
+from autodiff_kit.record.events import Input, Packer, Params, Saved, Value
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (
     DETACH,
@@ -208,7 +208,7 @@ class _Recorder(Notes, Observer):
 
     @guarded
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         place, scope, frame = self._where()
         numbers, names = self._numbers, self._names

@@ -21,13 +21,15 @@ from typing import Any
 
 from autodiff_kit.record.source_tree import Span, is_within, read_source
 
-__all__ = ["Turns", "let_go", "pause", "resume", "start", "stop", "turns_of"]
+__all__ = ["Turns", "Variables", "let_go", "pause", "resume", "start", "stop", "turns_of"]
+
+Variables = dict[str, Any]  # of a frame, by their names
 
 _RESUME = dis.opmap["RESUME"]
 _FOR_ITER, _EXTENDED_ARG = dis.opmap["FOR_ITER"], dis.opmap["EXTENDED_ARG"]
 
 
-def let_go(frame: FrameType, names: Mapping[str, Any]) -> None:
+def let_go(frame: FrameType, names: Mapping[str, object]) -> None:
     """Take the variables out of a frame's copy of them."""
     # Until Python 3.13 there is such a copy, and it stays with the frame: tensors in it would live
     # on after the learner dropped them. (With more references the learner holds it, too: they
@@ -59,7 +61,7 @@ class Turns:
         self.table, self.last, self.session = table, at, session
         self.counts: dict[Any, int] = {}
         self.changes = 0
-        self.names: dict[str, Any] = {}  # the copy of the frame's variables, if it must be emptied
+        self.names: Variables = {}  # the copy of the frame's variables, if it must be emptied
         self.refills = -1
 
     def _empty(self) -> None:

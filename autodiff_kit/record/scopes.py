@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.events import ScopeKind, ScopeRecord, Where
-from autodiff_kit.record.rounds import let_go, turns_of
+from autodiff_kit.record.rounds import Variables, let_go, turns_of
 from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_tree import Loop
 
@@ -272,7 +272,7 @@ def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:
     return found
 
 
-def look(frame: FrameType) -> dict[str, Any]:
+def look(frame: FrameType) -> Variables:
     """Return all local variables of a frame."""
     names = list(frame.f_locals)
     return dict(zip(names, look_up(frame, names), strict=True))

@@ -21,6 +21,8 @@ from autodiff_kit.record.torch_ops import flat
 
 __all__ = ["TorchBackward"]
 
+Bound = Mapping[str, Any]  # the arguments of a call, by the names of its parameters
+
 _NO_BROADCAST = ("expand", "sum_to", "repeat")  # their rules sum: nothing was broadcast
 
 
@@ -39,7 +41,7 @@ class _Pass:
         What has come to a node so far.
     """
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
+    def __init__(self, told: Bound) -> None:
         self.told = told
         self.frame: FrameType | None = None
         self.has_begun = False
@@ -64,7 +66,7 @@ class TorchBackward(TorchNotes):
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
 
     @contextmanager
-    def backward(self, told: Mapping[str, Any]) -> Iterator[None]:
+    def backward(self, told: Bound) -> Iterator[None]:
         """Be there during a backward pass."""
         now = _Pass(told)
         self._running.append(now)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from autodiff_kit.core.op import OPS
-from autodiff_kit.record.events import OpRecord
+from autodiff_kit.record.events import OpRecord, Params
 
 __all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "unknown"]
 
@@ -89,7 +89,7 @@ def name_of(func: Any, call: str) -> str:
 
 def bind(
     func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: Any, index: int
-) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+) -> tuple[list[tuple[str, Any]], Params]:
     """Return the inputs of an op, by the names that the kit has for them, and its parameters."""
     schema = func._schema.arguments
     given = dict(zip((a.name for a in schema), args, strict=False)) | kwargs
@@ -113,7 +113,7 @@ def bind(
                 for a, x in zip(schema, args, strict=False)
                 if isinstance(x, tensor) and id(x) not in known and x.requires_grad
             ]
-    params: dict[str, Any] = {}
+    params: Params = {}
     for key in OPS[name].params if name in OPS else ():
         alias = key if key in every else _PARAMETERS.get(key, "")
         if alias in every:

@@ -30,6 +30,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op
 from autodiff_kit.creation import tensor
+from autodiff_kit.record.events import Params
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import summary
@@ -46,7 +47,16 @@ from autodiff_kit.widgets.running import (
     with_article,
 )
 
-__all__ = ["Arguments", "inner_function", "no_tensors", "source_of_function", "text_around"]
+__all__ = [
+    "Arguments",
+    "Values",
+    "inner_function",
+    "no_tensors",
+    "source_of_function",
+    "text_around",
+]
+
+Values = Mapping[str, Any]  # what the arguments of a function of the learner's are, by name
 
 T = TypeVar("T")
 
@@ -90,7 +100,7 @@ class Arguments:
     def __init__(
         self,
         function: Callable[..., Any],
-        examples: Mapping[str, Any],
+        examples: Values,
         *,
         without: Collection[str] = (),
     ) -> None:
@@ -218,7 +228,7 @@ class Arguments:
                 )
         return {**self.controls, **controls}
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> Values:
         """Return what each argument is now: new tensors, without gradients, and new lists."""
         found = {}
         for name in self._order:
@@ -298,18 +308,18 @@ class Arguments:
         """Return what an argument would be if its control stood elsewhere."""
         return chosen if name in self._plain else self._made[name](chosen)
 
-    def call(self, function: Callable[..., Any], values: Mapping[str, Any], *first: Any) -> Any:
+    def call(self, function: Callable[..., Any], values: Values, *first: Any) -> Any:
         """Call a function with such values; the first arguments may be others."""
         by_name = {n: v for n, v in values.items() if n not in self._positional}
         with self.watching():
             return function(*first, *(values[n] for n in self._positional), **by_name)
 
-    def changed(self, values: Mapping[str, Any]) -> list[str]:
+    def changed(self, values: Values) -> list[str]:
         """Return the arguments that a call has changed in place."""
         fresh = self.values()
         return [name for name in self._order if contents(values[name]) != contents(fresh[name])]
 
-    def words(self, values: Mapping[str, Any], names: Sequence[str] | None = None) -> str:
+    def words(self, values: Values, names: Sequence[str] | None = None) -> str:
         """Return ``"x = 3.0, times = 2"``, of all arguments that have a control or of these."""
         chosen = [n for n in self._order if n in (self.controls if names is None else names)]
         shown = {n: spoken(_shown(values[n])) for n in chosen}
@@ -336,7 +346,7 @@ class _Uses(Observer):
         return name if reference is not None and reference() is tensor else None
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         """Note a use; what is computed without being recorded, as ``x > 0``, may be tested."""
         for value in inputs:
@@ -408,7 +418,7 @@ def inner_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return cast(Callable[..., Any], written)
 
 
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+def _hints(function: Callable[..., Any]) -> Values:
     try:
         return typing.get_type_hints(inner_function(function))
     except Exception:  # such as a name that only the type checker knows

@@ -20,7 +20,10 @@ from autodiff_kit.view.page import deflate, script, static
 from autodiff_kit.view.payload import Payload
 from autodiff_kit.view.stand_in import stand_in
 
-__all__ = ["KitWidget", "picture_stand_in", "words_of"]
+__all__ = ["Bundle", "KitWidget", "Message", "picture_stand_in", "words_of"]
+
+Message = Mapping[str, Any]  # what traitlets says of a trait that changes
+Bundle = dict[str, Any]  # what a notebook shows, by its MIME type
 
 REPR_WIDTH = 90
 _PLAIN = " !$'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted address as it is
@@ -55,7 +58,7 @@ class KitWidget(anywidget.AnyWidget):
         super().__init__(payload=deflate(payload), **traits)
 
     @traitlets.validate("step")
-    def _step_in_range(self, proposal: Mapping[str, Any]) -> int:
+    def _step_in_range(self, proposal: Message) -> int:
         """Count negative steps from the end, as in a list, and refuse what is not there."""
         step = int(proposal["value"])
         if not -self._steps <= step < self._steps:
@@ -81,7 +84,7 @@ class KitWidget(anywidget.AnyWidget):
             data, metadata = bundle
             display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the still picture: nbval compares it, and pages without Python show it."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -225,7 +225,7 @@ class _Data:
 
 
 @cache
-def _ways() -> dict[str, Any]:
+def _ways() -> Mapping[str, Callable[..., Any]]:
     """Run ``sequences.py`` as if it were the learner's: so a recording tells its lines."""
     name, text = "sequences.py", Path(sequences.__file__).read_text(encoding="utf-8")
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name

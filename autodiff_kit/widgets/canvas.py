@@ -8,13 +8,13 @@ element was clicked, where the point was dragged. The labs draw on it with ``vie
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import anywidget
 import traitlets
 
 from autodiff_kit.view.page import joined, static
+from autodiff_kit.widgets.base import Bundle, Message
 
 __all__ = ["Canvas"]
 
@@ -60,7 +60,7 @@ class Canvas(anywidget.AnyWidget):
     point = traitlets.List(traitlets.Float()).tag(sync=True)
 
     @traitlets.validate("point")
-    def _a_point_or_nothing(self, proposal: Mapping[str, Any]) -> list[float]:
+    def _a_point_or_nothing(self, proposal: Message) -> list[float]:
         point = list(proposal["value"])
         if len(point) not in (0, 2) or not all(map(math.isfinite, point)):
             raise traitlets.TraitError(
@@ -72,7 +72,7 @@ class Canvas(anywidget.AnyWidget):
         """Return the words below the picture: the same for the same picture."""
         return f"{type(self).__name__}({' '.join(self.caption.split())})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the picture itself: nbval compares it, and pages without Python show it."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:

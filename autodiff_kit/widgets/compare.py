@@ -7,7 +7,7 @@ Read next: ``autodiff_kit/static.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -21,10 +21,11 @@ from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, w
 from autodiff_kit.view.values import number
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.view.words import memory as in_bytes
-from autodiff_kit.widgets.arguments import Arguments, text_around
+from autodiff_kit.widgets.arguments import Arguments, Values, text_around
 from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.measuring import MOST, compared, kept_bytes, micro, seconds_or_why
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
@@ -37,7 +38,7 @@ PROBE = 0.5  # seconds for each
 class _Dynamic(NamedTuple):
     """One run of the function as it is."""
 
-    values: dict[str, Any]
+    values: Values
     answer: Tensor
     grads: dict[str, Tensor | None]
     kept: int
@@ -93,7 +94,7 @@ class Compare(FunctionLab):
         self,
         function: Callable[..., Any],
         *,
-        then: Mapping[str, Any] | None = None,
+        then: Settings | None = None,
         **examples: Any,
     ) -> None:
         self._frozen: Frozen | None = None
@@ -185,7 +186,7 @@ class Compare(FunctionLab):
         return _Dynamic(values, answer, grads, kept, recording)
 
     def _static(
-        self, frozen: Frozen, values: dict[str, Any]
+        self, frozen: Frozen, values: Values
     ) -> tuple[Tensor | None, str, dict[str, Tensor | None]]:
         """Replay; what prevents it is part of the answer."""
         given = [values[name] for name in frozen.names]
@@ -238,7 +239,7 @@ class Compare(FunctionLab):
         said += [str(item) for item in frozen.graph.frozen if item.kind == "tensor"]
         return words("Also frozen", "\n".join(said), 300.0)
 
-    def _probes(self, values: dict[str, Any]) -> list[Panel]:
+    def _probes(self, values: Values) -> list[Panel]:
         """Ask both at other values of the first slider."""
         sliders = {n: c for n, c in self._arguments.controls.items() if hasattr(c, "step")}
         if not sliders or self._frozen is None:
@@ -259,7 +260,7 @@ class Compare(FunctionLab):
             looks.append("" if agrees else "wrong")
         return [table(f"At other values of {name}", rows, looks)]
 
-    def _ask(self, given: dict[str, Any], frozen: Frozen) -> list[Any]:
+    def _ask(self, given: Values, frozen: Frozen) -> list[Any]:
         """Return both answers; a word for one that there is not, as of math.sqrt(-1)."""
         answers: list[Any] = []
         for is_static in (False, True):
@@ -275,7 +276,7 @@ class Compare(FunctionLab):
         return answers
 
     def _measure(
-        self, seen: Examined[_Dynamic], values: dict[str, Any], backward: bool, replayed: bool
+        self, seen: Examined[_Dynamic], values: Values, backward: bool, replayed: bool
     ) -> None:
         """Time both; shown live and nowhere else, as it is another time every time."""
         self._time.value, self.times_as_fast = "", 0.0

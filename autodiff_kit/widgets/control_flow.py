@@ -9,7 +9,7 @@ graphs are laid over each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -25,9 +25,10 @@ from autodiff_kit.view.difference import Branch, Difference, branches, differenc
 from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
-from autodiff_kit.widgets.arguments import Arguments, text_around
+from autodiff_kit.widgets.arguments import Arguments, Values, text_around
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import fresh_grads, name_of, run
 
 __all__ = ["ControlFlow", "Frozen", "in_words", "same_answer"]
@@ -38,7 +39,7 @@ _HEADING = "The trace, frozen when it was switched on"
 class _Run(NamedTuple):
     """One run of the function: with what, what happened, what came of it."""
 
-    values: dict[str, Any]
+    values: Values
     recording: Recording
     answer: Tensor
     grads: dict[str, Tensor | None]
@@ -96,7 +97,7 @@ class ControlFlow(FunctionLab):
         function: Callable[..., Any],
         *,
         frozen: bool = False,
-        then: Mapping[str, Any] | None = None,
+        then: Settings | None = None,
         **examples: Any,
     ) -> None:
         self._runs: list[Examined[_Run]] = []  # the first, the last but one, the last
@@ -135,7 +136,7 @@ class ControlFlow(FunctionLab):
         answer = self._answer(value, has_run=bool(recording.nodes))
         return _Run(values, recording, answer, self._gradients(values, answer))
 
-    def _gradients(self, values: dict[str, Any], answer: Tensor) -> dict[str, Tensor | None]:
+    def _gradients(self, values: Values, answer: Tensor) -> dict[str, Tensor | None]:
         """Run backward on the answer, unseen, if it can be run."""
         names = [name for name in self._arguments.tensors if _wants(values[name])]
         if not answer.requires_grad or answer.numel() != 1 or not names:
@@ -151,7 +152,7 @@ class ControlFlow(FunctionLab):
         except RuntimeError:  # the function itself has run it, or freed the graph
             return {}
 
-    def _show(self, values: dict[str, Any]) -> None:
+    def _show(self, values: Values) -> None:
         seen = before = self._runs[-1]
         if self._over.value == "the first run":
             before = self._runs[0]
@@ -250,9 +251,7 @@ class Frozen:
         The arguments of the run that is traced. Those that are no tensors are frozen, too.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], arguments: Arguments, values: dict[str, Any]
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: Arguments, values: Values) -> None:
         self.names = arguments.tensors
         self.values = values
         self.made_with = arguments.words(values)
@@ -265,7 +264,7 @@ class Frozen:
         self.graph: StaticGraph
         self.graph, self.recording = run(StaticGraph.trace, traced, *examples, of=function)
 
-    def answer(self, values: dict[str, Any]) -> Any:
+    def answer(self, values: Values) -> Any:
         """Replay the trace on other tensors."""
         return self.graph.run(*(values[name] for name in self.names))
 
@@ -274,7 +273,7 @@ class Frozen:
         asked = (event for event in self.recording.events if event["kind"] == "branch")
         return {e["node"]: ("frozen", f"frozen: {e['taken']}") for e in asked}
 
-    def beside(self, values: dict[str, Any], right: Tensor) -> tuple[str, Panel]:
+    def beside(self, values: Values, right: Tensor) -> tuple[str, Panel]:
         """Return in words what the trace answers, and its graph as it was traced."""
         heading = "Its graph, always the same"
         panel = graph(heading, Marked(_plain(self.recording), self.marks(), hidden=True))

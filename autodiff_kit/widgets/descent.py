@@ -52,7 +52,7 @@ __all__ = ["OPTIMIZERS", "Descent", "descend"]
 FIELD = (12, 8)  # arrows
 
 # What the lab calls them -> the class in optim, and its options besides lr.
-OPTIMIZERS: dict[str, tuple[str, dict[str, Any]]] = {
+OPTIMIZERS: dict[str, tuple[str, dict[str, float | bool]]] = {
     "SGD": ("SGD", {}),
     "SGD, momentum 0.9": ("SGD", {"momentum": 0.9}),
     "RMSprop": ("RMSprop", {}),

@@ -14,9 +14,9 @@ import ipywidgets
 
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.widgets.arguments import Arguments, no_tensors, source_of_function
+from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors, source_of_function
 from autodiff_kit.widgets.distrust import Examined, examined
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.lab import Lab, Settings
 from autodiff_kit.widgets.running import Refused, ran, the_tensor
 
 __all__ = ["FunctionLab"]
@@ -53,7 +53,7 @@ class FunctionLab(Lab):
         arguments: Arguments,
         controls: Mapping[str, ipywidgets.Widget],
         *,
-        then: Mapping[str, Any] | None = None,
+        then: Settings | None = None,
         title: str = "",
         extra: Sequence[ipywidgets.Widget] = (),
     ) -> None:
@@ -67,7 +67,7 @@ class FunctionLab(Lab):
         once: Callable[[], T],
         outcome: Callable[[T], Any],
         recording: Callable[[T], Recording],
-        values: Callable[[T], Mapping[str, Any]] | None = None,
+        values: Callable[[T], Values] | None = None,
         failed: Callable[[T], bool] | None = None,
     ) -> Examined[T]:
         """Run the function twice; of a run, these are the result, what ran, and the arguments."""

@@ -23,7 +23,7 @@ from autodiff_kit.view.panels import Line, Marked, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence, spoken
-from autodiff_kit.widgets.arguments import Arguments, no_tensors
+from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors
 from autodiff_kit.widgets.distrust import copy_of
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import mixed_libraries
@@ -157,15 +157,15 @@ class GradMode(FunctionLab):
         self.canvas.caption = said
         self._measure(function, written, bool(switches), seen.has_effects)
 
-    def _values(self) -> dict[str, Any]:
-        values = self._arguments.values()
+    def _values(self) -> Values:
+        values = dict(self._arguments.values())
         for name in self._arguments.tensors:
             if f"{name}.requires_grad" in self.controls:
                 wanted = self.controls[f"{name}.requires_grad"].value
                 values[name] = values[name].detach().requires_grad_(wanted)
         return values
 
-    def _run(self, function: Any, values: dict[str, Any]) -> tuple[_Outcome, Recording]:
+    def _run(self, function: Any, values: Values) -> tuple[_Outcome, Recording]:
         """Run forward and backward; what goes wrong is part of the answer."""
 
         def whole() -> _Outcome:

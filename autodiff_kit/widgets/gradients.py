@@ -20,11 +20,16 @@ from autodiff_kit import dtypes
 from autodiff_kit.autograd import enable_grad, grad
 from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.creation import tensor
+from autodiff_kit.record.events import Params
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
+<<<<<<< HEAD
 from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, inner_function
+=======
+from autodiff_kit.widgets.arguments import Arguments, Values, inner_function
+>>>>>>> 5485453 (Nothing hands a bare dictionary on from record, view or widgets)
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import (
@@ -232,7 +237,7 @@ class Further:
         What the numbers of a point are called.
     """
 
-    def __init__(self, function: Function, names: Sequence[str], examples: Mapping[str, Any]):
+    def __init__(self, function: Function, names: Sequence[str], examples: Values):
         self.function, self.names = function, tuple(names)
         self._arguments: Arguments | None = None
         written = written_by(function)
@@ -257,7 +262,7 @@ class Further:
         self.function = called
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> Values:
         """What they are now."""
         return {} if self._arguments is None else self._arguments.values()
 
@@ -320,7 +325,7 @@ class _Ran(Observer):
         self.found: list[Any] = []
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         self.found.append(op.name)
 

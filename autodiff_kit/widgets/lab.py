@@ -27,11 +27,13 @@ from IPython.display import display
 from autodiff_kit.files import written_whole
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.view.page import joined, static, whole_page
-from autodiff_kit.widgets.base import REPR_WIDTH, picture_stand_in
+from autodiff_kit.widgets.base import REPR_WIDTH, Bundle, Message, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
 
-__all__ = ["Lab", "mixed_libraries"]
+__all__ = ["Lab", "Settings", "mixed_libraries"]
+
+Settings = Mapping[str, Any]  # what controls are set to, by their names
 
 SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are released
 
@@ -127,7 +129,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         self.refresh()
 
     def hear(
-        self, widget: ipywidgets.Widget, trait: str, answer: Callable[[dict[str, Any]], object]
+        self, widget: ipywidgets.Widget, trait: str, answer: Callable[[Message], object]
     ) -> None:
         """Have ``answer`` called when a trait of a widget changes, each change in its turn.
 
@@ -135,13 +137,13 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         that runs, by a subshell of the kernel. The second waits until the first is answered.
         """
 
-        def heard(change: dict[str, Any]) -> None:
+        def heard(change: Message) -> None:
             with self._turn:
                 answer(change)
 
         widget.observe(heard, trait)
 
-    def turn(self, to: Mapping[str, Any]) -> None:
+    def turn(self, to: Settings) -> None:
         """Set controls, as a learner would, one after the other.
 
         Raises
@@ -249,7 +251,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         if data is not None:
             display(data, raw=True)  # type: ignore[no-untyped-call]
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any] | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
         """Add the still picture: nbval compares it, and pages without Python show it."""
         data = super()._repr_mimebundle_(**kwargs)
         if data is None:

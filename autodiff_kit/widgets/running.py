@@ -26,6 +26,7 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op
 from autodiff_kit.record import Recording, record
+from autodiff_kit.record.events import Params
 from autodiff_kit.tensor import Tensor
 
 __all__ = [
@@ -286,7 +287,7 @@ class _Counter(Observer):
         self._limit = self._left = limit
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         """Count one more."""
         self._left -= 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +18,9 @@ import ipywidgets
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.widgets.arguments import Arguments, no_tensors
+from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors
 from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import Refused, described, fresh_grads, name_of, ran, run
 from autodiff_kit.widgets.stepper import Stepper
 
@@ -70,7 +71,7 @@ class StepThrough(FunctionLab):
         self,
         function: Callable[..., Any],
         *,
-        then: Mapping[str, Any] | None = None,
+        then: Settings | None = None,
         **examples: Any,
     ) -> None:
         self.recording = Recording()
@@ -173,7 +174,7 @@ class StepThrough(FunctionLab):
 class _Run(NamedTuple):
     """One run: with what, what came of it, what happened, and what ended it."""
 
-    values: Mapping[str, Any]
+    values: Values
     value: Any
     recording: Recording
     error: Exception | None
@@ -187,9 +188,7 @@ def _has_run(recording: Recording) -> bool:
 class _Call:
     """The two lines that call a function and run backward, as a learner would write them."""
 
-    def __init__(
-        self, function: Callable[..., Any], arguments: Arguments, values: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: Arguments, values: Values) -> None:
         name = getattr(function, "__name__", "model")
         name = name if name.isidentifier() else "f"
         self._result = next(n for n in ("y", "loss", "result") if n not in {name, *values})
