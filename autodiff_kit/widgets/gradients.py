@@ -24,12 +24,8 @@ from autodiff_kit.record.events import Params
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
-<<<<<<< HEAD
 from autodiff_kit.view.words import sentence
-from autodiff_kit.widgets.arguments import Arguments, inner_function
-=======
 from autodiff_kit.widgets.arguments import Arguments, Values, inner_function
->>>>>>> 5485453 (Nothing hands a bare dictionary on from record, view or widgets)
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import (
