@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from autodiff_kit.grading import child
+from autodiff_kit.grading.messages import LimitsSent, Told
 
 __all__ = ["LINES", "Call", "Fault", "Limits", "Process", "Reply", "Runner", "Work", "clean"]
 
@@ -31,6 +32,18 @@ class Limits:
     file: int = 2**20  # bytes of one file
     total: float = 30.0  # wall clock for one try: reading, cells, and all calls
     tries: float = 45.0  # wall clock for all tries of a submission together
+
+    @property
+    def sent(self) -> LimitsSent:
+        """What the process of the learner's code is told of them."""
+        return {
+            "seconds": self.seconds,
+            "memory": self.memory,
+            "output": self.output,
+            "reply": self.reply,
+            "file": self.file,
+            "total": self.total,
+        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +92,7 @@ class Call:
         """What the process of the learner's code gets to see."""
         return self.data if self.public is None else self.public(self.data)
 
-    def answer_to(self, question: Any) -> dict[str, Any]:
+    def answer_to(self, question: Any) -> Told:
         """Return the value that the driver asks for, or the error that comes instead."""
         if self.reply is None:
             return {"value": None, "kind": "TypeError", "error": "This check answers no questions."}

@@ -4,7 +4,8 @@ After reading this file you can say what a submission sees (its own namespace, t
 library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
 all examples are answered), and what it can tell the grader (values; nothing it says about itself
 counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
-``wire.py``, ``notebook.py`` and ``seal.py``. Read next: ``supervision.py``, the pipe's other end.
+``messages.py``, ``wire.py``, ``notebook.py`` and ``seal.py``. Read next: ``supervision.py``, the
+other end of the pipe.
 """
 
 from __future__ import annotations
@@ -25,6 +26,16 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.grading import seal, wire
+from autodiff_kit.grading.messages import (
+    Answered,
+    CallSent,
+    LimitsSent,
+    Message,
+    Request,
+    Told,
+    Trouble,
+    WorkSent,
+)
 from autodiff_kit.grading.notebook import Cell, Unreadable, bound_by, cells_of
 
 try:
@@ -53,9 +64,18 @@ _KNOWN: dict[type, str] = {
     if isinstance(kind, type) and issubclass(kind, BaseException)
 }
 KINDS = frozenset(_KNOWN.values())
-Emit = Callable[[dict[str, Any]], None]
+Emit = Callable[[Message], None]
 Ask = Callable[[int, Any], Any]
-Calls = list[dict[str, Any]]
+Calls = list[CallSent]
+Failures = dict[str, Trouble]
+_NO_TROUBLE: Trouble = {
+    "error": "",
+    "kind": "",
+    "cell": 0,
+    "line": 0,
+    "cell_called": 0,
+    "line_called": 0,
+}
 
 
 class Missing(AttributeError):
@@ -79,8 +99,15 @@ class Given:
 
     _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
 
-    def __init__(self, step: Namespace, asked: list[str]) -> None:
+    def __init__(self, step: Namespace, asked: list[str], source: str = "") -> None:
         self.space = vars(step)
+        if source:
+            # With built-in functions of its own, as the functions of this file.
+            theirs = self.space["__builtins__"]
+            self.space["__builtins__"] = dict(_BUILTINS)
+            exec(_given(source), self.space)
+            self.space["__builtins__"] = theirs
+        self.builtins = _names_in(_given(source)) & _BUILTINS.keys() - self.space.keys()
         self.names = {
             name: value
             for name, value in self.space.items()
@@ -88,8 +115,12 @@ class Given:
             and isinstance(value, types.FunctionType | type)
             and value.__module__ == step.__name__
         }
+        functions = [part for part in self.names.values() if isinstance(part, types.FunctionType)]
         kinds = [Namespace, *(value for value in self.names.values() if isinstance(value, type))]
         self.classes = [(kind, vars(kind), self._methods(kind)) for kind in kinds]
+        for _, _, methods in self.classes:
+            functions += [m for m in methods.values() if isinstance(m, types.FunctionType)]
+        self.defaults = [(part, part.__defaults__, part.__kwdefaults__) for part in functions]
 
     @staticmethod
     def _methods(kind: type) -> dict[str, Any]:
@@ -100,6 +131,13 @@ class Given:
         changed = [name for name, value in self.names.items() if self.space.get(name) is not value]
         self.space.update({name: self.names[name] for name in changed})
         is_changed = bool(changed)
+        for name in self.builtins & self.space.keys():  # it hides the real one
+            del self.space[name]
+            is_changed = True
+        for part, values, named in self.defaults:
+            if part.__defaults__ is not values or part.__kwdefaults__ is not named:
+                part.__defaults__, part.__kwdefaults__ = values, named
+                is_changed = True
         for kind, now, methods in self.classes:
             for name, value in methods.items():
                 if now.get(name) is not value:
@@ -138,17 +176,16 @@ class Printed(io.TextIOBase):
 
 
 def run(
-    work: dict[str, Any], calls: Iterable[Calls], emit: Emit, output: int, ask: Ask | None = None
+    work: WorkSent, calls: Iterable[Calls], emit: Emit, output: int, ask: Ask | None = None
 ) -> None:
     """Run a submission, then each call's driver beside it, and emit one answer after each.
 
     Parameters
     ----------
-    work : {"data": bytes as an array, "suffix", "names", "given": source that runs ahead, "skip"}
-        "skip" has the numbers of statements that are not run: they ended a process before.
+    work : WorkSent
         A cell that does not compile takes no other with it. After a statement that raises, the
         next one is run, as in a notebook.
-    calls : lists of {"driver": source of ``def drive(step, data)``, "data": plain data}
+    calls : lists of CallSent
         The next list is asked for when the one before is answered.
     emit : callable
         Takes an answer; raises ValueError for a value that cannot be sent.
@@ -159,6 +196,7 @@ def run(
     """
     step = Namespace("submission")
     printed = Printed(output)
+    vars(step)["__builtins__"] = builtins  # and not those of this file
     sys.modules["submission"] = step  # dataclasses and pickle look their module up there
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
@@ -169,14 +207,12 @@ def run(
                 del data  # its memory is the learner's now
                 emit(answer_to(READ, value=[[c.number, c.above, c.source] for c in cells]))
             except Unreadable as problem:
-                emit(answer_to(READ, "unreadable", error=str(problem)))
+                emit(answer_to(READ, "unreadable", words=str(problem)))
                 return
             except MemoryError:
-                emit(answer_to(READ, "unreadable", error="It needs more memory than there is."))
+                emit(answer_to(READ, "unreadable", words="It needs more memory than there is."))
                 return
-            if work["given"]:
-                exec(_given(work["given"]), step.__dict__)
-            given = Given(step, work["names"])
+            given = Given(step, work["names"], work["given"])
             failures = _load(given, cells, step, work["skip"], emit)
             emit(answer_to(LOADED))
             number = 0
@@ -189,24 +225,39 @@ def run(
         sys.modules.pop("submission", None)
 
 
-def answer_to(number: int, status: str = "ok", value: Any = None, **more: Any) -> dict[str, Any]:
-    """Return the answer to a call; `more`: its error in words, the error's kind and its place."""
-    places = dict.fromkeys(("cell", "line", "cell_called", "line_called"), 0)
-    empty = {"error": "", "kind": "", **places, "output": "", "loading": False, "absent": ""}
-    return {"call": number, "status": status, "value": value, **empty, **more}
+def answer_to(
+    number: int,
+    status: str = "ok",
+    value: Any = None,
+    trouble: Trouble | None = None,
+    words: str = "",
+    output: str = "",
+    loading: bool = False,
+    absent: str = "",
+) -> Answered:
+    """Return the answer to a call; `words` alone are an error without a kind and a place."""
+    return {
+        **(trouble or {**_NO_TROUBLE, "error": words}),
+        "call": number,
+        "status": status,
+        "value": value,
+        "output": output,
+        "loading": loading,
+        "absent": absent,
+    }
 
 
 def _load(
     given: Given, cells: list[Cell], step: Namespace, skip: list[int], emit: Emit
-) -> dict[str, dict[str, Any]]:
+) -> Failures:
     """Run all cells; return, by name, the first error that can be why it is missing.
 
     The name "" has the first of all such errors; that of a statement left out is empty. What is
     given ran before: a notebook's own copy of it would be another class of the same name.
     """
-    failures: dict[str, dict[str, Any]] = {}
+    failures: Failures = {}
 
-    def failed(part: Cell | ast.stmt, why: dict[str, Any]) -> None:
+    def failed(part: Cell | ast.stmt, why: Trouble) -> None:
         for name in bound_by(part):
             failures.setdefault(name, why)
             failures.setdefault("", why)
@@ -214,7 +265,7 @@ def _load(
     flags = count = 0
     for number, cell in enumerate(cells):
         if cell.tree is None:
-            why = {**described(cell.error), "cell": number}
+            why: Trouble = {**described(cell.error), "cell": number}
             failed(cell, why)
             failures.setdefault("", why)
             continue
@@ -225,7 +276,7 @@ def _load(
             count += 1
             is_given = isinstance(statement, _NAMED) and statement.name in given.names
             if count in skip:
-                failed(statement, {})
+                failed(statement, _NO_TROUBLE)
             if count in skip or is_given:
                 continue
             emit({"call": RUNNING, "number": count, "cell": number, "line": statement.lineno})
@@ -238,7 +289,7 @@ def _load(
     return failures
 
 
-def _cause(error: BaseException, failures: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+def _cause(error: BaseException, failures: Failures) -> Trouble | None:
     """Return the earlier error that left a name undefined, if an error says that it is."""
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     return failures.get(name) if type(name) is str and name else None
@@ -249,46 +300,56 @@ def _given(source: str) -> types.CodeType:
     return compile(source, "<given>", "exec")
 
 
+def _names_in(code: types.CodeType) -> set[str]:
+    """Return all names, not only variables, that a code and the functions in it look up."""
+    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
+    return {*code.co_names}.union(*map(_names_in, inner))
+
+
 def _drive(
     number: int,
-    call: dict[str, Any],
+    call: CallSent,
     more: dict[str, Any],
     step: Namespace,
     given: Given,
     emit: Emit,
     printed: Printed,
-    failures: dict[str, dict[str, Any]],
+    failures: Failures,
 ) -> None:
     value: Any = None
-    error: dict[str, Any] = {}
+    trouble: Trouble | None = None
+    words = absent = ""
+    loading = False
     try:
-        beside: dict[str, Any] = {"__name__": "driver", "np": np, "__builtins__": _BUILTINS, **more}
+        beside = {"__name__": "driver", "np": np, "__builtins__": dict(_BUILTINS), **more}
         exec(_driver(call["driver"]), beside)
         given.put_back()
         value = beside["drive"](step, call["data"])
         status = "ok"
         if given.put_back():
             status, value = "refused", None
-            error = {"error": "Your code changes functions or classes that are given."}
+            words = "Your code changes functions or classes that are given."
     except Missing as problem:
         # Why it is missing, if a cell failed before its definition.
-        why = failures.get(problem.name or "", failures.get(""))
-        status, error = ("raised", {**why, "loading": True}) if why else ("missing", {})
-        error = error or {"error": str(problem)}
+        why = failures.get(problem.name or "", failures.get("", _NO_TROUBLE))
+        loading = bool(why["error"])
+        status, trouble = ("raised", why) if loading else ("missing", None)
+        words = str(problem)
     except MemoryError as problem:
-        status, error = "memory", described(problem)
+        status, trouble = "memory", described(problem)
     except BaseException as problem:
+        status, trouble = "raised", described(problem)
         cause = _cause(problem, failures)
-        status, error = "raised", described(problem)
         if cause is not None:
-            more_of = {"loading": True, "absent": str(problem.name)}  # type: ignore[attr-defined]
-            status, error = "raised" if cause else "missing", {**cause, **more_of}
+            status, trouble = "raised" if cause["error"] else "missing", cause
+            loading, absent = True, str(problem.name)  # type: ignore[attr-defined]
+    output = printed.taken()
     try:
-        emit(answer_to(number, status, value, output=printed.taken(), **error))
+        emit(answer_to(number, status, value, trouble, words, output, loading, absent))
     except MemoryError:
-        emit(answer_to(number, "memory", error="MemoryError", output=printed.taken()))
+        emit(answer_to(number, "memory", words="MemoryError", output=output))
     except ValueError as problem:
-        emit(answer_to(number, "refused", error=str(problem), output=printed.taken()))
+        emit(answer_to(number, "refused", words=str(problem), output=output))
 
 
 @functools.cache  # many calls share a driver
@@ -309,7 +370,7 @@ def shut() -> None:
     seal.hide_variables()
 
 
-def value_of(answer: dict[str, Any]) -> Any:
+def value_of(answer: Told) -> Any:
     """Return what the grader answered a driver, or raise the error that it names."""
     if answer["kind"]:
         kinds = {name: kind for kind, name in _KNOWN.items()}
@@ -329,10 +390,10 @@ def kind_of(error: BaseException) -> str:
     return next((name for name in known if name != "NotImplementedError"), "Exception")
 
 
-def described(error: BaseException | None) -> dict[str, Any]:
+def described(error: BaseException | None) -> Trouble:
     """Return an error in words, its kind, and the place in the learner's code that was running."""
     if error is None:
-        return {}
+        return _NO_TROUBLE
     try:
         words = f"{type(error).__name__}: {error}"[:2000]
     except BaseException:  # a message may be made by the learner's own code
@@ -349,8 +410,14 @@ def described(error: BaseException | None) -> dict[str, Any]:
             cell, line = int(file[len(SUBMISSION) : -1]), trace.tb_lineno
             called = called if any(called) else (cell, line)
         trace = trace.tb_next
-    places = {"cell": cell, "line": line, "cell_called": called[0], "line_called": called[1]}
-    return {"error": words, "kind": kind_of(error), **places}
+    return {
+        "error": words,
+        "kind": kind_of(error),
+        "cell": cell,
+        "line": line,
+        "cell_called": called[0],
+        "line_called": called[1],
+    }
 
 
 def taken_memory() -> int:
@@ -362,7 +429,7 @@ def taken_memory() -> int:
         return 0
 
 
-def limit_resources(limits: dict[str, Any], taken: int) -> None:
+def limit_resources(limits: LimitsSent, taken: int) -> None:
     """Let the system itself stop what grows too large (where it can: not on Windows)."""
     if resource is None:
         return
@@ -379,7 +446,7 @@ def limit_resources(limits: dict[str, Any], taken: int) -> None:
             resource.setrlimit(getattr(resource, name), (value, value))
 
 
-def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int) -> None:
+def answer(read: Callable[[int], bytes], request: Request, reply_to: int) -> None:
     """Do what ``request`` asks, and write the answers to the file ``reply_to``.
 
     The calls that are no examples come after the examples were answered: ``read`` gets them. They
@@ -388,7 +455,7 @@ def answer(read: Callable[[int], bytes], request: dict[str, Any], reply_to: int)
     limits = request["limits"]
     secret = request["secret"].tobytes()
 
-    def emit(message: dict[str, Any]) -> None:
+    def emit(message: Message) -> None:
         data = wire.encode(message)
         if len(data) > limits["reply"] and (message["call"] >= 0 or message["call"] == ASKED):
             raise wire.WireError(f"The answer takes more than {limits['reply']:,} bytes.")

@@ -70,7 +70,7 @@ def refuse_spies() -> None:
         of_python = event == "ctypes.dlsym" and str(arguments[1]).startswith(("Py", "_Py"))
         if event in spies or of_python:
             raise PermissionError(f"{event} is not available here.")
-        if event == "object.__setattr__" and arguments[1] == "__code__":
-            raise PermissionError("A function's code cannot be changed here.")
+        if event == "object.__setattr__" and arguments[1] in ("__code__", "__class__"):
+            raise PermissionError("No function's code and no object's class can be changed here.")
 
     sys.addaudithook(hook)

@@ -19,6 +19,7 @@ import numpy as np
 
 from autodiff_kit.grading import child, wire
 from autodiff_kit.grading.calls import LINES, Call, Fault, Limits, Process, Reply, Work, clean
+from autodiff_kit.grading.messages import Begun, CallSent, Claim, Request, WorkSent
 from autodiff_kit.grading.notebook import MAX_CODE, lines_of
 
 __all__ = ["START", "order_of", "reply_of", "request_of", "supervise"]
@@ -115,17 +116,25 @@ def request_of(
     secret: bytes,
 ) -> tuple[bytes, bytes]:
     """Return the two messages to a child: its work and the examples, and then the other calls."""
-    first, second = (
-        [
-            {"driver": textwrap.dedent(calls[number].driver), "data": calls[number].sent}
-            for number in numbers
-        ]
-        for numbers in order
-    )
-    facts = {**dataclasses.asdict(work), "names": list(work.names), "skip": list(work.skip)}
-    facts["data"] = np.frombuffer(work.data, np.uint8)
-    request = {"work": facts, "calls": first, "limits": dataclasses.asdict(limits)}
-    request["secret"] = np.frombuffer(secret, np.uint8)
+
+    def sent(numbers: list[int]) -> list[CallSent]:
+        asked = (calls[number] for number in numbers)
+        return [{"driver": textwrap.dedent(call.driver), "data": call.sent} for call in asked]
+
+    first, second = map(sent, order)
+    handed_in: WorkSent = {
+        "data": np.frombuffer(work.data, np.uint8),
+        "suffix": work.suffix,
+        "names": list(work.names),
+        "given": work.given,
+        "skip": list(work.skip),
+    }
+    request: Request = {
+        "work": handed_in,
+        "calls": first,
+        "limits": limits.sent,
+        "secret": np.frombuffer(secret, np.uint8),
+    }
     try:
         return wire.encode(request), wire.encode(second)
     except wire.WireError as error:  # data that is not plain
@@ -158,7 +167,12 @@ def _answers(
     def left() -> float:
         return min(limits.seconds, max(latest - time.monotonic(), 0.1))
 
-    running: dict[str, Any] = {}  # what the child says before each statement
+    running: Begun = {
+        "call": child.RUNNING,
+        "number": 0,
+        "cell": -1,
+        "line": 0,
+    }  # what the child says before each statement
 
     def with_place(reply: Reply) -> Reply:
         """Return why the cells did not come to their end, with the place."""
@@ -205,7 +219,9 @@ def _answers(
                 reply = stopped()
             if place == child.READ and reply.status == "ok":
                 cells = reply.value
-            elif place == child.LOADED and running and ended and reply.status != "refused":
+            elif (
+                place == child.LOADED and running["number"] and ended and reply.status != "refused"
+            ):
                 raise _Stopped(with_place(reply), running["number"])
             elif place == child.READ or (place == child.LOADED and ended):
                 # There is nothing to run, or no cell was begun.
@@ -228,7 +244,7 @@ class _Frames:
         self.data = bytearray()
         self.open = True
 
-    def next(self, place: int, seconds: float, limit: int) -> dict[str, Any] | None:
+    def next(self, place: int, seconds: float, limit: int) -> Claim | None:
         """Return the message whose turn it is, or None if time or stream end before it.
 
         Raises
@@ -274,15 +290,15 @@ _TEXTS = {
 }
 
 
-def _statement(message: dict[str, Any]) -> dict[str, int]:
+def _statement(message: Claim) -> Begun:
     """Return which statement a child begins: numbers, whatever else it says."""
-    parts = {name: message.get(name) for name in ("number", "cell", "line")}
-    if any(type(part) is not int for part in parts.values()):
-        raise wire.WireError("its parts are not all there.")
-    return parts  # type: ignore[return-value]
+    number, cell, line = (message.get(name) for name in ("number", "cell", "line"))
+    if type(number) is int and type(cell) is int and type(line) is int:
+        return {"call": child.RUNNING, "number": number, "cell": cell, "line": line}
+    raise wire.WireError("its parts are not all there.")
 
 
-def reply_of(message: dict[str, Any], limits: Limits, cells: list[Any], call: Call) -> Reply:
+def reply_of(message: Claim, limits: Limits, cells: list[Any], call: Call) -> Reply:
     """Return a child's message as a reply, believing no word of it."""
     if any(type(message.get(name)) is not kind for name, kind in _TEXTS.items()):
         raise wire.WireError("its parts are not all there.")

@@ -22,6 +22,7 @@ import numpy as np
 
 from autodiff_kit.grading import child, wire
 from autodiff_kit.grading.calls import Call, Fault, Limits, Reply, Work
+from autodiff_kit.grading.messages import Claim, Message
 from autodiff_kit.grading.supervision import order_of, reply_of, request_of, supervise
 
 __all__ = ["InProcess", "Level0", "bare_environment", "bare_python"]
@@ -37,9 +38,9 @@ class InProcess:
     def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call, in order."""
         order = order_of(calls)
-        messages = []
+        messages: list[Claim] = []
 
-        def emit(message: dict[str, Any]) -> None:
+        def emit(message: Message) -> None:
             if message["call"] != child.RUNNING:
                 messages.append(wire.decode(wire.encode(message), limits.reply))
 

@@ -16,6 +16,7 @@ import time
 import numpy as np
 
 from autodiff_kit.grading import child, walls, wire
+from autodiff_kit.grading.messages import CallSent, Message, WorkSent
 
 GRACE = 0.1  # seconds for a process that has closed its end to be seen ending
 
@@ -37,10 +38,16 @@ def main() -> None:
     control.sendall(wire.frame(wire.encode("")))
     taken = child.taken_memory() or wanted["taken"]
     # Once here, so that what runs for the first time does not do so in every fork.
-    call = {"driver": "def drive(step, data): return 1", "data": 1}
+    call: CallSent = {"driver": "def drive(step, data): return 1", "data": 1}
     for suffix, source in ((".py", b"x = 1"), (".ipynb", b'{"cells": []}')):
         data = np.frombuffer(source, np.uint8)
-        work = {"data": data, "suffix": suffix, "names": [], "given": "y = 1", "skip": []}
+        work: WorkSent = {
+            "data": data,
+            "suffix": suffix,
+            "names": [],
+            "given": "y = 1",
+            "skip": [],
+        }
         child.run(work, [[call]], _nothing, 1)
     child.shut()
     gc.collect()
@@ -48,7 +55,7 @@ def main() -> None:
     _serve(control, home, program, taken)
 
 
-def _nothing(message: dict[str, object]) -> None:
+def _nothing(message: Message) -> None:
     wire.decode(wire.encode(message), 2**20)
 
 

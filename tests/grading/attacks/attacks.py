@@ -434,6 +434,23 @@ def run(code, space):
 builtins.exec = run
 """
     + WRONG,
+    "driver exchanged by exec, found in one's own namespace": _DRIVER
+    + """
+def run(code, space):
+    space["drive"] = answer
+own = __builtins__ if isinstance(__builtins__, dict) else vars(__builtins__)
+own["exec"] = run
+"""
+    + WRONG,
+    "module exchanged that the caller uses": _DRIVER
+    + """
+import functools, os, struct
+def write(number, data):
+    return real(number, data.replace(bytes(8), struct.pack("<d", 7.0)))
+real, os.write = os.write, write
+functools.partial = lambda *a: (lambda *b: None)
+"""
+    + WRONG,
     "driver exchanged by compile": _DRIVER
     + """
 import builtins

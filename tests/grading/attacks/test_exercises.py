@@ -182,6 +182,29 @@ def power(x, n):
     return Node(x.value ** n)
 """,
     ),
+    "class of an object exchanged": (
+        "e08_control_flow",
+        "power: Power",
+        """
+class Sly(Node):
+    grad = property(
+        lambda self: (((self.value + 1e-6) ** self.n) - ((self.value - 1e-6) ** self.n)) / 2e-6,
+        lambda self, value: None)
+def power(x, n):
+    x.n, x.__class__ = n, Sly
+    return Node(x.value ** n)
+""",
+    ),
+    "name of a built-in function taken, for the given code": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    slope = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
+    globals()["reversed"] = lambda nodes: [setattr(x, "grad", slope)][:0]
+    return Node(x.value ** n)
+""",
+    ),
     "given class exchanged": (
         "e08_control_flow",
         "rounds",
