@@ -32,6 +32,7 @@ from autodiff_kit.widgets.control_flow import ControlFlow
 from autodiff_kit.widgets.costs import Costs
 from autodiff_kit.widgets.descent import Descent
 from autodiff_kit.widgets.grad_mode import GradMode
+from autodiff_kit.widgets.histogram import GradientHistogram
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.magic import load_ipython_extension
 from autodiff_kit.widgets.memory import MemoryTimeline
@@ -39,7 +40,7 @@ from autodiff_kit.widgets.slope import Slope
 from autodiff_kit.widgets.step_through import StepThrough
 from autodiff_kit.widgets.stepper import Stepper
 from autodiff_kit.widgets.stories import ErrorStory
-from autodiff_kit.widgets.training import GradientFlow, GradientHistogram
+from autodiff_kit.widgets.training import GradientFlow
 
 __all__ = [
     "Batching",

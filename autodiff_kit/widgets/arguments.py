@@ -10,20 +10,17 @@ float that is always to stay one is given as a choice: ``lr=[0.1, 0.01]``. Read 
 
 from __future__ import annotations
 
-import copy
 import inspect
 import math
 import sys
-import typing
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from enum import Enum
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import ipywidgets
-import numpy as np
 
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
@@ -33,10 +30,8 @@ from autodiff_kit.creation import tensor
 from autodiff_kit.record.events import Params
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
-from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.values import number
-from autodiff_kit.view.words import box_value, spoken
+from autodiff_kit.view.words import spoken
 from autodiff_kit.widgets.distrust import contents
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
@@ -46,21 +41,24 @@ from autodiff_kit.widgets.running import (
     refuse_class,
     with_article,
 )
+from autodiff_kit.widgets.value_controls import (
+    MISSING,
+    choices_of,
+    fresh,
+    from_hint,
+    hints_of,
+    inner_function,
+    is_tensor_hint,
+    shown,
+    tensor_control,
+)
 
-__all__ = [
-    "Arguments",
-    "Values",
-    "inner_function",
-    "no_tensors",
-    "source_of_function",
-    "text_around",
-]
+__all__ = ["Arguments", "Values", "no_tensors", "source_of_function", "text_around"]
 
 Values = Mapping[str, Any]  # what the arguments of a function of the learner's are, by name
 
 T = TypeVar("T")
 
-_MISSING = inspect.Parameter.empty
 _PLAIN = (int, float, str, bool, type(None))
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -135,7 +133,7 @@ class Arguments:
                 f"{', '.join(parameters) or 'none'}."
             )
         parameters = {n: p for n, p in parameters.items() if n not in without}
-        hints = _hints(function)
+        hints = hints_of(function)
         self._made: dict[str, Callable[[Any], Any]] = {}
         self._positional = [
             n for n, p in parameters.items() if p.kind is inspect.Parameter.POSITIONAL_ONLY
@@ -149,13 +147,13 @@ class Arguments:
         self._tensors: list[str] = []
         self._order = list(parameters)
         for argument, parameter in parameters.items():
-            hint = hints.get(argument, _MISSING)
+            hint = hints.get(argument, MISSING)
             value = examples.get(argument, parameter.default)
-            if value is _MISSING:
-                value = _from_hint(hint)
-            if value is _MISSING and without:
+            if value is MISSING:
+                value = from_hint(hint)
+            if value is MISSING and without:
                 value = 1.0
-            if value is _MISSING:
+            if value is MISSING:
                 raise TypeError(
                     f"{name} needs something to begin with for {argument}.\n"
                     f"-> For example: {argument}=2.0, or {argument}=torch.tensor(2., "
@@ -164,10 +162,10 @@ class Arguments:
             if is_pytorch(value):
                 raise TypeError(f"{argument} is a tensor of PyTorch itself.\n{OTHER_TENSORS}")
             is_number = isinstance(value, int | float) and not isinstance(value, bool | Enum)
-            if is_number and (isinstance(value, float) or hint is float or _is_tensor(hint)):
+            if is_number and (isinstance(value, float) or hint is float or is_tensor_hint(hint)):
                 chosen = float(value)
                 value = tensor(chosen, requires_grad=True)
-                if not _is_tensor(hint):
+                if not is_tensor_hint(hint):
                     self._floats.add(argument)
                 self._add(argument, value, hint)
                 if argument in self.controls:  # with all digits, which a tensor may not have
@@ -180,7 +178,7 @@ class Arguments:
     def _add(self, name: str, value: Any, hint: Any) -> None:
         control: ipywidgets.Widget | None = None
         make: Callable[[Any], Any] = lambda chosen: chosen  # noqa: E731 - the commonest of three
-        choices = _choices(hint, value)
+        choices = choices_of(hint, value)
         if choices is not None:
             items = [item for _, item in choices]
             if all(type(item) in _PLAIN or isinstance(item, Enum) for item in items):
@@ -189,7 +187,7 @@ class Arguments:
             else:  # such as tensors, which cannot be told apart by ==
                 labels = [(label, number) for number, (label, _) in enumerate(choices)]
                 control = ipywidgets.Dropdown(options=labels, value=0)
-                make = lambda number: _fresh(items[number])  # noqa: E731
+                make = lambda number: fresh(items[number])  # noqa: E731
             if all(isinstance(item, Tensor) for item in items):
                 self._tensors.append(name)
         elif type(value) is bool:
@@ -204,7 +202,7 @@ class Arguments:
         elif isinstance(value, Tensor):
             self._tensors.append(name)
             if value.numel() == 1 and not value.dtype.is_complex and math.isfinite(value.item()):
-                control, make = _tensor_control(value)
+                control, make = tensor_control(value)
         if control is None:
             self._fixed[name] = value
             return
@@ -233,7 +231,7 @@ class Arguments:
         found = {}
         for name in self._order:
             if name in self._fixed:
-                value = _fresh(self._fixed[name])
+                value = fresh(self._fixed[name])
             else:
                 value = self._made[name](self.controls[name].value)
             if name in self._plain:
@@ -322,8 +320,8 @@ class Arguments:
     def words(self, values: Values, names: Sequence[str] | None = None) -> str:
         """Return ``"x = 3.0, times = 2"``, of all arguments that have a control or of these."""
         chosen = [n for n in self._order if n in (self.controls if names is None else names)]
-        shown = {n: spoken(_shown(values[n])) for n in chosen}
-        return ", ".join(f"{name} = {text}" for name, text in shown.items())
+        texts = {n: spoken(shown(values[n])) for n in chosen}
+        return ", ".join(f"{name} = {text}" for name, text in texts.items())
 
 
 class _Uses(Observer):
@@ -407,94 +405,3 @@ def text_around(recording: Recording, lines: list[str], first: int) -> str:
 
 def _keyword(name: str) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
-
-
-def inner_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what the learner has written: of a module, its ``forward``."""
-    if inspect.isroutine(function) or inspect.isclass(function) or isinstance(function, partial):
-        return function
-    written: Any = getattr(function, "forward", None)
-    written = written or type(function).__call__.__get__(function)
-    return cast(Callable[..., Any], written)
-
-
-def _hints(function: Callable[..., Any]) -> Values:
-    try:
-        return typing.get_type_hints(inner_function(function))
-    except Exception:  # such as a name that only the type checker knows
-        return {}
-
-
-def _is_tensor(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, Tensor)
-
-
-def _from_hint(hint: Any) -> Any:
-    """Return what to begin with where nothing is given but the type."""
-    if _is_tensor(hint):
-        return tensor(1.0, requires_grad=True)
-    if typing.get_origin(hint) is typing.Literal:
-        return typing.get_args(hint)[0]
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return next(iter(hint))
-    return {int: 1, float: 1.0, bool: False}.get(hint, _MISSING)
-
-
-def _choices(hint: Any, value: Any) -> list[tuple[str, Any]] | None:
-    if typing.get_origin(hint) is typing.Literal:
-        return [(str(choice), choice) for choice in typing.get_args(hint)]
-    if isinstance(value, Enum):
-        return [(choice.name, choice) for choice in type(value)]
-    if isinstance(value, list) and value and not _is_sequence(hint):
-        return [(_shown(choice), choice) for choice in value]
-    return None
-
-
-def _is_sequence(hint: Any) -> bool:
-    """Return whether an argument takes a list itself, and not one of its elements."""
-    return (typing.get_origin(hint) or hint) in (list, tuple)
-
-
-def _tensor_control(value: Tensor) -> tuple[ipywidgets.Widget, Callable[[Any], Any]]:
-    """Return a control for a tensor of one number, and what makes such a tensor of its value."""
-    given = value.item()
-    if isinstance(given, bool):
-        control: ipywidgets.Widget = ipywidgets.Checkbox(given, indent=False)
-    elif isinstance(given, int):
-        control = ipywidgets.IntSlider(given, min(2 * given, 0), max(2 * given, 8))
-    else:
-        control = _float_slider(given)
-    shape, dtype, wanted = value.shape, value.dtype, value.requires_grad
-
-    def make(chosen: Any) -> Tensor:
-        return tensor(chosen, dtype=dtype).reshape(shape).detach().requires_grad_(wanted)
-
-    return control, make
-
-
-def _float_slider(value: float) -> ipywidgets.Widget:
-    reach = 4.0
-    while reach < abs(value):
-        reach *= 10.0 if reach < abs(value) / 5 else 2.5
-    step = 0.1 if reach <= 10 else reach / 40
-    # A value between two steps stays what it is until the slider is moved.
-    return ipywidgets.FloatSlider(value, min=-reach, max=reach, step=step)
-
-
-def _fresh(value: Any) -> Any:
-    """Return a tensor like this one, with no gradient and no history; or a list of such."""
-    if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(value.requires_grad)
-    if type(value) in (list, tuple, set):
-        return type(value)(map(_fresh, value))
-    if type(value) is dict:
-        return {key: _fresh(item) for key, item in value.items()}
-    return copy.copy(value) if isinstance(value, bytearray | np.ndarray) else value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return box_value(summary(value._array))
-    if isinstance(value, float):
-        return number(value)
-    return value.name if isinstance(value, Enum) else str(value)

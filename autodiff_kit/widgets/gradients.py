@@ -25,7 +25,7 @@ from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
 from autodiff_kit.view.words import sentence
-from autodiff_kit.widgets.arguments import Arguments, Values, inner_function
+from autodiff_kit.widgets.arguments import Arguments, Values
 from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 from autodiff_kit.widgets.running import (
@@ -38,6 +38,7 @@ from autodiff_kit.widgets.running import (
     the_tensor,
     with_article,
 )
+from autodiff_kit.widgets.value_controls import inner_function
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-from numpy.typing import NDArray
 
 import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
@@ -34,7 +32,7 @@ from autodiff_kit.widgets.running import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["GradientFlow", "GradientHistogram", "gradient_sizes"]
+__all__ = ["GradientFlow", "gradient_sizes"]
 
 TRAINING_SECONDS = 60.0
 NAMED = 12  # lines that get their names; of more, some are named
@@ -434,144 +432,3 @@ def _evenly(count: int, most: int) -> list[int]:
 
 
 # -- one gradient -------------------------------------------------------------------------------
-
-
-class GradientHistogram(Plotted):
-    """What the numbers of one gradient are like: how many are large, small, nothing at all.
-
-    Parameters
-    ----------
-    source : Tensor, Module or mapping
-        A tensor with a ``.grad``; or several by name, to choose from: a model, or
-        ``{"first": w1, "second": w2}``.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these. A gradient that is not there yet is said in the lab.
-
-    Examples
-    --------
-    >>> import autodiff_kit as torch
-    >>> x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    >>> (x * x).sum().backward()
-    >>> GradientHistogram(x)
-    GradientHistogram(3 numbers from 2 to 6, mean 4, standard deviation 1.633.)
-    """
-
-    def __init__(
-        self,
-        source: Tensor | ak.nn.Module | Mapping[str, Tensor],
-        *,
-        bins: int = 30,
-        title: str = "",
-    ) -> None:
-        named: Mapping[str, Any]
-        if is_pytorch(source):
-            raise TypeError(f"this {type(source).__name__} is of PyTorch itself.\n{OTHER_TENSORS}")
-        if isinstance(source, Tensor):
-            named = {"": source}
-        elif isinstance(source, ak.nn.Module):
-            named = dict(source.named_parameters())
-        else:
-            named = source if isinstance(source, Mapping) else {}
-        if not named or not all(isinstance(value, Tensor) for value in named.values()):
-            raise TypeError(
-                f"GradientHistogram shows the gradient of a tensor, and this is a "
-                f"{type(source).__name__} without one.\n"
-                "-> Give a tensor or parameter, a model, or tensors by name."
-            )
-        self._tensors = dict(named)
-        controls = {
-            "tensor": ipywidgets.Dropdown(options=list(self._tensors), description="gradient of"),
-            "bins": ipywidgets.IntSlider(min(max(bins, 2), 80), min=2, max=80, description="bars"),
-            "log": ipywidgets.Checkbox(False, description="powers of ten", indent=False),
-        }
-        if len(self._tensors) == 1:
-            controls["tensor"].layout.display = "none"
-        super().__init__(controls, title=title)
-
-    def draw(self) -> None:
-        """Count and draw; ``refresh()`` does it again after another backward."""
-        numbers = self._numbers()
-        words = self._words(numbers)
-        self.show(self._picture(numbers, words), words)
-
-    def _numbers(self) -> NDArray[np.float64]:
-        name = self.controls["tensor"].value
-        tensor, called = self._tensors[name], name or "the tensor"
-        if not tensor.requires_grad:
-            raise Refused(
-                f"{called} does not ask for a gradient.\n"
-                "-> Make it with requires_grad=True, then call backward() on a result."
-            )
-        if not tensor.is_leaf and not tensor.retains_grad:
-            raise Refused(
-                f"{called} is not a leaf: backward() passes its gradient on without retaining it.\n"
-                "-> Call .retain_grad() on it before backward()."
-            )
-        if tensor.grad is None:
-            raise Refused(
-                f"{called} has no gradient yet: its .grad is None.\n"
-                "-> Call backward() on a result that depends on it, then refresh() here."
-            )
-        return np.array(tensor.grad.detach().numpy(), dtype=float).ravel()
-
-    def _words(self, numbers: NDArray[np.float64]) -> str:
-        known = numbers[np.isfinite(numbers)]
-        name = self.controls["tensor"].value
-        words = f"{name}: " if name else ""
-        finite = "finite " * (known.size < numbers.size)
-        words += f"{known.size or 'no'} {finite}number{'s' * (known.size != 1)}"
-        if known.size > 1:
-            low, high = label(known.min()), label(known.max())
-            words += f" from {low} to {high}" if low != high else f", all of them {low}"
-            words += f", mean {label(known.mean())}, standard deviation {label(known.std())}"
-        elif known.size:
-            words += f": {label(known[0])}"
-        words += "."
-        zeros = int((known == 0).sum())
-        if zeros and known.size > 1:
-            part = label(100 * zeros / known.size)
-            words += f" Exactly 0: {zeros} of them ({part} %)."
-        if finite:
-            words += f" Besides, nan or inf, and not drawn: {numbers.size - known.size}."
-        return words[:1].upper() + words[1:] if not name else words
-
-    def _counts(
-        self, numbers: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        known = numbers[np.isfinite(numbers)]
-        low, high = (known.min(), known.max()) if known.size else (-1.0, 1.0)
-        room = 0.0 if high - low > 1e-12 * max(abs(low), abs(high)) else abs(low) / 10 or 1.0
-        return np.histogram(known, int(self.controls["bins"].value), (low - room, high + room))
-
-    def _picture(self, numbers: NDArray[np.float64], words: str) -> str:
-        counts, edges = self._counts(numbers)
-        highest = max(int(counts.max()), 1)
-        log = self.controls["log"].value
-        top = 10.0 ** math.ceil(math.log10(highest) + 0.05) if log else highest * 1.06
-        up = Scale(0.7 if log else 0.0, top, 270.0, 20.0, log, whole=True)
-        room = 0.03 * (edges[-1] - edges[0])
-        across = Scale(float(edges[0] - room), float(edges[-1] + room), LEFT, RIGHT)
-        plot = Plot(across, up, x_label="value in .grad", y_label="how many")
-        pairs = [(float(a), float(b)) for a, b in pairwise(edges)]
-        heights = [float(count) if count else (0.0 if not log else math.nan) for count in counts]
-        told = [
-            f"{count} from {label(a)} to {label(b)}"
-            for count, (a, b) in zip(counts, pairs, strict=True)
-        ]
-        plot.bars(pairs, heights, told)
-        if across.holds(0.0):
-            plot.curve([0.0, 0.0], [up.low, up.high], "level")
-        name = self.controls["tensor"].value
-        return drawing([plot], WIDTH, 318.0, title=f"Gradient of {name or 'a tensor'}", words=words)
-
-    def paint(self, figure: Figure) -> None:
-        """Draw the bars."""
-        counts, edges = self._counts(self._numbers())
-        axes = figure.subplots()
-        axes.stairs(counts, edges, fill=True)
-        axes.set(xlabel="value in .grad", ylabel="how many")
-        if self.controls["log"].value:
-            axes.set_yscale("log")
