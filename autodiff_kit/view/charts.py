@@ -14,7 +14,7 @@ from html import escape
 from itertools import pairwise
 
 from autodiff_kit.view.looks import scoped
-from autodiff_kit.view.scales import Pair, Scale, text_width
+from autodiff_kit.view.scales import MINUS, Pair, Scale, text_width
 
 __all__ = ["Plot", "drawing", "legend", "spread"]
 
@@ -29,7 +29,8 @@ class Plot:
     x, y : Scale
         ``y.start`` is the lower edge.
     x_label, y_label : str
-        Words at the axes; those of y stand at the left edge of the drawing.
+        Words at the axes; those of y stand at the left edge of the drawing, or above the axis where
+        its numbers reach so far.
     x_ticks : sequence of (float, str), optional
         What stands at the lower axis; round numbers by default.
     under : sequence of str
@@ -176,7 +177,8 @@ class Plot:
             x = _px(self.x(value))
             parts.append(f'<path class="adk-grid-line" d="M{x} {_px(top)}V{_px(bottom)}"/>')
             parts.append(_text(self.x(value), bottom + 17, text, "tick", "middle"))
-        for value, text in self.y.ticks(max(2, int(high / 26))):
+        heights = self.y.ticks(max(2, int(high / 26)))
+        for value, text in heights:
             y = self.y(value)
             parts.append(f'<path class="adk-grid-line" d="M{_px(left)} {_px(y)}H{_px(right)}"/>')
             parts.append(_text(left - 7, y + 4, text, "tick", "end"))
@@ -187,7 +189,9 @@ class Plot:
         x_label, y_label = self._labels
         if x_label:
             parts.append(_text((left + right) / 2, bottom + 35, x_label, "axis", "middle"))
-        if y_label:
+        if y_label and left - 7 - max((_tick_width(t) for _, t in heights), default=0) < 18:
+            parts.append(_text(2.0, top - 8, y_label, "axis", "start"))
+        elif y_label:
             turned = f'transform="rotate(-90 13 {_px((top + bottom) / 2)})"'
             middle = _text(13.0, (top + bottom) / 2, y_label, "axis", "middle")
             parts.append(middle.replace("<text", f"<text {turned}", 1))
@@ -242,6 +246,11 @@ def drawing(
 def _text(x: float, y: float, text: str, look: str, anchor: str) -> str:
     place = f'x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"'
     return f'<text class="adk-{look}" {place}>{escape(text)}</text>'
+
+
+def _tick_width(text: str) -> float:
+    """Return the width of a number at an axis in pixels, as digits of common fonts have it."""
+    return sum({".": 4.0, MINUS: 10.5}.get(c, 5.0 if c in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹" else 8.0) for c in text)
 
 
 def _bent(ring: Sequence[Pair]) -> list[Pair]:

@@ -273,3 +273,16 @@ def test_between_integers_there_is_no_tick(high: float, words: str) -> None:
     scale = Scale(0.0, high, 0.0, 100.0, whole=True)
 
     assert [text for _, text in scale.ticks(10)] == words.split()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_turned"), [(0.0, 1.0, True), (-0.5, 0.5, True), (-3e28, 0.0, False)]
+)
+def test_wide_numbers_at_an_axis_do_not_lie_on_its_words(
+    low: float, high: float, is_turned: bool
+) -> None:
+    plot = Plot(Scale(0.0, 1.0, 56.0, 250.0), Scale(low, high, 220.0, 120.0), y_label="value")
+
+    assert ("rotate(-90" in plot.svg()) is is_turned
+    (row,) = re.findall(r'y="([\d.]+)"[^>]*>value<', plot.svg())
+    assert is_turned or float(row) < 120 - 5  # above the plot
