@@ -9,10 +9,10 @@ importing one of them is answered, too. Read next: ``../errors.py``.
 from __future__ import annotations
 
 import dis
+import os
 import sys
 from collections.abc import Collection
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 __all__ = [
@@ -71,6 +71,7 @@ def _names() -> dict[str, frozenset[str]]:
     Below ``out=`` stand the functions that take this keyword.
     """
     import tomllib
+    from importlib.resources import files
 
     text = files(__name__).joinpath("names.toml").read_text(encoding="utf-8")
     return {place: frozenset(names.split()) for place, names in tomllib.loads(text).items()}
@@ -161,7 +162,7 @@ def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
 
 def modules_below(module: str) -> str:
     """Return the folder of the modules below one of the kit's that only PyTorch has."""
-    return str(files(__name__).joinpath("modules", *module.split(".")[1:]))
+    return os.path.join(os.path.dirname(__file__), "modules", *module.split(".")[1:])
 
 
 def refuse_import(module: str) -> None:
