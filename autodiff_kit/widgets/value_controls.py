@@ -35,6 +35,7 @@ __all__ = [
     "tensor_control",
 ]
 
+Hints = Mapping[str, Any]  # annotations, by argument
 MISSING = inspect.Parameter.empty  # nothing is known of a value, or of its type
 
 
@@ -47,7 +48,7 @@ def inner_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return cast(Callable[..., Any], written)
 
 
-def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+def hints_of(function: Callable[..., Any]) -> Hints:
     """Return the annotations of a function, evaluated as far as that works."""
     try:
         return typing.get_type_hints(inner_function(function))
