@@ -143,6 +143,7 @@ __all__ = [
     "short",
     "uint8",
     "use_deterministic_algorithms",
+    "vmap",
 ]
 
 # Loaded when first used: a program that only computes pays for nothing else.
@@ -151,6 +152,7 @@ _LAZY_MODULES = (
         "accelerator",
         "backends",
         "cuda",
+        "func",
         "lessons",
         "linalg",
         "nn",
@@ -176,6 +178,7 @@ _LAZY_NAMES = {
     **dict.fromkeys(("get_rng_state", "initial_seed", "seed", "set_rng_state"), "random"),
     "load": "serialization",
     "record": "record",
+    "vmap": "func",
     "save": "serialization",
     "set_printoptions": "printing",
 }

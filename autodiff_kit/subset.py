@@ -20,7 +20,7 @@ __all__ = ["ABSENT", "groups", "table"]
 # The best known of what only PyTorch has.
 ABSENT = """
     torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.amp
-    torch.fft torch.func torch.vmap torch.compile torch.jit torch.export torch.fx
+    torch.fft torch.compile torch.jit torch.export torch.fx
     torch.distributed torch.multiprocessing torch.hub torch.autograd.forward_ad
     torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d torch.nn.EmbeddingBag
     torch.nn.Bilinear torch.nn.CTCLoss torch.nn.MaxUnpool2d torch.nn.PixelShuffle
@@ -44,6 +44,7 @@ def groups() -> dict[str, list[str]]:
         "torch.autograd.function": function.__all__,
         "torch.autograd.functional": functional.__all__,
         "torch.autograd.graph": graph.__all__,
+        "torch.func": import_module("autodiff_kit.func").__all__,
         "torch.nn": nn.__all__,
         "torch.nn.functional": nn.functional.__all__,
         "torch.nn.init": nn.init.__all__,

@@ -1,0 +1,358 @@
+"""``torch.func``: functions that turn a function into its gradient, its Jacobian, or its batch.
+
+After reading this file you know that ``grad(f)`` is ``autograd.grad`` of what ``f`` returns, with
+respect to fresh tensors. Arguments and results may be lists, tuples and dicts of tensors. ``vmap``
+is a loop here: it gives PyTorch's numbers, not its speed. Read next: ``autograd/functional.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+from autodiff_kit.autograd import grad as gradients
+from autodiff_kit.autograd.grad_mode import enable_grad, is_grad_enabled
+from autodiff_kit.core.node import AccumulateGrad
+from autodiff_kit.creation import zeros_like
+from autodiff_kit.errors import error
+from autodiff_kit.functions.basic import stack
+from autodiff_kit.outside import absent
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp"]
+__all__ += ["linearize", "stack_module_state", "vjp", "vmap"]
+
+Function = Callable[..., Any]
+Tree = Any  # a tensor, or a list, tuple or dict of trees
+
+
+# -- trees -----------------------------------------------------------------------------------------
+
+
+def _leaves(tree: Tree) -> Iterator[Any]:
+    if isinstance(tree, dict):
+        tree = [*tree.values()]
+    if isinstance(tree, list | tuple):
+        for part in tree:
+            yield from _leaves(part)
+    else:
+        yield tree
+
+
+def _like(tree: Tree, leaves: Iterator[Any]) -> Tree:
+    """Return a tree of the same form with other leaves."""
+    if isinstance(tree, dict):
+        return type(tree)((key, _like(part, leaves)) for key, part in tree.items())
+    if isinstance(tree, list | tuple):
+        parts = [_like(part, leaves) for part in tree]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
+    return next(leaves)
+
+
+def _map(change: Function, tree: Tree) -> Tree:
+    return _like(tree, map(change, _leaves(tree)))
+
+
+# -- one call that is differentiated ---------------------------------------------------------------
+
+
+class _Call:
+    """A call of a function on fresh tensors, with respect to which it can be differentiated."""
+
+    def __init__(self, func: Function, args: Any, kwargs: Any, argnums: Any, has_aux: bool) -> None:
+        numbers = [argnums] if isinstance(argnums, int) else [*argnums]
+        numbers = [n + len(args) if n < 0 else n for n in numbers]
+        if any(not 0 <= n < len(args) for n in numbers):
+            raise error("func.argnums", argnums=argnums, count=len(args))
+        self._is_recorded = is_grad_enabled()
+        self._own: set[Any] = set()
+        with enable_grad():
+            args = [_map(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
+            result = func(*args, **kwargs)
+        self.aux = None
+        if has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise error("func.aux", kind=type(result).__name__)
+            result, aux = result
+            self.aux = _map(self.finished, aux)
+        self.inputs = args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in numbers)
+        self.xs = [*_leaves(self.inputs)]
+        self.out, self.outs = result, [*_leaves(result)]
+
+    def _fresh(self, x: Any) -> Any:
+        """Return a new tensor: what the function has captured of the same name is a constant."""
+        if not isinstance(x, Tensor):
+            return x
+        x = x.view(x.shape) if x.requires_grad else x.detach().requires_grad_()
+        if x.is_leaf:
+            self._own.add(x)
+        return x
+
+    def grad(self, outs: Any, cotangents: Any = None, inputs: Any = None) -> list[Tensor]:
+        """Return the gradients of outputs by all inputs; zeros where nothing depends on them."""
+        xs = self.xs if inputs is None else inputs
+        pairs = zip(outs, cotangents or [None] * len(outs), strict=True)
+        used = [(out, g) for out, g in pairs if out is not None and out.requires_grad]
+        if not used:
+            return [zeros_like(x) for x in xs]
+        with enable_grad():
+            found = gradients(
+                [out for out, _ in used], xs, [g for _, g in used], create_graph=True,
+                allow_unused=True,
+            )  # fmt: skip
+            return [zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True)]
+
+    def finished(self, result: Any) -> Any:
+        """Detach a result that depends on nothing but the tensors made for this call."""
+        if not isinstance(result, Tensor) or not result.requires_grad:
+            return result
+        if self._is_recorded and self._depends_on_others(result):
+            return result
+        return result.detach()
+
+    def _depends_on_others(self, result: Tensor) -> bool:
+        if result.is_leaf:
+            return result not in self._own
+        seen, todo = set(), [result.grad_fn]
+        while todo:
+            node: Any = todo.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            if isinstance(node, AccumulateGrad):
+                if node.variable not in self._own:
+                    return True
+                continue
+            todo += [before for before, _ in node.next_functions]
+        return False
+
+
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """Return a function that computes (gradient, value), or (gradient, (value, aux)).
+
+    ``argnums`` says by which argument, or tuple of them, it differentiates.
+    """
+
+    @wraps(func)
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(func, args, kwargs, argnums, has_aux)
+        out = call.out
+        if not isinstance(out, Tensor):
+            raise error("func.tensor", kind=type(out))
+        if out.ndim:
+            raise error("func.scalar", count=out.ndim)
+        found = map(call.finished, call.grad([out]))
+        value = call.finished(out)
+        return _like(call.inputs, found), (value, call.aux) if has_aux else value
+
+    return derived
+
+
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """Return a function that computes the gradient of ``func``, whose result is one number.
+
+    Examples
+    --------
+    >>> import autodiff_kit as torch
+    >>> from autodiff_kit.func import grad
+    >>> grad(grad(lambda x: x**3))(torch.tensor(2.0))
+    tensor(12.)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return derived
+
+
+def vjp(func: Function, *primals: Tree, has_aux: bool = False) -> Any:
+    """Return the output of ``func``, and a function from cotangents to gradients of the inputs."""
+    call = _Call(func, primals, {}, tuple(range(len(primals))), has_aux)
+
+    def vjp_fn(*cotangents: Tree) -> Any:
+        found = call.grad(call.outs, [*_leaves(cotangents)])
+        return _like(call.inputs, map(call.finished, found))
+
+    out = _map(call.finished, call.out)
+    return (out, vjp_fn, call.aux) if has_aux else (out, vjp_fn)
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+    """Return the output of ``func``, and its derivative along ``tangents``.
+
+    Two backward passes take the place of a forward one: see ``autograd.functional.jvp``.
+    """
+    call = _Call(func, tuple(primals), {}, tuple(range(len(primals))), has_aux)
+    us = [zeros_like(out, requires_grad=True) for out in call.outs]
+    call._own.update(us)
+    found = call.grad(call.outs, us)
+    along = call.grad(found, [*_leaves(tangents)], us)
+    results = _map(call.finished, call.out), _like(call.out, map(call.finished, along))
+    return (*results, call.aux) if has_aux else results
+
+
+def linearize(func: Function, *primals: Tree) -> tuple[Any, Function]:
+    """Return the output of ``func``, and the function from tangents to derivatives along them."""
+    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+
+
+def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Function:
+    """Return a function that computes the Jacobian: of shape (*output.shape, *input.shape)."""
+
+    @wraps(func)
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(func, args, kwargs, argnums, has_aux)
+
+        def block(out: Tensor) -> Any:
+            with enable_grad():
+                rows = [call.grad([element]) for element in out.reshape(-1)]
+                blocks = [
+                    stack([row[i] for row in rows]).reshape((*out.shape, *x.shape))
+                    for i, x in enumerate(call.xs)
+                ]
+            return _like(call.inputs, map(call.finished, blocks))
+
+        result = _like(call.out, map(block, call.outs))
+        return (result, call.aux) if has_aux else result
+
+    return derived
+
+
+def jacfwd(
+    func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Function:
+    """Return a function that computes the Jacobian, here by backward passes as ``jacrev`` does."""
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func: Function, argnums: Any = 0) -> Function:
+    """Return a function that computes all second derivatives."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+# -- batches ---------------------------------------------------------------------------------------
+
+
+def vmap(
+    func: Function,
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Function:
+    """Return a function that calls ``func`` for each element of a batch, and stacks the results.
+
+    ``in_dims`` says along which dimension the arguments are batches, None for those that are not;
+    ``out_dims``, along which dimension results are stacked. ValueError if sizes differ.
+    """
+
+    @wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        dims = in_dims if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
+        if len(dims) != len(args):
+            name = getattr(func, "__name__", repr(func))
+            raise error("func.in_dims", name=name, dims=in_dims, count=len(args), given=len(dims))
+        along = [_along(arg, dim) for arg, dim in zip(args, dims, strict=True)]
+        leaves = [pair for tree in along for pair in tree]
+        leaves += [(x, 0) for x in _leaves(kwargs) if isinstance(x, Tensor)]
+        sizes = {x.shape[dim] for x, dim in leaves if dim is not None}
+        if not sizes:
+            raise error("func.no_batch")
+        if len(sizes) > 1:
+            raise error("func.batch_sizes", sizes=sorted(sizes))
+        results = []
+        for i in range(sizes.pop()):
+            parts = [
+                _like(arg, iter([x if d is None else x.select(d, i) for x, d in pairs]))
+                for arg, pairs in zip(args, along, strict=True)
+            ]
+            named = _map(lambda x, i=i: x[i] if isinstance(x, Tensor) else x, kwargs)
+            results.append(func(*parts, **named))
+        columns = zip(*map(_leaves, results), strict=True)
+        places = out_dims if isinstance(out_dims, tuple) else None
+        stacked = [
+            stack([*column], out_dims if places is None else places[j])
+            for j, column in enumerate(columns)
+        ]
+        return _like(results[0], iter(stacked))
+
+    return mapped
+
+
+def _along(arg: Tree, dim: Any) -> list[tuple[Any, Any]]:
+    """Return each leaf of an argument with the dimension along which it is a batch."""
+    leaves = [*_leaves(arg)]
+    dims = [dim] * len(leaves) if dim is None or isinstance(dim, int) else [*_leaves(dim)]
+    return [(x, d if isinstance(x, Tensor) else None) for x, d in zip(leaves, dims, strict=True)]
+
+
+# -- modules ---------------------------------------------------------------------------------------
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other tensors in place of its parameters and buffers.
+
+    They are given by path, in one dict or several; what is left out stays as it is. RuntimeError
+    under ``strict`` if paths differ.
+    """
+    dicts = parameter_and_buffer_dicts
+    values = dicts if isinstance(dicts, dict) else {k: v for d in dicts for k, v in d.items()}
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    tied: dict[Any, list[tuple[dict[str, Any], str]]] = {}
+    places: dict[str, list[tuple[dict[str, Any], str]]] = {}
+    for prefix, part in module.named_modules():
+        for owned in (part._parameters, part._buffers):
+            for name, value in owned.items():
+                place = tied.setdefault(value, []) if tie_weights and value is not None else []
+                place.append((owned, name))
+                places[f"{prefix}.{name}" if prefix else name] = place
+    if strict and values.keys() != places.keys():
+        names = {"Unexpected": values.keys() - places, "Missing": places.keys() - values}
+        wrong = [f"{what} key(s): {', '.join(map(repr, n))}." for what, n in names.items() if n]
+        raise error("func.unexpected", kind=type(module).__name__, wrong="\n\t".join(wrong))
+    before: list[tuple[Any, str, Any]] = []
+    try:
+        for path, value in values.items():
+            for owned, name in places.get(path, ()):
+                before.append((owned, name, owned[name]))
+                owned[name] = value
+        return module(*args, **(kwargs or {}))
+    finally:
+        for owned, name, value in reversed(before):
+            owned[name] = value
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters and the buffers of models of one form, stacked, by path."""
+    models = [*models]
+    if not models:
+        raise error("func.no_models")
+
+    def stacked(states: list[dict[str, Tensor]], is_trained: bool) -> dict[str, Tensor]:
+        return {
+            name: stack([s[name].detach() for s in states]).requires_grad_(
+                is_trained and states[0][name].requires_grad
+            )
+            for name in states[0]
+        }
+
+    parameters = [dict(model.named_parameters()) for model in models]
+    buffers = [dict(model.named_buffers()) for model in models]
+    return stacked(parameters, True), stacked(buffers, False)
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)
