@@ -67,12 +67,12 @@ def show(student: str, results: Path) -> None:
                 if mark.status != "right" and mark.text not in said:
                     said.add(mark.text)
                     plain("".join(f"      {text}\n" for text in mark.text.splitlines()), end="")
-        for row in store.overrides(student):
-            when = time.strftime("%Y-%m-%d", time.localtime(row["at"]))
-            points = "withdrawn" if row["withdrawn"] else f"{row['points']:g}"
+        for word in store.overrides(student):
+            when = time.strftime("%Y-%m-%d", time.localtime(word.at))
+            points = "withdrawn" if word.withdrawn else f"{word.points:g}"
             plain(
-                f"override: {row['exercise']} {row['step']} = {points}, by "
-                f"{row['author']} on {when}: {row['reason']}"
+                f"override: {word.exercise} {word.step} = {points}, by "
+                f"{word.author} on {when}: {word.reason}"
             )
         for grade in store.grades():
             if grade.student == student and (grade.attempts > 1 or store.overrides(student)):
@@ -129,9 +129,9 @@ def override(
                 f"The step {step} of {asked.id} has {most:g} points, and {points:g} are more.\n"
                 "-> If you mean it: --bonus"
             )
-        rows = [row for row in store.overrides(student) if row["exercise"] == asked.name]
-        before = [row for row in rows if row["step"] == step]
-        if withdraw and (not before or before[-1]["withdrawn"]):
+        here = (word for word in store.overrides(student) if word.exercise == asked.name)
+        before = [word for word in here if word.step == step]
+        if withdraw and (not before or before[-1].withdrawn):
             raise click.ClickException(
                 f"{student} has no override for the step {step} of {asked.id} to withdraw."
             )

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -46,6 +46,23 @@ TRIES = 3  # for a submission that the machine failed
 JUDGING = 20.0  # seconds for comparing and explaining the answers of one try
 MEMORY = 2 * 2**30  # bytes beyond what the judge has at its start
 MAX_ROW = 2**22  # bytes
+
+
+class _Heard(TypedDict, total=False):
+    """What a judge says: a stage it has come to, a finished row, or why there is none."""
+
+    stage: str
+    seconds: float
+    row: dict[str, Any]  # the fields of an Attempt
+    problem: str
+
+
+class _Setting(TypedDict):
+    """What a judge is told at its start."""
+
+    folder: str
+    walls: dict[str, Any] | None  # the fields of `Walls`
+    files: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +201,7 @@ class Judge:
         # Without walls a submission could change what a judge after the next would read.
         self.files = "" if walls else files_hash(folder)
         self.process: subprocess.Popen[bytes] | None = None
-        self.messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self.messages: queue.SimpleQueue[_Heard | None] = queue.SimpleQueue()
         self.is_closed = False
 
     def grade(self, job: Job) -> Attempt:
@@ -249,7 +266,11 @@ class Judge:
         reader.start()
         assert self.process.stdin is not None
         walls = None if self.walls is None else dataclasses.asdict(self.walls)
-        setting = {"folder": str(self.folder.resolve()), "walls": walls, "files": self.files}
+        setting: _Setting = {
+            "folder": str(self.folder.resolve()),
+            "walls": walls,
+            "files": self.files,
+        }
         self.process.stdin.write(wire.frame(wire.encode(setting)))
 
     def _end(self) -> None:
@@ -267,9 +288,7 @@ class _Lost(Exception):
     """The process ended, or does not answer."""
 
 
-def _listen(
-    process: subprocess.Popen[bytes], messages: queue.SimpleQueue[dict[str, Any] | None]
-) -> None:
+def _listen(process: subprocess.Popen[bytes], messages: queue.SimpleQueue[_Heard | None]) -> None:
     stdout = process.stdout
     assert stdout is not None
     with contextlib.suppress(OSError, ValueError, EOFError), stdout:
@@ -301,7 +320,7 @@ def serve() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(2, 1)  # what a check prints cannot be taken for a row
-    setting = wire.decode(*wire.unframe(source.read))
+    setting: _Setting = wire.decode(*wire.unframe(source.read))
     walls = None if setting["walls"] is None else Walls(**setting["walls"])
     requests: queue.SimpleQueue[Job] = queue.SimpleQueue()
 

@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Attempt", "Grade", "Mark", "file_hash", "folder_hash", "key_of"]
+__all__ = ["Attempt", "Grade", "Mark", "Override", "file_hash", "folder_hash", "key_of"]
 
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
@@ -82,6 +82,21 @@ class Grade:
     def max(self) -> float:
         """Points there were to earn."""
         return sum(mark.max for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class Override:
+    """A teacher's word on a step: other points, or that earlier words are withdrawn."""
+
+    student: str
+    exercise: str
+    step: str
+    points: float
+    author: str
+    reason: str
+    at: float
+    """Seconds since 1970."""
+    withdrawn: bool
 
 
 def key_of(*parts: object) -> str:

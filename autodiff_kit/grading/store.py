@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autodiff_kit.grading.results import Attempt, Grade, Mark, file_hash
+from autodiff_kit.grading.results import Attempt, Grade, Mark, Override, file_hash
 
 __all__ = ["Store", "StoreError"]
 
@@ -312,11 +312,12 @@ class Store:
         with self._explained():
             self.base.execute(f"insert into overrides ({_OVERRIDE}) values ({places})", row)
 
-    def overrides(self, student: str) -> list[dict[str, Any]]:
+    def overrides(self, student: str) -> list[Override]:
         """Return all overrides for a student, the oldest first."""
-        sql = "select * from overrides where student = ? order by number"
+        sql = f"select {_OVERRIDE} from overrides where student = ? order by number"
         with self._explained():
-            return [dict(row) for row in self.base.execute(sql, (student,))]
+            rows = (dict(row) for row in self.base.execute(sql, (student,)))
+            return [Override(**{**row, "withdrawn": bool(row["withdrawn"])}) for row in rows]
 
     def attempts(self, student: str | None = None) -> Iterator[Attempt]:
         """Yield all attempts, or those of one student, in the order in which they were added."""

@@ -421,7 +421,7 @@ def test_an_override_counts_and_the_graded_row_stays(course: Course, store: Stor
 
     assert (bob.points, [m.status for m in bob.marks]) == (2, ["wrong", "override"])
     assert [a.points for a in store.attempts("bob")] == [0]
-    assert [(o["points"], o["reason"]) for o in store.overrides("bob")] == [
+    assert [(o.points, o.reason) for o in store.overrides("bob")] == [
         (1.5, "a good idea"),
         (2, "a very good idea"),
     ]
