@@ -12,7 +12,7 @@ from typing import Any
 
 from autodiff_kit.core.hooks import RemovableHandle, hooks_of, retains
 from autodiff_kit.errors import error
-from autodiff_kit.views import latest_node, seems_leaf
+from autodiff_kit.views import latest_node, node_of, seems_leaf
 
 __all__ = ["Hookable"]
 
@@ -39,7 +39,7 @@ class Hookable:
         if not self.requires_grad:
             raise error("autograd.hook_without_grad")
         return RemovableHandle(
-            hooks_of(self._node).on_gradient.setdefault(self.output_nr, {}), hook
+            hooks_of(node_of(self)).on_gradient.setdefault(self.output_nr, {}), hook
         )
 
     def register_post_accumulate_grad_hook(

@@ -35,6 +35,7 @@ from autodiff_kit.views import (
     node_of,
     positions,
     refusal_of_view,
+    seems_leaf,
     seen_through,
 )
 
@@ -45,8 +46,6 @@ __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
 _READS_FIRST = ("addmm_", "fill_")
 # What must not even be given just the elements that are written.
 _STRICT = ("index_add_", "scatter_")
-# What may be recorded of integers.
-_FILLING = ("masked_fill_", "index_fill_")
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
@@ -80,7 +79,7 @@ def change(
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
     operand = as_it_was(tensor) if recorded else tensor
-    if how in _FILLING and tensor._array.dtype.kind != "f":
+    if tensor._array.dtype.kind != "f":
         function = of_whole(function)
     try:
         result = function(operand, *args, **kwargs)
@@ -197,6 +196,9 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         writable(tensor)[...] = result._array
     if node.out is not None:
         node.out = tensor._array  # it lives there now, and later changes will change it
+    change = node.edge0 if isinstance(node, Converted) else None
+    if change is not None and change.out is not None:
+        change.out = tensor._array
     go_on(base, moved._node)
     if is_written:
         forget_views(base)
@@ -330,7 +332,7 @@ def refuse(tensor: TensorBase, how: str, recorded: bool) -> None:
             raise refusal_of_view(tensor, node, "is being")
         if base.is_leaf and tensor.requires_grad:
             raise error("inplace.view_of_leaf", how=how)
-    if tensor.requires_grad and tensor.is_leaf:
+    if tensor.requires_grad and seems_leaf(tensor):
         raise error("inplace.leaf", how=how)
 
 

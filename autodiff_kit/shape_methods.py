@@ -107,7 +107,6 @@ class ShapeMethods:
             first = next((n for n in shape if n < 0), None)
             if first is not None:
                 raise error("shapes.negative_size", size=first, shape=shape)
-            counts = tuple(max(n, 0) for n in counts)  # of a dimension without elements
         return ops.repeat(self, repeats=counts)
 
     def flip(self: Own, *given: Any, dims: Any = None) -> Own:

@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.core.base import INFERENCE, TensorBase, wrap
+from autodiff_kit.core.hooks import hooks_of
 from autodiff_kit.core.memory import Own, share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad
@@ -27,7 +28,7 @@ from autodiff_kit.core.view_nodes import DETACHED
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.overlap import steps
-from autodiff_kit.views import follow_base, has_version, is_stale, marked, node_of
+from autodiff_kit.views import follow_base, has_version, is_stale, latest_node, marked
 
 __all__ = ["Storage", "rebuild"]
 
@@ -180,8 +181,11 @@ class Storage:
         old, self._array = share(self), on_own_counter(writable(value))
         note_replaced(old, self._array)
         node = None if is_stale(self) else self._node
-        if isinstance(node, AccumulateGrad) and getrefcount(node) < 4:
-            node.shape = self._array.shape  # a graph that has the node goes on with that of before
+        if isinstance(node, AccumulateGrad) and node.shape != self._array.shape:
+            if getrefcount(node) < 4:
+                node.shape = self._array.shape
+            else:  # a graph that has the node goes on with the size of before
+                hooks_of(node)  # so that the engine does not just keep what arrives
         if value._changes is INFERENCE is not self._changes and self._base is None:
             self._changes, self._kind = INFERENCE, DETACHED  # it goes on counting
             if self._node is not None:
@@ -230,7 +234,7 @@ class Storage:
     @property
     def output_nr(self: Any) -> int:
         """Which output of its node this is."""
-        node = node_of(self)
+        node = latest_node(self)
         return 0 if node is None else node.output_nr
 
     @property

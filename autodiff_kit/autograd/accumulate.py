@@ -23,12 +23,13 @@ from autodiff_kit.core.hooks import (
 from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
-from autodiff_kit.core.node_hooks import as_seen, running
+from autodiff_kit.core.node_hooks import as_seen, running, show_as
 from autodiff_kit.core.op import Value
 from autodiff_kit.core.outputs import cotangent_of
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
+from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.views import set_grad
 
 __all__ = ["Task", "add_to_grad"]
@@ -102,6 +103,14 @@ class Task:
                 raise error("graph.leaf_of_grad")
         return len(visited)
 
+    @staticmethod
+    def copied(contribution: Value) -> Value:
+        """Return a copy that hooks see as the tensor that was given, if it is of that."""
+        copy = contribution.copy()
+        if running.given:
+            show_as(copy, as_seen(contribution))
+        return copy
+
     def run_hooks(self, node: Node, g: Value, is_needed: bool) -> Value:
         """Let the learner's hooks see, and perhaps replace, a node's complete cotangent.
 
@@ -171,16 +180,40 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
         ``g`` is a Tensor with a history that ``.grad`` must keep; then the sum is a new tensor.
     """
     old = tensor._grad
+    like = (tensor if old is None else old)._array
+    if g.shape != like.shape:
+        g = _fitted(g, like, old is None and not create_graph)
     if create_graph:
         # The leaf's node does not know it: it leads back there, and they would hold each other.
         tensor._grad = wrap(np.empty_like(g._array)[()]).copy_(g) if old is None else old + g
     elif old is None:
         set_grad(tensor, gradient_of(g))
+    elif local.mode.inference and running.sums_anew:
+        tensor._grad = gradient_of(old._array + g)
     else:
         refuse_change(old, "add_")
         memory = share(old)
         memory += g
         note(old, next_number())
+
+
+def _fitted(g: Value, like: Value, kept: bool) -> Value:
+    """Return what arrives at a leaf that ``x.data = ...`` has given another size, expanded.
+
+    If it is to be ``kept`` as the gradient, PyTorch only looks at how the elements lie.
+    """
+    shape = like.shape
+    if kept and g.ndim == like.ndim:
+        steps = zip(g.shape, g.strides, like.strides, strict=True)
+        if all(n == 1 or own == step for n, own, step in steps):
+            return g
+    try:
+        together = np.broadcast_shapes(g.shape, shape)
+    except ValueError:
+        raise RuntimeError(broadcast_message("add", (shape, g.shape))) from None
+    if together != shape:
+        raise error("inplace.shape", old=list(shape), new=list(together))
+    return np.broadcast_to(g, shape).copy() if isinstance(g, ARRAYS) else g.expand(shape)
 
 
 def _retain(tensor: TensorBase, g: Value) -> None:

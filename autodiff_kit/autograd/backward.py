@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.engine import run_backward
-from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
-from autodiff_kit.core.node_hooks import running
-from autodiff_kit.core.versions import memory_of
-from autodiff_kit.core.view_nodes import Nowhere, note_view
+from autodiff_kit.core.node_hooks import looked_into, running
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.ops import sum_to
 from autodiff_kit.views import node_of
@@ -73,7 +71,8 @@ def backward(
     targets = None if inputs is None else _as_tuple(inputs)
     if targets == ():
         raise error("autograd.backward_inputs")
-    create_graph = create_graph and not local.mode.inference  # where nothing is recorded
+    if local.mode.inference:  # where nothing is recorded
+        running.sums_anew, create_graph = create_graph, False
     seeds = _gradients(outputs, grad_tensors)
     roots = _roots(outputs, seeds, create_graph)
     ends = None
@@ -132,6 +131,9 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
     recorded = create_graph and not local.mode.inference  # where nothing is recorded
+    for seed in seeds:
+        if seed is not None and seed.requires_grad:
+            share(seed)  # a gradient may be a view of it
     roots = _roots(sources, seeds, recorded)
     ends = _nodes(targets)
     found = _run(
@@ -151,7 +153,7 @@ def grad(
         if g is not None:
             if not isinstance(g, TensorBase):
                 if id(g) not in made:
-                    made[id(g)] = _as_gradient(g, seeds)
+                    made[id(g)] = looked_into(g, [seed for seed in seeds if seed is not None])
                 g = made[id(g)]
         elif materialize_grads:
             g = gradient_of(np.zeros(tensor.shape, tensor._array.dtype)[()])
@@ -172,22 +174,6 @@ def _run(seeds: list[TensorBase | None], roots: list[Any], **options: Any) -> di
         return run_backward(roots, **options)
     finally:
         running.given = before
-
-
-def _as_gradient(array: Any, given: list[TensorBase | None]) -> Any:
-    """Return an array as a tensor; one that looks into another's memory is a view, as in PyTorch.
-
-    So no in-place change reaches, for example, what the rule of a sum has repeated without copying.
-    The other may be one that was ``given`` to flow in.
-    """
-    gradient = gradient_of(array)
-    base = getattr(array, "base", None)
-    if isinstance(base, np.ndarray) and base.dtype == array.dtype:  # else bits, see ops.masked
-        memory = memory_of(array)
-        owners = (g for g in given if g is not None and memory_of(share(g)) is memory)
-        with no_grad():
-            note_view(gradient, next(owners, wrap(base)))
-    return gradient
 
 
 def _as_tuple(tensors: Tensors) -> tuple[Any, ...]:
@@ -231,7 +217,10 @@ def _roots(
             roots.append((node, wrap(seed) if create_graph else seed))
             continue
         if g._array.dtype != array.dtype:
-            g = g.to(output.dtype)
+            gradients[i] = g = g.to(output.dtype)
+        if node.shape is not None and not _sums_to(g.shape, node.shape):
+            got, shape = list(g.shape), list(node.shape)
+            raise error("autograd.gradient_misfit", index=i, got=got, shape=shape)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
         seed = g if create_graph else own
@@ -239,6 +228,14 @@ def _roots(
             seed = sum_to(seed, shape=node.shape)
         roots.append((node, seed))
     return roots
+
+
+def _sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Return whether a tensor of this shape can be what one of the wanted shape was expanded to."""
+    if shape == wanted:
+        return True
+    pairs = zip(wanted[::-1], shape[::-1], strict=False)  # not equal after x.data = ...
+    return len(wanted) <= len(shape) and all(n in (1, m) for n, m in pairs)
 
 
 def _nodes(tensors: tuple[TensorBase, ...]) -> list[Node]:

@@ -146,7 +146,7 @@ def run(
                 or not contribution.flags.writeable
             )
         ):
-            contribution = contribution.copy()
+            contribution = task.copied(contribution) if counted else contribution.copy()
         arrive(edge, contribution)
         if observer is not None and returned is not None:
             observer.contributed(node, index, edge, returned, contribution, waiting[edge])

@@ -25,12 +25,12 @@ from autodiff_kit.core.memory import refuse_to_save, share
 from autodiff_kit.core.messages import released_message, saved_changed
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node, WideNode
-from autodiff_kit.core.node_hooks import as_tensors
+from autodiff_kit.core.node_hooks import as_tensors, show_as
 from autodiff_kit.core.observer import installed
 from autodiff_kit.core.op import RELEASED, Op, Rule, Value
 from autodiff_kit.core.outputs import OutputNode
 from autodiff_kit.core.versions import changes_of, note_change
-from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
+from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, Nowhere, note_view
 from autodiff_kit.dtypes import from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import rebase
@@ -476,7 +476,7 @@ def _call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> 
 
 def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) -> Any:
     edge = node.more[index]
-    if x is None or edge is None:
+    if x is None or edge is None or isinstance(edge, Nowhere):
         return None
     if edge.shape is not None and x.shape != edge.shape:
         shape = tuple(edge.shape)
@@ -493,8 +493,11 @@ def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) 
         x = x.to(from_numpy_dtype(dtype))
     if local.mode.grad_enabled:
         return x
-    # The learner may hold this array, and a leaf would keep it as its gradient.
-    return x._array.copy() if isinstance(edge, AccumulateGrad) else x._array
+    if not isinstance(edge, AccumulateGrad):
+        return x._array
+    copy = x._array.copy()  # the learner may hold it, and a leaf would keep it as its gradient
+    show_as(copy, x)
+    return copy
 
 
 def __getattr__(name: str) -> Any:

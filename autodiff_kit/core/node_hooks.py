@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.hooks import (
     Hooks,
@@ -21,17 +23,21 @@ from autodiff_kit.core.hooks import (
     separate,
     together,
 )
-from autodiff_kit.core.memory import gradient_of
+from autodiff_kit.core.memory import gradient_of, share
+from autodiff_kit.core.mode import local
 from autodiff_kit.core.op import OPS, Op, Value
+from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 
 __all__ = ["NodeHooks", "as_tensors", "contributions", "hooked"]
-__all__ += ["OpOfOneNode", "Visit", "as_seen", "current_task", "inputs_shown", "running"]
+__all__ += ["OpOfOneNode", "Visit", "as_seen", "current_task", "inputs_shown", "looked_into"]
+__all__ += ["running", "show_as"]
 
 
 class _Local(threading.local):
     task: Callable[[], Any] = staticmethod(lambda: None)
     given: Sequence[tuple[Value, Any]] = ()  # what flows in, with the tensors that it is of
+    sums_anew = False  # as under create_graph: a gradient is not added in place
 
 
 running = _Local()
@@ -49,7 +55,32 @@ def as_seen(g: Value) -> Any:
     for array, tensor in running.given:
         if array is g:
             return tensor
-    return gradient_of(g)
+    return looked_into(g, [tensor for _, tensor in running.given])
+
+
+def show_as(array: Value, tensor: Any) -> None:
+    """Let hooks see an array, a copy of what was given to flow in, as that."""
+    if running.given and tensor.requires_grad:
+        running.given = [*running.given, (array, tensor)]
+
+
+def looked_into(g: Value, given: Sequence[Any]) -> Any:
+    """Return an array as a Tensor; one that looks into another's memory is a view, as in PyTorch.
+
+    So nobody changes in place, for example, what the rule of a sum has repeated without copying.
+    The other may be one that was ``given`` to flow in.
+    """
+    from autodiff_kit.core.view_nodes import note_view
+
+    gradient = gradient_of(g)
+    base = getattr(g, "base", None)
+    if isinstance(base, np.ndarray) and base.dtype == g.dtype:  # else bits, see ops.masked
+        memory = memory_of(g)
+        owners = (tensor for tensor in given if memory_of(share(tensor)) is memory)
+        enabled, local.mode.grad_enabled = local.mode.grad_enabled, False
+        note_view(gradient, next(owners, gradient_of(base)))
+        local.mode.grad_enabled = enabled
+    return gradient
 
 
 class NodeHooks:
@@ -197,7 +228,8 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
     sent: list[Any] = []
     for edge, rule in zip(edges, rules, strict=False):
         is_asked = g is not None and (useful is None or edge in useful)
-        part = rule(g, *values) if edge is not None and (is_asked or op.is_whole) else None
+        is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere
+        part = rule(g, *values) if is_edge and (is_asked or op.is_whole) else None
         if edge is not None and part is not None and part.shape != edge.shape:
             part = OPS["sum_to"].function(part, shape=edge.shape)
         sent.append(part)

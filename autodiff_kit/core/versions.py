@@ -117,7 +117,11 @@ def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
     changes = _begin(memory_of(old)) if changes is None else changes
     _enter(changes, memory_of(new))
     last_change.number = next_number()
-    changes.replaced.append((id(old), last_change.number, new))
+    replaced = [id(old)]  # and the NumPy scalar that it may have been before
+    replaced += [
+        i for i, _, now in changes.replaced if isinstance(now, weakref.ref) and now() is old
+    ]
+    changes.replaced += [(i, last_change.number, new) for i in replaced]
 
 
 def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
@@ -133,7 +137,7 @@ def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
     def forget(_: Any) -> None:
         _changes.pop(new, None)
         held = changes.holds.pop(old)
-        if changes:
+        if changes or len(changes.replaced) > 1:
             _outliving[old] = held
         else:
             _changes.pop(old, None)

@@ -181,10 +181,10 @@ def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
     own = target._array.shape
     if not shape:
         raise error("functional.nll_of_0d")
-    if len(own) > 1 and len(shape) < 3:
-        raise error("functional.multi_target")
     if len(shape) > 1 and shape[0] != (own[0] if own else 0):
         raise error("functional.batch_size", n=shape[0], m=own[0] if own else 0)
+    if len(own) > 1 and len(shape) < 3:
+        raise error("functional.multi_target")
     if len(shape) < 3:
         _check_classes(target)
     if len(shape) == 1 and own not in ((), (1,)):

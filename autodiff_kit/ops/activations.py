@@ -21,6 +21,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Check, Ints
 from autodiff_kit.ops.elementwise import exp, sigmoid, tanh, where, zeros_like
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.reduction import keep, sum_dim
 from autodiff_kit.ops.table import op, vjp
 
@@ -63,7 +64,7 @@ def floats_only(kernel: str) -> Check:
 )
 def leaky_relu(x: Value, *, negative_slope: float) -> Value:
     """Return x where it is positive, else a small part of it; the slope at 0 is that part."""
-    return np.where(x > 0, x, x * negative_slope)[()]
+    return scalar_if_0d(np.where(x > 0, x, x * negative_slope))
 
 
 @leaky_relu.vjp("x", tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])")
@@ -80,7 +81,7 @@ def _(g: Value, x: Value, negative_slope: float) -> Value:
 @vjp("x", lambda g_: zeros_like(g_), tex=r"0")
 def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
     """Return the slope of the leaky relu times g; it does not change with x."""
-    return np.where(x > 0, g, g * negative_slope)[()]
+    return scalar_if_0d(np.where(x > 0, g, g * negative_slope))
 
 
 @op(
@@ -96,13 +97,13 @@ def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
 )
 def leaky_relu_in_place(x: Value, *, negative_slope: float) -> Value:
     """Return the same; its rule reads the output, which has the sign of the input."""
-    return np.where(x > 0, x, x * negative_slope)[()]
+    return scalar_if_0d(np.where(x > 0, x, x * negative_slope))
 
 
 @op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")
 def erf(x: Value) -> Value:
     """Return the error function: 2 F(x sqrt 2) - 1, F being the standard normal CDF."""
-    return np.asarray(_erf(x)).astype(x.dtype)[()]
+    return scalar_if_0d(np.asarray(_erf(x)).astype(x.dtype))
 
 
 @erf.vjp("x", tex=r"\bar z \odot \tfrac{2}{\sqrt\pi} e^{-x^2}")
@@ -144,7 +145,7 @@ def _density(x: Value, approximate: str) -> Value:
 )
 def softplus(x: Value, *, beta: float, threshold: float) -> Value:
     """Return a smooth relu; above the threshold it is x itself, and nothing overflows."""
-    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)[()]
+    return scalar_if_0d(np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta))
 
 
 @softplus.vjp("x", tex=r"\bar z \odot \sigma(\beta x)")
@@ -159,6 +160,11 @@ def _along(x: Value, dim: int) -> Ints:
     return (dim,) if x.shape else ()  # a 0-d tensor counts as one element
 
 
+def _unless_empty(check: Check) -> Check:
+    """Make a check that lets a tensor without elements pass: no kernel of PyTorch sees it."""
+    return lambda x, **params: check(x, **params) if x.size else None
+
+
 def _lowered(x: Value, dim: Ints) -> Value:
     """Subtract the largest element: exp of the rest is at most 1."""
     return x - _maximum(x, dim, keepdims=True, initial=-np.inf)
@@ -167,11 +173,13 @@ def _lowered(x: Value, dim: Ints) -> Value:
 @op(
     "exp(x) / sum(exp(x))",
     tex=r"e^{x_i} / \textstyle\sum_j e^{x_j}",
-    whole=floats_only("softmax{lastdim}_kernel_impl"),
+    whole=_unless_empty(floats_only("softmax{lastdim}_kernel_impl")),
     layout="rows",
 )
 def softmax(x: Value, *, dim: int) -> Value:
     """Turn numbers into shares that are positive and add up to 1."""
+    if not x.size:
+        return x.copy()
     out = np.exp(_lowered(x, _along(x, dim)))
     out /= sum_dim(out, dim=_along(x, dim), keepdim=True)
     return out
@@ -185,11 +193,13 @@ def _(g: Value, out: Value, dim: int) -> Value:
 @op(
     "x - log(sum(exp(x)))",
     tex=r"x_i - \ln \textstyle\sum_j e^{x_j}",
-    whole=floats_only("log_softmax{lastdim}_kernel_impl"),
+    whole=_unless_empty(floats_only("log_softmax{lastdim}_kernel_impl")),
     layout="rows",
 )
 def log_softmax(x: Value, *, dim: int) -> Value:
     """Return the logarithm of softmax, exact also where softmax is too small to be told from 0."""
+    if not x.size:
+        return x.copy()
     out = _lowered(x, _along(x, dim))
     out -= np.log(sum_dim(np.exp(out), dim=_along(x, dim), keepdim=True))
     return out

@@ -19,6 +19,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.ops.activations import erf
 from autodiff_kit.ops.checks import refuse
 from autodiff_kit.ops.elementwise import cos, exp, log, masked, rsqrt, sin, where, zeros_like
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "deg2rad", "entr", "erfc"]
@@ -123,7 +124,7 @@ def rad2deg(x: Value) -> Value:
 @op("erfc(x)", tex=r"1 - \operatorname{erf} x", dtypes="float")
 def erfc(x: Value) -> Value:
     """Return 1 minus the error function, exact where that is almost 1."""
-    return np.asarray(_erfc(x)).astype(x.dtype)[()]
+    return scalar_if_0d(np.asarray(_erfc(x)).astype(x.dtype))
 
 
 @erfc.vjp("x", tex=r"-\bar z \odot \tfrac{2}{\sqrt\pi} e^{-x^2}")
@@ -146,7 +147,7 @@ def erfinv(x: Value) -> Value:
     for _ in range(2):
         out = out - (erf(out) - wide) / (2 / math.sqrt(math.pi) * np.exp(-out * out))
     out = np.where(np.abs(wide) == 1, np.copysign(math.inf, wide), out)
-    return out.astype(x.dtype)[()]
+    return scalar_if_0d(out.astype(x.dtype))
 
 
 @erfinv.vjp("x", tex=r"\bar z \odot \tfrac{\sqrt\pi}{2} e^{z^2}")
@@ -196,7 +197,9 @@ def _(g: Value, x: Value) -> Value:
 @op("where(x > 0, -x * log(x), 0)", tex=r"-x \ln x", node="SpecialEntrBackward0", dtypes="float")
 def entr(x: Value) -> Value:
     """Return -x log(x), the contribution to an entropy: 0 at 0, -inf below."""
-    return np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, np.where(x < 0, -math.inf, x)))[()]
+    return scalar_if_0d(
+        np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, np.where(x < 0, -math.inf, x)))
+    )
 
 
 @entr.vjp("x", tex=r"-\bar z \odot (\ln x + 1)")
@@ -250,7 +253,7 @@ def nan_to_num(
     if x.dtype.kind != "f":
         return x.copy()
     nan = 0.0 if nan is None else nan
-    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)[()]
+    return scalar_if_0d(np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
 
 
 # -- questions: the answers are bool tensors, which have no gradient -------------------------------

@@ -15,6 +15,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = [
@@ -40,7 +41,7 @@ def nonzero(x: Value) -> Value:
 @op("count_nonzero(x, dim)", layout="rows")
 def count_nonzero(x: Value, *, dim: Ints) -> Value:
     """Count the elements that are not 0, along dimensions."""
-    return np.asarray(np.count_nonzero(x, dim)).astype("int64")[()]
+    return scalar_if_0d(np.asarray(np.count_nonzero(x, dim)).astype("int64"))
 
 
 @op("repeat(arange(len(x)), x)", layout="rows")

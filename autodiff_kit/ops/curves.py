@@ -16,6 +16,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.elementwise import clamp_max, exp, flat_in, masked, sigmoid, tanh, where
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.shape import cat, slice_dim
 from autodiff_kit.ops.table import op, vjp
 
@@ -48,7 +49,9 @@ def elu(x: Value, *, alpha: float, scale: float) -> Value:
     exponential linear units (2016); Klambauer et al., Self-normalizing neural networks (2017), for
     the scale.
     """
-    return (np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))) * scale).astype(x.dtype)[()]
+    return scalar_if_0d(
+        (np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))) * scale).astype(x.dtype)
+    )
 
 
 @elu.vjp("x", tex=r"\bar z \odot s\,([x > 0] + [x \le 0]\,a e^x)")
@@ -80,7 +83,7 @@ def _(g: Value, out: Value, alpha: float, scale: float) -> Value:
 def celu(x: Value, *, alpha: float) -> Value:
     """Return ``elu`` whose slope is 1 at 0 for any alpha."""
     below = alpha * np.expm1(np.minimum(x, 0) / alpha)
-    return np.where(x > 0, x, below).astype(x.dtype)[()]
+    return scalar_if_0d(np.where(x > 0, x, below).astype(x.dtype))
 
 
 @celu.vjp("x", tex=r"\bar z \odot ([x > 0] + [x \le 0]\,e^{x / a})")
@@ -201,7 +204,7 @@ def prelu_kernel(x: Value, weight: Value) -> Value:
 
     Source: He et al., Delving deep into rectifiers (2015).
     """
-    return np.where(x > 0, x, weight * x)[()]
+    return scalar_if_0d(np.where(x > 0, x, weight * x))
 
 
 @op(

@@ -18,7 +18,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.arithmetic import neg, sub
-from autodiff_kit.ops.layouts import copy_of
+from autodiff_kit.ops.layouts import copy_of, scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["abs", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clamp", "clamp_max"]
@@ -286,7 +286,7 @@ def _(g: Value, x: Value, min: Value, max: Value) -> Value:
 @vjp("y", lambda g, condition: masked(g, ~condition), tex=r"\bar z \odot [\lnot c]")
 def where(condition: Value, x: Value, y: Value) -> Value:
     """Return x where the condition holds, else y; shapes broadcast."""
-    return np.where(condition, x, y)[()]  # type: ignore[call-overload]
+    return scalar_if_0d(np.where(condition, x, y))
 
 
 _BITS = {2: np.dtype("int16"), 4: np.dtype("int32"), 8: np.dtype("int64")}
@@ -318,7 +318,7 @@ def flat_in(x: Value, y: Value) -> Value:
 @op("zeros_like(x)", tex=r"0")
 def zeros_like(x: Value) -> Value:
     """Return zeros, also where x is inf or nan; nothing flows back."""
-    return np.zeros_like(x)[()]
+    return scalar_if_0d(np.zeros_like(x))
 
 
 @op("x.clone()", tex=r"x")

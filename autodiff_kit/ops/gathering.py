@@ -17,6 +17,7 @@ from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints, unless_misfit
 from autodiff_kit.ops.elementwise import masked, to_copy
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.table import op, vjp
 
@@ -35,8 +36,8 @@ __all__ += [
 def zeros(g: Value, shape: Ints) -> Value:
     """Return zeros of the dtype and kind (array or Tensor) of ``g``, to put it back into."""
     if isinstance(g, ARRAYS):
-        return np.zeros(shape, g.dtype)[()]
-    return wrap(np.zeros(shape, g._array.dtype)[()])
+        return scalar_if_0d(np.zeros(shape, g.dtype))
+    return wrap(scalar_if_0d(np.zeros(shape, g._array.dtype)))
 
 
 # -- places along a dimension: index has as many dimensions as x ----------------------------------
@@ -103,11 +104,16 @@ def _part(source: Value, index: Value) -> Value:
     return np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)]
 
 
+def _with_ndim_of(x: Value, out: Value) -> Value:
+    """Return what was computed of a number as an array as a number again, others as they are."""
+    return out if x.ndim else out[0]
+
+
 @op("x.gather(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")
 def gather(x: Value, index: Value, *, dim: int) -> Value:
     """Take for each place the element that ``index`` names along a dimension."""
     places = places_along("gather", x, index, dim)
-    return np.atleast_1d(x)[places].reshape(index.shape)[()]
+    return _with_ndim_of(index, np.atleast_1d(x)[places])
 
 
 @gather.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
@@ -126,7 +132,7 @@ def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Add elements to those that ``index`` names along a dimension, as often as it does."""
     places, out = places_along("scatter_add", x, index, dim, source), np.array(x, ndmin=1)
     np.add.at(out, places, _part(source, index))
-    return out.reshape(x.shape)[()]
+    return _with_ndim_of(x, out)
 
 
 @op(
@@ -150,7 +156,7 @@ def _scattered(x: Value, index: Value, source: Value, dim: int, value: float = 0
     places, out = places_along("scatter", x, index, dim, source), np.array(x, ndmin=1)
     if index.size:
         out[places] = number_in(value, x.dtype) if source is None else _part(source, index)
-    return out.reshape(x.shape)[()]
+    return _with_ndim_of(x, out)
 
 
 for _scattering in (scatter, scatter_value):
@@ -236,7 +242,7 @@ def index_add(x: Value, index: Value, source: Value, *, dim: int, alpha: float =
     source = np.reshape(source * x.dtype.type(alpha), source.shape or (1,))
     places: Any = (slice(None),) * dim + (np.atleast_1d(index),)
     np.add.at(out, places, source)
-    return out.reshape(x.shape)[()]
+    return _with_ndim_of(x, out)
 
 
 @index_add.vjp("source", tex=r"\alpha \bar z_I")
@@ -259,7 +265,7 @@ def _filled(x: Value, mask: Value, value: Value) -> Value:
     if mask.dtype != bool:
         raise unless_misfit(error("indexing.fill_mask", kind=c_type(mask.dtype)), mask, x)
     number = value.item() if isinstance(value, np.ndarray | np.generic) else value
-    return np.where(mask, number_in(number, x.dtype), x)[()]
+    return scalar_if_0d(np.where(mask, number_in(number, x.dtype), x))
 
 
 @op(
@@ -315,4 +321,4 @@ def masked_scatter(x: Value, mask: Value, *, shape: Ints) -> Value:
     """Put selected elements back into zeros, where the mask is true."""
     out = np.zeros(shape, x.dtype)
     out[np.broadcast_to(mask, shape)] = x
-    return out[()]
+    return scalar_if_0d(out)

@@ -20,7 +20,7 @@ from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error, warn_of_list_key, warn_of_old_mask
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
-from autodiff_kit.ops.layouts import arranged
+from autodiff_kit.ops.layouts import arranged, scalar_if_0d
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.saving import is_recorded
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
@@ -135,7 +135,7 @@ def _(g: Value, x_shape: Ints, positions: Any) -> Value:
 def _overwritten(x: Value, y: Value, positions: Any) -> Value:
     out = np.array(x, order="C")  # in the order in which the positions count
     out.reshape(-1)[positions] = np.asarray(y).astype(out.dtype)
-    return out if x.ndim else out[()]
+    return scalar_if_0d(out)
 
 
 @op(
@@ -207,7 +207,7 @@ def copy_from(x: Value, y: Value) -> Value:
         raise ValueError  # NumPy would leave out dimensions of one entry
     out = np.empty(x.shape, x.dtype)
     np.copyto(out, y, "unsafe")
-    return out if x.ndim else out[()]
+    return scalar_if_0d(out)
 
 
 @op("y", tex=r"y", node="FillBackward3", dtypes="any")
@@ -215,21 +215,21 @@ def copy_from(x: Value, y: Value) -> Value:
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def fill_with(x: Value, y: Value) -> Value:
     """Return the one number of y in the shape and dtype of x: what ``x.fill_(y)`` computes."""
-    return np.full_like(x, y)[()]
+    return scalar_if_0d(np.full_like(x, y))
 
 
 @op("value", tex=r"a", node="FillBackward2")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def fill(x: Value, *, value: float) -> Value:
     """Return one number in the shape of x: what ``x.fill_`` computes."""
-    return np.full_like(x, number_in(value, x.dtype))[()]
+    return scalar_if_0d(np.full_like(x, number_in(value, x.dtype)))
 
 
 @op("0", tex=r"0")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def zero(x: Value) -> Value:
     """Return zeros in the shape of x: what ``x.zero_()`` computes."""
-    return np.zeros_like(x)[()]
+    return scalar_if_0d(np.zeros_like(x))
 
 
 # -- reading an index as PyTorch does -------------------------------------------------------------

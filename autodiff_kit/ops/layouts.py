@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_kit.core.op import Op, Value
 
-__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out"]
+__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out", "scalar_if_0d"]
 
 
 def laid_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
@@ -41,6 +41,11 @@ def arranged(result: Value, inputs: Sequence[Value]) -> Value:
     return out
 
 
+def scalar_if_0d(x: Value) -> Value:
+    """Return the number in a 0-d array, any other array as it is: ``x[()]`` would be a view."""
+    return x if x.ndim else x[()]
+
+
 def empty_like(x: Value, dtype: Any = None) -> Any:
     """Return an array that lies as ``x`` does, without its gaps and repetitions."""
     if x.ndim < 2 or x.flags.c_contiguous:
@@ -60,7 +65,7 @@ def copy_of(x: Value, dtype: Any = None) -> Value:
 def fill_in_order(numbers: Any, x: Value) -> Any:
     """Return numbers, drawn one after the other, as an array that lies as ``x`` does."""
     if x.ndim < 2:
-        return numbers.reshape(x.shape)[()]
+        return scalar_if_0d(numbers.reshape(x.shape))
     out = empty_like(x, numbers.dtype)
     order = sorted(range(x.ndim), key=lambda d: -out.strides[d])
     in_memory = out.transpose(order)
@@ -72,7 +77,8 @@ def _empty(shape: tuple[int, ...], dtype: Any, order: list[int]) -> Any:
     """Return an array whose dimensions, the innermost first, follow each other as in ``order``."""
     outer_first = order[::-1]
     packed = np.empty([shape[d] for d in outer_first], dtype)
-    return packed.transpose(sorted(range(len(shape)), key=outer_first.__getitem__))
+    # With memory of its own: what looks into another array's passes for a view.
+    return np.empty_like(packed.transpose(sorted(range(len(shape)), key=outer_first.__getitem__)))
 
 
 def _order(shape: tuple[int, ...], arrays: Sequence[Any]) -> list[int]:

@@ -19,6 +19,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.checks import Check
 from autodiff_kit.ops.elementwise import abs, clamp_min, flat_in, log, log1p, sigmoid, sign, where
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_backward", "div_by_count"]
@@ -89,7 +90,7 @@ def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction
     if reduction == "none":
         out = np.zeros(np.atleast_1d(target).shape, x.dtype)
         out[indices] = -shares
-        return out.reshape(target.shape)[()]
+        return scalar_if_0d(out.reshape(target.shape))
     loss = x.dtype.type(0) - _add(shares)  # 0 if that is 0, not -0
     return loss if reduction == "sum" else loss / x.dtype.type(total)
 
@@ -230,7 +231,7 @@ def _refuse_two_types(own: Any, other: Any) -> None:
 
 
 def _clipped(x: Value, delta: float) -> Value:
-    return where(abs(x) < delta, x, sign(x) * delta)  # flat at delta itself, as in PyTorch
+    return where(abs(x) >= delta, sign(x) * delta, x)  # as in PyTorch: flat at delta, nan is nan
 
 
 def _smooth_l1_check(x: Value, y: Value, **params: Any) -> None:
@@ -251,7 +252,7 @@ def smooth_l1_loss(x: Value, y: Value, *, beta: float, reduction: str) -> Value:
     Source: Girshick, Fast R-CNN (2015).
     """
     size = np.abs(x - y)
-    losses = np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)[()]
+    losses = scalar_if_0d(np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta))
     return _reduced(losses, reduction)
 
 

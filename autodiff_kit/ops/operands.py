@@ -16,7 +16,7 @@ from autodiff_kit.core.view_nodes import note_view
 from autodiff_kit.ops.layouts import laid_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
-from autodiff_kit.ops.saving import check_saved, may_record, refuse_whole
+from autodiff_kit.ops.saving import check_saved, may_record, refuse_inputs, refuse_whole
 
 __all__ = ["Operands"]
 
@@ -38,6 +38,8 @@ class Operands:
     def __init__(self, row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> None:
         if row.is_view:
             share(inputs[0])  # a view of one number needs memory that two can hold
+        if row.rules:  # what cannot be recorded is refused before anything else
+            refuse_inputs(row, inputs)
         self.row, self.inputs, self.params = row, inputs, params
         self.originals = [getattr(value, "_array", None) for value in inputs]
         self.tensors = promoted(row, inputs, params)

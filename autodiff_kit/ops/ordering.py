@@ -19,6 +19,7 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import isnan, masked
 from autodiff_kit.ops.gathering import scatter_add, zeros
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.reduction import amax, amin, keep, mean_dim, share, spread
 from autodiff_kit.ops.shape import unsqueeze
 from autodiff_kit.ops.statistics import linalg_vector_norm, std, var
@@ -36,7 +37,7 @@ def _middle(x: Value, ignores_nan: bool) -> Value:
     flat = np.sort(x, None)  # nan is the largest
     valid = int((~np.isnan(flat)).sum()) if flat.dtype.kind == "f" else flat.size
     if not flat.size or (valid < flat.size and not ignores_nan) or not valid:
-        return np.asarray(np.nan).astype(x.dtype)[()]
+        return scalar_if_0d(np.asarray(np.nan).astype(x.dtype))
     return flat[(valid - 1) // 2]
 
 

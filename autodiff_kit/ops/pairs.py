@@ -20,6 +20,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.calculus import trunc
 from autodiff_kit.ops.elementwise import exp, isnan, log, masked
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["addcdiv", "addcmul", "atan2", "bitwise_left_shift", "bitwise_right_shift", "copysign"]
@@ -150,7 +151,7 @@ def _check_heaviside(x: Value, y: Value) -> None:
 @vjp("y", lambda g: checks.no_derivative("autograd.no_derivative", "heaviside"), tex=r"\text{none}")
 def heaviside(x: Value, y: Value) -> Value:
     """Return 0 where x is negative, 1 where it is positive, and y where it is 0."""
-    return np.where(x == 0, y, (x > 0).astype(x.dtype))[()]
+    return scalar_if_0d(np.where(x == 0, y, (x > 0).astype(x.dtype)))
 
 
 @op("where(x == 0, 0, x * log(y))", tex=r"x \ln y", dtypes="float")
@@ -190,7 +191,7 @@ def xlog1py(x: Value, y: Value) -> Value:
 
 def _xlog(x: Value, y: Value, logarithm: Any) -> Value:
     product = np.where((x == 0) & ~np.isnan(y), 0, x * logarithm(y))
-    return product.astype(np.result_type(x, y))[()]
+    return scalar_if_0d(product.astype(np.result_type(x, y)))
 
 
 def _check_ends(x: Value, y: Value, *weights: Value, weight: float = 0) -> None:
@@ -228,7 +229,7 @@ def lerp(x: Value, y: Value, *, weight: float) -> Value:
 def lerp_tensor(x: Value, y: Value, weight: Value) -> Value:
     """Go a part of the way from x to y, another part for each element."""
     near_y = y - (y - x) * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, x + weight * (y - x), near_y)[()]
+    return scalar_if_0d(np.where(np.abs(weight) < 0.5, x + weight * (y - x), near_y))
 
 
 @op("x + value * y * w", tex=r"x + a\,y \odot w")
@@ -287,8 +288,10 @@ def _shift(x: Value, y: Value, left: bool) -> Value:
     inside = (y >= 0) & (y < bits)
     by = np.where(inside, y, 0).astype(x.dtype)
     if left:
-        return np.where(inside, np.left_shift(x, by), 0).astype(x.dtype)[()]
-    return np.where(inside, np.right_shift(x, by), np.where(x < 0, -1, 0)).astype(x.dtype)[()]
+        return scalar_if_0d(np.where(inside, np.left_shift(x, by), 0).astype(x.dtype))
+    return scalar_if_0d(
+        np.where(inside, np.right_shift(x, by), np.where(x < 0, -1, 0)).astype(x.dtype)
+    )
 
 
 @op("x << y")

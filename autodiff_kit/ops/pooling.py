@@ -16,6 +16,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in
 from autodiff_kit.ops.indexing import index_backward
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.shape import reshape
 from autodiff_kit.ops.table import op
 from autodiff_kit.ops.windows import Grid, pad_array
@@ -125,7 +126,7 @@ def _(g: Value, grid: Grid, divisor: Any) -> Value:
 @op("pad(x, pad, value)", tex=r"[a, x, a]")
 def constant_pad_nd(x: Value, *, pad: Ints, value: float) -> Value:
     """Put a border of one number around the last dimensions; negative widths cut off."""
-    return pad_array(x, pad, value) if any(pad) else np.array(x)[()]
+    return pad_array(x, pad, value) if any(pad) else scalar_if_0d(np.array(x))
 
 
 @constant_pad_nd.vjp("x", tex=r"\bar z \text{ without the border}")

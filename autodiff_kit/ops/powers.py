@@ -15,7 +15,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import log, masked, zeros_like
-from autodiff_kit.ops.layouts import copy_of
+from autodiff_kit.ops.layouts import copy_of, scalar_if_0d
 from autodiff_kit.ops.table import op
 
 __all__ = ["pow_from_number", "pow_tensor", "pow_to_number"]
@@ -26,7 +26,7 @@ _POWERS: dict[float, Callable[[Value], Value]] = {
     -1: lambda x: 1 / x,
     -0.5: lambda x: 1 / np.sqrt(x),
     0.5: lambda x: np.sqrt(x),
-    0: lambda x: np.ones_like(x)[()],
+    0: lambda x: scalar_if_0d(np.ones_like(x)),
     1: copy_of,
     2: lambda x: x * x,
     3: lambda x: x * x * x,
@@ -38,7 +38,7 @@ def _power(x: Value, y: Value) -> Value:
     if np.asarray(x).dtype.kind == "f" or np.asarray(y).dtype.kind == "f":
         return x**y
     exponent = np.where(y < 0, y & 1, y)  # of 1 and -1 only whether it is odd counts
-    return np.where((y >= 0) | (abs(x) == 1), x**exponent, 0)[()]
+    return scalar_if_0d(np.where((y >= 0) | (abs(x) == 1), x**exponent, 0))
 
 
 _refuse_bools = checks.refuse_bool("dtypes.bool_kernel", kernel="pow")

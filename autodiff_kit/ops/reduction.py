@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import flat_in, masked
+from autodiff_kit.ops.elementwise import masked
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
@@ -92,7 +92,11 @@ def _(g: Value, x_shape: Ints, dim: Ints, keepdim: bool) -> Value:
 @op("x.cumsum(dim)", tex=r"\textstyle\sum_{j \le i} x_j", layout="rows")
 def cumsum(x: Value, *, dim: int) -> Value:
     """Add up along a dimension, and return every sum on the way."""
-    return np.cumsum(x, dim, dtype=_sum_type(x)) if x.ndim else _add(x, None, dtype=_sum_type(x))
+    if not x.ndim:
+        return _add(x, None, dtype=_sum_type(x))
+    out = np.cumsum(x, dim, dtype=_sum_type(x))
+    out += 0  # where NumPy begins with the first element: a sum that begins with 0 is never -0
+    return out
 
 
 @cumsum.vjp("x", tex=r"\textstyle\sum_{j \ge i} \bar z_j")
@@ -140,6 +144,8 @@ def prod_all(x: Value) -> Value:
 def _(g: Value, out: Value, x: Value) -> Value:
     if x.ndim == 0:
         return g
+    if _has_no_zero(x):
+        return g * (out / x)
     return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x.shape)
 
 
@@ -153,13 +159,21 @@ def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
 
 @prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
 def _(g: Value, out: Value, x: Value, dim: int, keepdim: bool) -> Value:
-    if x.ndim == 0 or x.shape[dim] == 1:
-        g = keep(g, x.shape, (dim,), keepdim)
-        is_quotient = x.ndim > 0 and np.all(getattr(x, "_array", x))  # PyTorch's: g * (out / x)
-        return flat_in(g, x) if is_quotient else g
+    g = keep(g, x.shape, (dim,), keepdim)
+    if x.ndim == 0:
+        return g
+    if _has_no_zero(x):
+        return g * (keep(out, x.shape, (dim,), keepdim) / x)
+    if x.shape[dim] == 1:
+        return g
     last = x.ndim - 1
     others = products_of_others(transpose(x, dim0=dim, dim1=last))
-    return keep(g, x.shape, (dim,), keepdim) * transpose(others, dim0=dim, dim1=last)
+    return g * transpose(others, dim0=dim, dim1=last)
+
+
+def _has_no_zero(x: Value) -> bool:
+    """Return whether the product divided by an element is the product of the others."""
+    return bool(np.all(getattr(x, "_array", x)))
 
 
 def products_of_others(x: Value) -> Value:
@@ -200,7 +214,7 @@ for _extreme in (max_all, min_all):
 
     @_extreme.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
     def _(g: Value, out: Value, x: Value) -> Value:
-        winners = x == out
+        winners = (x == out) | ((x != x) & (out != out))  # nan is the largest and the smallest
         everywhere = tuple(range(len(x.shape)))
         return share(masked(spread(g, x.shape), winners), winners, dim=everywhere)
 

@@ -13,6 +13,7 @@ import numpy as np
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.elementwise import zeros_like
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["ceil", "div_rounded", "floor", "floor_divide", "floor_divide_by_number"]
@@ -58,7 +59,9 @@ def _rest(x: Value, y: Value) -> Value:
     rest: Any = np.remainder(x, y)
     if rest.dtype.kind != "f":
         return rest
-    return np.where(rest == 0, np.copysign(rest, x), rest)[()]  # 0 has the sign of x in PyTorch
+    return scalar_if_0d(
+        np.where(rest == 0, np.copysign(rest, x), rest)
+    )  # 0 has the sign of x in PyTorch
 
 
 @op("x % y", tex=r"x \bmod y", node="RemainderBackward0", operands=("y",), whole=_check_remainder)

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.core.base import INFERENCE
+from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.op import Op, Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
-__all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_whole"]
+__all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_inputs"]
+__all__ += ["refuse_whole"]
 
 # What a change in place computes: that of a tensor of integers, or a view, may be recorded.
 _WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
@@ -62,6 +64,23 @@ def refuse_whole(row: Op, result: Value) -> None:
         raise error("autograd.whole_history", kind=tensor_type(result.dtype))
 
 
+def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
+    """Refuse inputs that cannot be recorded, as PyTorch does before it looks at anything else.
+
+    RuntimeError for a view that lags behind its base and cannot follow, or for an inference tensor
+    that would be saved.
+    """
+    edges = [getattr(value, "_node", None) for value in inputs]  # asks a view for its history
+    made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
+    if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
+        return
+    wanted = [n for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
+    reads = {name for n in wanted if n in row.rules for name in row.rules[n].reads}
+    saved = dict(zip(row.inputs, made_in_inference, strict=False))
+    if may_record(inputs) and any(saved.get(name) for name in reads):
+        raise error("autograd.inference_saved")
+
+
 def check_saved(
     row: Op, inputs: Sequence[Any], values: Mapping[str, Any], saved: set[str]
 ) -> list[Any]:
@@ -91,5 +110,6 @@ def check_saved(
             if value._changes is INFERENCE:
                 raise error("autograd.inference_saved")
             if own is not values[name]:
-                originals.append(own)
+                # True and False are one object each: only an array tells of changes.
+                originals.append(share(value) if own.dtype.kind == "b" else own)
     return originals

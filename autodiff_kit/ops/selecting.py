@@ -29,6 +29,7 @@ from autodiff_kit.ops.gathering import (
     zeros,
 )
 from autodiff_kit.ops.indexing import index_backward, pick
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.reduction import sum_all
 from autodiff_kit.ops.shape import reshape, slice_backward, slice_dim
 from autodiff_kit.ops.table import op, vjp
@@ -77,7 +78,7 @@ def _entries(x: Value, index: Value, dim: int, name: str) -> Any:
 def _filled(x: Value, index: Value, dim: int, value: Any) -> Value:
     out = np.array(x, ndmin=1)
     out[_entries(x, index, dim, "index_fill_")] = value
-    return out.reshape(x.shape)[()]
+    return scalar_if_0d(out.reshape(x.shape))
 
 
 @op("x.index_fill(dim, index, value)", tex=r"x_{I \leftarrow a}", dtypes="any", layout="rows")
@@ -179,7 +180,7 @@ def index_put_add(x: Value, y: Value, *, positions: Any) -> Value:
     """Add elements at indices: ``index_put`` that accumulates."""
     out = np.array(x, order="C")
     np.add.at(out.reshape(-1), positions, y)
-    return out if x.ndim else out[()]
+    return scalar_if_0d(out)
 
 
 # -- scatter_reduce: all that meets at a place becomes one number ----------------------------------
@@ -210,7 +211,7 @@ def scatter_reduce(
         np.add.at(counts, places, 1)
         counts = np.maximum(counts, 1)
         out = out / counts.astype(out.dtype) if out.dtype.kind == "f" else out // counts
-    return out.reshape(x.shape).astype(x.dtype)[()]
+    return scalar_if_0d(out.reshape(x.shape).astype(x.dtype))
 
 
 def _shares(g: Value, x: Value, index: Value, source: Value, out: Value, **how: Any) -> Any:

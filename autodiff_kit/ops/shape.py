@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import zeros_like
-from autodiff_kit.ops.layouts import empty_like
+from autodiff_kit.ops.gathering import zeros
+from autodiff_kit.ops.layouts import empty_like, scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
@@ -239,15 +240,19 @@ def _(g: Value, index: int, dim: int) -> Value:
 @op("x.repeat(repeats)", tex=r"\mathbf 1\,x", layout="rows")
 def repeat(x: Value, *, repeats: Ints) -> Value:
     """Copy ``repeats[i]`` times along dimension i; further dimensions come in front."""
-    return np.tile(x, repeats)
+    return np.tile(x, [max(n, 0) for n in repeats])  # negative ones of nothing
 
 
 @repeat.vjp("x", tex=r"\textstyle\sum \bar z")
 def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
-    shape = (1,) * (len(repeats) - len(x_shape)) + tuple(x_shape)
-    split = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
-    summed = tuple(n for m in shape for n in (1, m))
-    return reshape(sum_to(reshape(g, shape=split), shape=summed), shape=x_shape)
+    if 0 in repeats:
+        return zeros(g, x_shape)
+    new = len(repeats) - len(x_shape)  # of size 1
+    split = *repeats[:new], *chain.from_iterable(zip(repeats[new:], x_shape, strict=True))
+    if min(split, default=0) < 0:  # of nothing
+        raise error("shapes.inferred_freely", shape=list(split))
+    dims = *range(new), *range(new, len(split), 2)
+    return OPS["sum_dim"].function(reshape(g, shape=split), dim=dims)
 
 
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")
@@ -256,7 +261,7 @@ def flip(x: Value, *, dims: Ints) -> Value:
     """Reverse the order along dimensions."""
     out = empty_like(x)
     out[...] = np.flip(x, dims)
-    return out[()]
+    return scalar_if_0d(out)
 
 
 @op("x[start:end:step]", tex=r"x_{[a:b]}", node="SliceBackward0", view=True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
+from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.linalg import matmul
 from autodiff_kit.ops.shape import expand, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
@@ -86,7 +87,7 @@ def _(g: Value, x: Value, out: Value, is_vector: bool) -> Value:
 @op("det(x)", tex=r"\det x")
 def linalg_det(x: Value) -> Value:
     """Return the determinant of matrices."""
-    return np.linalg.det(x).astype(x.dtype)[()]
+    return scalar_if_0d(np.linalg.det(x).astype(x.dtype))
 
 
 @linalg_det.vjp("x", tex=r"\bar z\,z\,x^{-\top}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
-from autodiff_kit.ops.gathering import scatter_add, zeros
+from autodiff_kit.ops.gathering import scatter, zeros
 from autodiff_kit.ops.layouts import empty_like
 from autodiff_kit.ops.table import op
 
@@ -56,4 +56,4 @@ for _sorting in (sort, topk):
 
     @_sorting.vjp("x", tex=r"\bar z_{\pi^{-1}}")
     def _(g: Value, indices: Value, x_shape: tuple[int, ...], dim: int) -> Value:
-        return scatter_add(zeros(g, x_shape), indices, g, dim=dim)
+        return scatter(zeros(g, x_shape), indices, g, dim=dim)

@@ -22,6 +22,7 @@ from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import clear_grad, type_name
+from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views
 
@@ -209,6 +210,7 @@ class InPlace(Optimizer):
                 if param._grad is None:
                     continue
                 x, g = share(param), param._grad._array
+                refuse_repeated(x)
                 if maximize:
                     g = -g
                 if decay:
@@ -216,8 +218,9 @@ class InPlace(Optimizer):
                 self._update(group, param, x, g)
                 if param._changes is not INFERENCE:
                     note_change(x)
-                if param._views is not None:
-                    forget_views(param)
+                base = param if param._base is None else param._base
+                if base._views is not None:
+                    forget_views(base)
                 if observer is not None:
                     observer.modified(param, f"{type(self).__name__}.step")
 

@@ -10,8 +10,9 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 from tests.fuzz.known import REASONS, reason_for
+from tests.fuzz.rounding import is_rounding
 from tests.fuzz.running import ENDING, KINDS, Difference, Run, run_seed
-from tests.fuzz.shrinking import as_source, is_rounding, shrunk
+from tests.fuzz.shrinking import as_source, shrunk
 from tests.fuzz.writing import FLAVOURS
 
 CHUNK = 500
@@ -100,7 +101,10 @@ def table(result: Result, seconds: float) -> str:
         share = f"{100 * (1 - differ / checks):.3f} %" if checks else ""
         rows.append(f"{kind:14} {result.kinds[kind]:9} {checks:10} {differ:8} {share:>10}")
     rows.append("\nDifferent on purpose or by rounding:")
-    for name, reason in {**REASONS, "rounding": "gone where floats have twice the digits."}.items():
+    for name, reason in {
+        **REASONS,
+        "rounding": "PyTorch's own results differ as much where last digits are moved.",
+    }.items():
         rows.append(f"{result.known[name]:8}  {name}: {reason}")
     return "\n".join(rows)
 

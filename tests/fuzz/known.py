@@ -19,8 +19,16 @@ __all__ = ["REASONS", "reason_for"]
 Predicate = Callable[[Difference, list[str]], bool]
 
 _CHANGE = re.compile(
-    r"(?:\w+ = |with .*:\n    )?(\w\S*?)(?:\.\w+_\(| [-+*/%]+= |(?<=\]) = )(\w.*?)(?:, \w+=.*)?\)?"
+    r"(?:\w+ = |with .*:\n    )?(\w\S*?|\w+\[.*\])"
+    r"(?:\.\w+_\(| [-+*/%]+= |(?<=\]) = )(-?\w.*?)(?:, \w+=.*)?\)?"
 )
+
+
+_LAGS = re.compile(r"(A|is a) view (was|which|and).* modified inplace|cannot be saved for backward")
+_OVERLAPS = re.compile(
+    r"(some elements of the input|more than one element of the written-to) tensor"
+)
+_VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
 def _reads_what_it_writes(lines: list[str]) -> bool:
@@ -37,11 +45,38 @@ def _reads_what_it_writes(lines: list[str]) -> bool:
 
 
 def _overlap(written: str, read: str, names: dict[str, Any]) -> bool:
-    whole, x, y = (eval(text, names).detach() for text in (written.split("[")[0], written, read))
-    if not np.shares_memory(whole.numpy(), x.numpy()):
-        x = whole  # elements by their indices
+    whole, x = (eval(text, names).detach() for text in (written.split("[")[0], written))
+    read = eval(f"({read},)", names)
+    by_index = not np.shares_memory(whole.numpy(), x.numpy()) or "index_" in str(read)
+    operands = [y.detach() for y in read if isinstance(y, torch.Tensor)]
+    if by_index or len(operands) > 1:  # elements by their indices
+        return any(np.shares_memory(whole.numpy(), y.numpy()) for y in operands)
+    (y,) = operands
     same = x.data_ptr() == y.data_ptr() and x.stride() == y.stride() and x.shape == y.shape
     return not same and np.shares_memory(x.numpy(), y.numpy())
+
+
+def _changes_view(lines: list[str]) -> bool:
+    return any(re.search(r"\w_\(|[-+*/%]= |\] = ", line) for line in lines)
+
+
+def _same_places(lines: list[str]) -> bool:
+    """Return whether the last line reads just the elements that it writes, each for itself."""
+    names = names_in(torch)
+    for line in lines[:-1]:
+        with contextlib.suppress(Exception):
+            exec(line, names)
+    operands = _CHANGE.fullmatch(lines[-1])
+    if operands is None:
+        return False
+    x, y = (eval(text, names).detach() for text in operands.groups())
+    while y.dim() > x.dim():
+        y = y[0]
+    places = [
+        x.data_ptr() + sum(i * s * x.itemsize for i, s in zip(np.indices(x.shape), t, strict=True))
+        for t in (x.stride(), y.expand(x.shape).stride())
+    ]
+    return bool(x.data_ptr() == y.data_ptr() and np.array_equal(*places))
 
 
 def _runs(line: str, later: str) -> bool:
@@ -96,6 +131,103 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and (
                 (difference.kind in ("requires_grad", "is_leaf") and difference.kit != "")
                 or "functions with out=... arguments" in difference.torch
+                or "Inference tensors cannot be saved" in difference.torch + difference.kit
+            )
+        ),
+    ),
+    "inference tensor with other data": (
+        "An inference tensor whose .data is another's is one no longer in PyTorch, but has no "
+        "version counter either: it cannot be looked into.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and "Inference tensors do not track version counter" in difference.torch
+            and any(".data = " in line for line in lines)
+        ),
+    ),
+    "data of another type": (
+        "Where x.data = ... has changed the dtype of a tensor with a history, PyTorch converts its "
+        "gradient to that of before; nodes of the kit do not know the dtype of their inputs.",
+        lambda difference, lines: (
+            difference.kind == "dtype"
+            and "grad" in difference.line
+            and any(".data = " in line for line in lines)
+        ),
+    ),
+    "fault of PyTorch": (
+        "PyTorch fails at an assertion of its own, and asks to report that; or at a gradient "
+        "of zeros that has no memory.",
+        lambda difference, lines: (
+            "INTERNAL ASSERT FAILED" in difference.torch
+            or "unallocated storage" in difference.torch
+        ),
+    ),
+    "no memory": (
+        "What is too large, PyTorch's allocator refuses with RuntimeError, NumPy with MemoryError.",
+        lambda difference, lines: (
+            difference.kit.startswith("MemoryError") and "can't allocate memory" in difference.torch
+        ),
+    ),
+    "gelu of inf": (
+        "inf for a 0-d tensor, nan for others: so PyTorch's library has it on some processors.",
+        lambda difference, lines: (
+            "gelu" in difference.line
+            and difference.kind == "value"
+            and "nan" in difference.torch
+            and "inf" in difference.kit
+        ),
+    ),
+    "which refusal": (
+        "PyTorch looks first whether the inputs can be recorded, and then at arguments; the kit "
+        "looks at some arguments before. Both refuse.",
+        lambda difference, lines: (
+            difference.kind == "class" and _LAGS.search(difference.torch) is not None
+        ),
+    ),
+    "steps over one element": (
+        "Where a tensor is written to its own elements, each to itself, PyTorch does that or "
+        "refuses it, by the strides of dimensions of one element, which NumPy chooses freely.",
+        lambda difference, lines: (
+            difference.kind in ("accepted", "refused")
+            and _OVERLAPS.search(difference.torch + difference.kit) is not None
+            and _same_places(lines)
+        ),
+    ),
+    "order in memory": (
+        "A gradient may lie in another order in memory, as rules multiply in another order; then "
+        "view() refuses it in one only.",
+        lambda difference, lines: (
+            difference.kind in ("accepted", "refused")
+            and difference.about == "lies otherwise"
+            and "view size is not compatible" in difference.torch + difference.kit
+        ),
+    ),
+    "view of nothing else": (
+        "Whether a gradient, or what is made of inference tensors, is a new tensor or a view of "
+        "one that nobody else has: as a view, it must not be changed in place if that is recorded.",
+        lambda difference, lines: (
+            difference.kind in ("accepted", "refused", "class")
+            and difference.about == "view in one alone"
+            and _VIEW.search(difference.torch + difference.kit) is not None
+        ),
+    ),
+    "hook on a leaf's node": (
+        "In PyTorch, the node of a leaf, and with it its hooks, goes with the last graph that it "
+        "stands in; in the kit the leaf keeps it.",
+        lambda difference, lines: (
+            difference.what == "log"
+            and difference.about == "calls in the kit alone"
+            and any(re.search(r"next_functions.*\.register_(pre)?hook", line) for line in lines)
+        ),
+    ),
+    "hook between two steps": (
+        "A sum in another dtype, an assignment, or the change of a view is one node in PyTorch, "
+        "and several ops here: a hook of the node sees what flows between them.",
+        lambda difference, lines: (
+            difference.what == "log"
+            and any("grad_fn.register_hook(" in line for line in lines)
+            and (
+                difference.about == "other dtypes or shapes"
+                or (difference.about == "other inputs of a node" and _changes_view(lines))
             )
         ),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tests.fuzz.running import Difference, replay
 from tests.fuzz.writing import PRELUDE
 
-__all__ = ["as_source", "is_rounding", "shrunk"]
+__all__ = ["as_source", "shrunk"]
 
 
 def shrunk(lines: list[str], difference: Difference) -> tuple[list[str], Difference]:
@@ -69,10 +69,3 @@ def as_source(lines: list[str]) -> str:
     if "checkpoint(" in text:
         imports += "from torch.utils.checkpoint import checkpoint\n"
     return imports + (PRELUDE if re.search(r"\b(log|hook|told)\b", text) else "") + text
-
-
-def is_rounding(lines: list[str], difference: Difference) -> bool:
-    """Return whether a difference of numbers is gone where floats have twice the digits."""
-    if difference.kind not in ("value", "gradient", "repr"):
-        return False
-    return not any(d.kind == difference.kind for d in replay(lines, float64=True).differences)

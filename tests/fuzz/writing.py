@@ -722,7 +722,8 @@ class Writer:
         return self._pick(lambda t: t.requires_grad and t.numel() == 1)
 
     def leaf(self) -> str:
-        return self._pick(lambda t: t.requires_grad and t.is_leaf)
+        # A view is not asked: it would look for its history, in PyTorch alone.
+        return self._pick(lambda t: t.requires_grad and not t._is_view() and t.is_leaf)
 
     def node(self) -> str:
         return self._pick(lambda t: t.grad_fn is not None)
