@@ -67,7 +67,7 @@ def show_as(array: Value, tensor: Any) -> None:
 def looked_into(g: Value, given: Sequence[Any]) -> Any:
     """Return an array as a Tensor; one that looks into another's memory is a view, as in PyTorch.
 
-    So nobody changes in place, for example, what the rule of a sum has repeated without copying.
+    So no in-place change reaches, for example, what the rule of a sum has repeated without copying.
     The other may be one that was ``given`` to flow in.
     """
     from autodiff_kit.core.view_nodes import note_view

@@ -77,7 +77,7 @@ def _empty(shape: tuple[int, ...], dtype: Any, order: list[int]) -> Any:
     """Return an array whose dimensions, the innermost first, follow each other as in ``order``."""
     outer_first = order[::-1]
     packed = np.empty([shape[d] for d in outer_first], dtype)
-    # With memory of its own: what looks into another array's passes for a view.
+    # With a storage of its own: what looks into another array passes for a view.
     return np.empty_like(packed.transpose(sorted(range(len(shape)), key=outer_first.__getitem__)))
 
 
