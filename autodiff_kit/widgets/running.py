@@ -13,7 +13,8 @@ import ctypes
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
 from types import CodeType
@@ -42,9 +43,11 @@ __all__ = [
     "refuse_class",
     "run",
     "the_tensor",
+    "unslowed",
     "with_article",
 ]
 
+_CLOCK = "clock of a lab"  # the name of what watches, a thread or a tool
 AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the exception
 
 
@@ -315,7 +318,7 @@ class Clock:
         self._stop = type("Stopped", (Stopped,), {"__str__": lambda self: told})
 
     def __enter__(self) -> None:
-        watch = threading.Thread(target=self._watch, name="clock of a lab", daemon=True)
+        watch = threading.Thread(target=self._watch, name=_CLOCK, daemon=True)
         try:
             watch.start()
         except RuntimeError:  # there are no threads here
@@ -375,9 +378,31 @@ def _looking(seconds: float, stop: type[BaseException]) -> Callable[[], None]:
             monitoring.set_events(tool, 0)
             monitoring.free_tool_id(tool)
 
-    name = f"clock of a lab, {id(look)}"
+    name = f"{_CLOCK}, {id(look)}"
     monitoring.use_tool_id(tool, name)
     for event in (monitoring.events.JUMP, monitoring.events.PY_START):
         monitoring.register_callback(tool, event, look)
     monitoring.set_events(tool, monitoring.events.JUMP | monitoring.events.PY_START)
     return end
+
+
+@contextmanager
+def unslowed() -> Iterator[None]:
+    """Let code run at its own speed inside, where the code itself has to look at the clock.
+
+    It is not stopped then: this is for calls that have come back before.
+    """
+    if sys.version_info < (3, 12):
+        yield
+        return
+    monitoring = sys.monitoring
+    names = {tool: monitoring.get_tool(tool) or "" for tool in range(6)}
+    clocks = [tool for tool, name in names.items() if name.startswith(_CLOCK)]
+    events = {tool: monitoring.get_events(tool) for tool in clocks}
+    try:
+        for tool in clocks:
+            monitoring.set_events(tool, 0)
+        yield
+    finally:
+        for tool, seen in events.items():
+            monitoring.set_events(tool, seen)

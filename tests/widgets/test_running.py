@@ -10,7 +10,7 @@ import pytest
 import autodiff_kit as torch
 from autodiff_kit.record import record
 from autodiff_kit.widgets import Compare, Slope
-from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor
+from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor, unslowed
 from tests.widgets.clock import the_clock_strikes
 
 
@@ -178,3 +178,18 @@ def test_functions_have_names_without_addresses():
         "the lambda",
         "Model",
     ]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot watch itself")
+def test_what_is_timed_is_not_watched_and_what_follows_is(no_threads):
+    def forever(x):
+        tools = [tool for tool in range(6) if sys.monitoring.get_tool(tool)]
+        with unslowed():
+            events.append([sys.monitoring.get_events(tool) for tool in tools])
+        while True:
+            pass
+
+    events = []
+    with pytest.raises(Refused, match="forever was stopped"):
+        run(forever, torch.tensor(1.0), seconds=0.02)
+    assert events and not any(events[0])
