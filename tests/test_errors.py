@@ -133,15 +133,18 @@ def calls_in(file: Path) -> Iterator[tuple[str, list[str], set[str | None] | Non
     that it is given, the rest with values of their own, for which None stands.
     """
     files = "|".join({key.split(".")[0] for key in CATALOGUE})
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for scope in ast.walk(tree):
+    source = file.read_text(encoding="utf-8")
+    if not re.search(rf"\berror\(|[\"']({files})\.", source):
+        return  # most files: it would take seconds to walk through all of them
+    for scope in ast.walk(ast.parse(source)):
         if not isinstance(scope, ast.FunctionDef | ast.Module):
             continue
         names: dict[str, list[ast.expr]] = {}
-        for node in own_nodes(scope):
+        nodes = own_nodes(scope)
+        for node in nodes:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 names.setdefault(node.targets[0].id, []).append(node.value)
-        for node in own_nodes(scope):
+        for node in nodes:
             if isinstance(node, ast.Call) and node.args:
                 keys = keys_in(node.args[0], names)
                 called = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -152,12 +155,15 @@ def calls_in(file: Path) -> Iterator[tuple[str, list[str], set[str | None] | Non
                     yield line, keys, given if called in ("error", "refuse_bool") else None
 
 
-def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """Everything in a function or module, but not in the functions inside of it."""
-    for node in ast.iter_child_nodes(scope):
-        yield node
-        if not isinstance(node, ast.FunctionDef):
-            yield from own_nodes(node)
+    found: list[ast.AST] = []
+    waiting = [scope]
+    while waiting:
+        inside = list(ast.iter_child_nodes(waiting.pop()))
+        found += inside
+        waiting += [node for node in inside if not isinstance(node, ast.FunctionDef)]
+    return found
 
 
 CALLS = [call for file in sorted(PACKAGE.rglob("*.py")) for call in calls_in(file)]

@@ -62,6 +62,7 @@ def layer_of(module: str) -> str:
 def imports(module: str, source: str, is_package: bool) -> Iterator[tuple[str, int, bool]]:
     """Yield (absolute name, line, is inside a function) of everything a source imports."""
     home = module if is_package else module.rpartition(".")[0]
+    has_calls = "import_module" in source or "__import__" in source
 
     def walk(node: ast.AST, inside: bool) -> Iterator[tuple[str, int, bool]]:
         if isinstance(node, ast.Import):
@@ -87,7 +88,8 @@ def imports(module: str, source: str, is_package: bool) -> Iterator[tuple[str, i
             yield (f"{home}{name}" if name.startswith(".") else name), node.lineno, inside
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, inside)
+            if has_calls or not isinstance(child, ast.expr):
+                yield from walk(child, inside)
 
     yield from walk(ast.parse(source), False)
 

@@ -24,12 +24,11 @@ from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.results import Attempt, Mark, key_of
-from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Store, StoreError
 from autodiff_kit.grading.worker import InProcess, Level0
 from tests.grading import tiny
+from tests.grading.standing import WALLS
 
-WALLS = best_walls()
 ROOT = Path(__file__).parents[2]
 
 

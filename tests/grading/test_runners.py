@@ -17,8 +17,8 @@ from autodiff_kit.grading import sandbox as sandboxes
 from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, clean
 from autodiff_kit.grading.sandbox import Finding, Sandbox, Walls, best_walls, probe
 from autodiff_kit.grading.worker import InProcess, Level0
+from tests.grading.standing import WALLS
 
-WALLS = best_walls()
 needs_walls = pytest.mark.skipif(
     WALLS is None and os.environ.get("ADK_REQUIRE_SANDBOX") != "1",
     reason="no walls stand on this machine, see `autodiff-kit doctor`",

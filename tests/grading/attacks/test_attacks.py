@@ -23,13 +23,13 @@ from autodiff_kit.grading.engine_local import Local, grade
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.results import Grade
-from autodiff_kit.grading.sandbox import Sandbox, best_walls
+from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store
 from tests.grading import tiny
 from tests.grading.attacks.attacks import ALL, COPYING, GREEDY, SHORT
+from tests.grading.standing import WALLS
 
 PATIENCE = 0.5  # seconds for an attack that wants to take for ever
-WALLS = best_walls()
 needs_walls = pytest.mark.skipif(
     WALLS is None and os.environ.get("ADK_REQUIRE_SANDBOX") != "1",
     reason="no walls stand on this machine, see `autodiff-kit doctor`",

@@ -10,12 +10,12 @@ from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import Local, grade
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.results import Grade
-from autodiff_kit.grading.sandbox import Sandbox, best_walls
+from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store
 from tests.grading import tiny
 from tests.grading.attacks.files import ALL
+from tests.grading.standing import WALLS
 
-WALLS = best_walls()
 GROWTH = 300  # MiB that the grader's own process may grow by
 
 

@@ -17,12 +17,11 @@ from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import grade_one, runner_for
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.results import Attempt
-from autodiff_kit.grading.sandbox import best_walls
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
+from tests.grading.standing import WALLS
 
-WALLS = best_walls()
 SEED = 7
 # Each is right for the examples, and tells what it was asked otherwise.
 SHOWN = "import numpy as np\nseen = lambda x: np.ndim(x) == 1 or (np.ndim(x) == 0 and x == 3.0)\n"
