@@ -3,7 +3,7 @@
 Every page fails its test if the browser's console shows an error, or if anything is asked of
 another machine. A page with JupyterLab in it is handed on from test to test, as a learner opens one
 notebook after the other: to load it takes longer than most tests. Each notebook has a kernel of its
-own. Without Chromium these tests are skipped (see ``tests/conftest.py``).
+own. Without Chromium these tests are skipped (see the ``conftest.py`` of the checkout).
 """
 
 from __future__ import annotations

@@ -45,6 +45,10 @@ def _missing() -> dict[str, str]:
     return missing
 
 
+def _is_everything(config: pytest.Config) -> bool:
+    return config.args_source is not pytest.Config.ArgsSource.ARGS
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Share a run of everything out among the cores; a few files are quicker without.
@@ -53,11 +57,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """
     option = config.option
     has_xdist = hasattr(option, "numprocesses")
-    is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
     debugs = option.usepdb or option.trace or option.capture == "no"
     if not has_xdist or "PYTEST_XDIST_WORKER" in os.environ:  # one process of several itself
         return
-    if option.numprocesses is None and is_everything and not debugs:
+    if option.numprocesses is None and _is_everything(config) and not debugs:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         option.numprocesses = min(cores or 1, 8) if cores != 1 else 0
     if option.dist == "no" and option.numprocesses:
@@ -71,9 +74,13 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"ADK_REQUIRE_{marker.upper()}=1, but the test {reason}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     missing = _missing()
     for item in items:
+        # Tests run every notebook, too, the lessons byte for byte: nbval sees them as they are for
+        # a learner who has answered nothing. `pytest notebooks` asks for it.
+        if item.path.suffix == ".ipynb" and _is_everything(config):
+            item.add_marker("gate")
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
