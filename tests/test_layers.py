@@ -272,6 +272,10 @@ MAKES_CODE = {
 }
 
 
+# They run beside submissions, and have built-in functions of their own.
+SEALED = ("grading.child", "grading.namespace", "grading.wire")
+
+
 def made_by(path: Path) -> set[str]:
     """Return by which of eval, exec and globals a file makes code or names, if it may not."""
     module = name_of(path).removeprefix("autodiff_kit.")
@@ -279,7 +283,7 @@ def made_by(path: Path) -> set[str]:
     names = {n.func.id for n in calls if isinstance(n.func, ast.Name)}
     if module in MAKES_CODE or module.startswith("grading."):  # it runs submissions
         names -= {"eval", "exec"}
-    if module in ("grading.child", "grading.wire"):  # which seal themselves off from submissions
+    if module in SEALED:
         names -= {"globals"}
     return names & {"eval", "exec", "globals"}
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from autodiff_kit.grading.calls import Call
 from autodiff_kit.grading.checks import Check, alike
-from autodiff_kit.grading.child import Missing, Namespace, kind_of, value_of
+from autodiff_kit.grading.child import kind_of, value_of
 from autodiff_kit.grading.exercise import Exercise, Variant
+from autodiff_kit.grading.namespace import Missing, Namespace
 from autodiff_kit.grading.wire import WireError, decode, encode
 
 __all__ = [

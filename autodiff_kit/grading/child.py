@@ -4,8 +4,8 @@ After reading this file you can say what a submission sees (its own namespace, t
 library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
 all examples are answered), and what it can tell the grader (values; nothing it says about itself
 counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
-``messages.py``, ``wire.py``, ``notebook.py`` and ``seal.py``. Read next: ``supervision.py``, the
-other end of the pipe.
+``messages.py``, ``namespace.py``, ``notebook.py``, ``seal.py`` and ``wire.py``. Read next:
+``supervision.py``, the other end of the pipe.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.grading import seal, wire
+from autodiff_kit.grading import namespace, seal, wire
 from autodiff_kit.grading.messages import (
     Answered,
     CallSent,
@@ -36,6 +36,7 @@ from autodiff_kit.grading.messages import (
     Trouble,
     WorkSent,
 )
+from autodiff_kit.grading.namespace import Given, Missing, Namespace
 from autodiff_kit.grading.notebook import Cell, Unreadable, bound_by, cells_of
 
 try:
@@ -76,78 +77,6 @@ _NO_TROUBLE: Trouble = {
     "cell_called": 0,
     "line_called": 0,
 }
-
-
-class Missing(AttributeError):
-    """The learner's code defines no such name."""
-
-
-class Namespace(types.ModuleType):
-    """The learner's namespace; drivers read names from it as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        """Say what is missing."""
-        raise Missing(f"{name} is not defined", name=name)
-
-
-class Given:
-    """Functions and classes of the teacher's that run ahead: when judged, they are what they were.
-
-    Methods that a learner adds to such a class may stay; what changes those that are there, or
-    comes between an object and its attributes, may not.
-    """
-
-    _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
-
-    def __init__(self, step: Namespace, asked: list[str], source: str = "") -> None:
-        self.space = vars(step)
-        if source:
-            # With built-in functions of its own, as the functions of this file.
-            theirs = self.space["__builtins__"]
-            self.space["__builtins__"] = dict(_BUILTINS)
-            exec(_given(source), self.space)
-            self.space["__builtins__"] = theirs
-        self.builtins = _names_in(_given(source)) & _BUILTINS.keys() - self.space.keys()
-        self.names = {
-            name: value
-            for name, value in self.space.items()
-            if name not in asked
-            and isinstance(value, types.FunctionType | type)
-            and value.__module__ == step.__name__
-        }
-        functions = [part for part in self.names.values() if isinstance(part, types.FunctionType)]
-        kinds = [Namespace, *(value for value in self.names.values() if isinstance(value, type))]
-        self.classes = [(kind, vars(kind), self._methods(kind)) for kind in kinds]
-        for _, _, methods in self.classes:
-            functions += [m for m in methods.values() if isinstance(m, types.FunctionType)]
-        self.defaults = [(part, part.__defaults__, part.__kwdefaults__) for part in functions]
-
-    @staticmethod
-    def _methods(kind: type) -> dict[str, Any]:
-        return {name: value for name, value in vars(kind).items() if hasattr(value, "__get__")}
-
-    def put_back(self) -> bool:
-        """Undo all changes; tell whether there were any."""
-        changed = [name for name, value in self.names.items() if self.space.get(name) is not value]
-        self.space.update({name: self.names[name] for name in changed})
-        is_changed = bool(changed)
-        for name in self.builtins & self.space.keys():  # it hides the real one
-            del self.space[name]
-            is_changed = True
-        for part, values, named in self.defaults:
-            if part.__defaults__ is not values or part.__kwdefaults__ is not named:
-                part.__defaults__, part.__kwdefaults__ = values, named
-                is_changed = True
-        for kind, now, methods in self.classes:
-            for name, value in methods.items():
-                if now.get(name) is not value:
-                    type.__setattr__(kind, name, value)
-                    is_changed = True
-            for name in [name for name in now if name not in methods]:
-                if name in self._HOOKS or hasattr(type(now[name]), "__set__"):
-                    type.__delattr__(kind, name)
-                    is_changed = True
-        return is_changed
 
 
 class Printed(io.TextIOBase):
@@ -295,17 +224,6 @@ def _cause(error: BaseException, failures: Failures) -> Trouble | None:
     return failures.get(name) if type(name) is str and name else None
 
 
-@functools.cache
-def _given(source: str) -> types.CodeType:
-    return compile(source, "<given>", "exec")
-
-
-def _names_in(code: types.CodeType) -> set[str]:
-    """Return all names, not only variables, that a code and the functions in it look up."""
-    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
-    return {*code.co_names}.union(*map(_names_in, inner))
-
-
 def _drive(
     number: int,
     call: CallSent,
@@ -365,7 +283,7 @@ def shut() -> None:
         is_whole = "." not in name or (len(where) > 2 and where[2])
         return _MODULES[name] if is_whole and name in _MODULES else imported(name, *where)
 
-    _MODULES.update(seal.without_changes(globals(), vars(wire)))
+    _MODULES.update(seal.without_changes(globals(), vars(namespace), vars(wire)))
     _BUILTINS["__import__"] = find
     seal.hide_variables()
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from autodiff_kit.grading.answers import ask
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
-from autodiff_kit.grading.child import Namespace
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.worker import InProcess, Level0
 

@@ -205,6 +205,18 @@ def power(x, n):
     return Node(x.value ** n)
 """,
     ),
+    "numpy exchanged that the driver uses": (
+        "e02_rules",
+        "mul",
+        """
+import sys
+for module in (np, sys.modules["numpy"]):
+    module.asarray = module.array = lambda *a, **k: 1 / 0
+def mul_rule(g, x, y):
+    np.asarray = lambda *a, **k: (g * y, g * x)
+    return 0.0, 0.0
+""",
+    ),
     "given class exchanged": (
         "e08_control_flow",
         "rounds",
