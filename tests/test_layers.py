@@ -343,7 +343,7 @@ FLOORS = [
     ("the tensor", {"printing", "tensor", "tensor_methods"}),
 ]
 # Of `autograd`, what a learner uses on tensors: it stands above the tensor.
-ABOVE = {"anomaly", "function", "functional", "gradcheck", "graph"}
+ABOVE = {"anomaly", "function", "function_node", "functional", "gradcheck", "graph"}
 
 
 def floor_of(module: str) -> int:
