@@ -5,7 +5,7 @@ ordinary operation, whose result is then written into the tensor's memory: the t
 the new node, and its version goes up by one, so that a node that had saved the old value can tell.
 A change of a view is a change of its base, some of whose elements are overwritten; then all views
 of that base find their history anew (``views.py``). Read next: ``assignment.py``, for
-``x[0] = 2``, or ``core/node.py`` (``check_saved``).
+``x[0] = 2``, or ``core/shown.py`` (``check_saved``).
 """
 
 from __future__ import annotations

@@ -289,5 +289,6 @@ def name_methods(owner: str, *parts: type) -> None:
     names = {base.__name__ for base in classes}
     for base in classes:
         for name, method in vars(base).items():
-            if getattr(method, "__qualname__", "") in {f"{of}.{name}" for of in names}:
+            own, _, rest = getattr(method, "__qualname__", "").partition(".")
+            if rest == name and own in names:
                 method.__qualname__ = f"{owner}.{name}"

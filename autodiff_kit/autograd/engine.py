@@ -178,7 +178,7 @@ def run(
                     cotangents[node] = g
                     continue  # nothing that was asked for lies behind it
             if op is ACCUMULATE:
-                leaf = node._leaf()
+                leaf = node._leaf()  # which may be gone, have a .grad, or have changed its node
                 if counted or leaf is None or leaf._grad is not None or leaf._node is not node:
                     Task.accumulate(node, g, create_graph)
                     changed = last_change.number  # a hook may have changed the leaf

@@ -1,9 +1,9 @@
-"""Applying an op: ``x * y`` runs ``print(text_of(OPS["mul"]))``, a second spelling of this text.
+"""Applying an op: ``print(text_of(OPS["mul"]))`` shows what runs for ``x * y`` in place of this.
 
-``fast.py`` writes it, one function for each op, for tensors of one floating dtype and for numbers;
-all else is applied here, and a test holds the two together. After reading this file you know what
-happens at every ``x * y``: the forward runs on arrays, and if a gradient is wanted, a node saves
-what the rules that will be called read, by their declarations. Read next: ``engine.py``.
+That is a second, faster spelling, which ``fast.py`` writes for each op, for tensors of one floating
+dtype and for numbers; all else is applied here, and a test holds the two together. After reading
+this file you know what happens at every ``x * y``: the forward runs on arrays, and if a gradient is
+wanted, a node saves what the rules that will be called read. Read next: ``autograd/engine.py``.
 """
 
 from __future__ import annotations

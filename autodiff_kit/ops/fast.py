@@ -1,11 +1,12 @@
-"""Applying an op fast: ``apply.py``, written out for each op.
+"""Applying an op fast: a second spelling of ``apply.py``, written out for each op by a template.
 
-After reading this file you know how reading is by name and running by position. Python takes its
-time for loops, for tuples and for questions whose answer an op's declaration knows. So, when an
-op is called for the first time, the text of a function without any of these is put together from
-the pieces below, and compiled, as ``dataclasses`` does it. It does what ``apply`` does for
-tensors of one floating dtype and for Python numbers, and hands anything else over to that. To see
-one, print ``text_of(OPS["mul"])``. Read next: ``arithmetic.py``.
+It is not derived from the plain text: ``tests/ops/test_every_op.py`` holds the two together, op by
+op. Python takes its time for loops, for tuples and for questions whose answer an op's declaration
+knows; on small tensors the plain text takes eight times as long. So, when an op is called for the
+first time, the text of a function without any of these is put together from the pieces below, and
+compiled, as ``dataclasses`` does it. It does what ``apply`` does for tensors of one floating dtype
+and for Python numbers, and hands anything else over to that. To see one, print
+``text_of(OPS["mul"])``. Read next: ``core/node.py``.
 """
 
 from __future__ import annotations

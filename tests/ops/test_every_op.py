@@ -443,7 +443,7 @@ def test_backward_leaves_inputs_and_output_alone(op: Op, sample: Sample) -> None
 @pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
 def test_backward_gives_the_same_whether_somebody_watches_or_not(op: Op, sample: Sample) -> None:
     found: list[list[Any]] = []
-    for observer in (None, Observer()):  # fast.py or engine.py
+    for observer in (None, Observer()):  # two forms of the engine
         inputs = leaves(op, sample)
         out = apply(op, inputs, sample.params)
         with installed(observer):
