@@ -76,6 +76,9 @@ from autodiff_kit.grading.checks import check
 #   compare(data, value, wanted)    whether an answer is right; without it kind, shape and numbers
 #                                   have to agree, and NaN and inf are wrong
 #   diagnose(data, value, wanted)   the id of a mistake that the answer shows, or ""
+#   public(data), reply(data, question)     if an input contains its own answer: what drive gets of
+#                                   it, and what `ask(question)` in drive returns. Code in the same
+#                                   process can read all that drive gets; reply is run elsewhere
 # A check has to catch something that no other check catches. And no work may pass it, not even by
 # chance: where only a few answers are possible, ask for several of them, or in more `cases`.
 
