@@ -152,6 +152,7 @@ _LAZY_MODULES = (
         "accelerator",
         "backends",
         "cuda",
+        "distributions",
         "func",
         "lessons",
         "linalg",

@@ -44,6 +44,7 @@ def groups() -> dict[str, list[str]]:
         "torch.autograd.function": function.__all__,
         "torch.autograd.functional": functional.__all__,
         "torch.autograd.graph": graph.__all__,
+        "torch.distributions": import_module("autodiff_kit.distributions").__all__,
         "torch.func": import_module("autodiff_kit.func").__all__,
         "torch.nn": nn.__all__,
         "torch.nn.functional": nn.functional.__all__,

@@ -1,0 +1,144 @@
+"""``torch.distributions`` beside PyTorch's: the same draws, probabilities and words."""
+
+import pytest
+
+import autodiff_kit
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+GIVEN = """
+from torch.distributions import Bernoulli, Categorical, Cauchy, Exponential, Geometric
+from torch.distributions import Independent, Laplace, LogNormal, Normal, OneHotCategorical, Uniform
+from torch.distributions import kl_divergence
+import torch.distributions as D
+torch.manual_seed(0)
+t = lambda *values: torch.tensor(values)
+"""
+
+MADE = """
+Normal(0.0, 1.0)
+Normal(t(1.0, -2.0), t(0.5, 3.0))
+LogNormal(t(0.1, 0.2), 0.5)
+Laplace(t(1.0, 2.0), 0.7)
+Cauchy(t(0.0, 1.0), t(1.0, 2.0))
+Uniform(t(0.0, -1.0), 2.5)
+Exponential(t(0.5, 2.0))
+Bernoulli(t(0.3, 0.8))
+Bernoulli(logits=t(0.3, -0.8))
+Geometric(t(0.3, 0.8))
+Geometric(logits=t(0.3))
+Categorical(t(0.2, 0.3, 0.5))
+Categorical(torch.ones(2, 4))
+Categorical(logits=torch.arange(6.0).reshape(2, 3))
+OneHotCategorical(torch.tensor([[0.2, 0.8, 1.0], [1.0, 1.0, 1.0]]))
+Independent(Normal(torch.zeros(2, 3), torch.ones(3)), 1)
+""".strip().split("\n")
+
+
+def same(program: str) -> None:
+    """Check that both packages print the same and raise the same."""
+    expected = run(torch, GIVEN + program)
+
+    found = run(autodiff_kit, GIVEN.replace("torch.d", "autodiff_kit.d") + program)
+
+    assert (found.printed, found.raised) == (expected.printed, expected.raised)
+    assert expected.raised is None or "-> " in found.advice
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_draws_and_probabilities_are_pytorchs(made: str) -> None:
+    same(f"""
+d = {made}
+print(d, d.batch_shape, d.event_shape, d.has_rsample)
+print(d.mean, d.variance, d.stddev)
+for shape in ((), (3,), (2, 20)):
+    x = d.sample(shape)
+    print(x, x.dtype, x.requires_grad)
+    print(d.log_prob(x))
+if not isinstance(d, Cauchy):
+    print(d.entropy(), d.mode)
+if not isinstance(d, Independent):
+    e = d.expand((2, *d.batch_shape))
+    print(e.batch_shape, e.sample().shape, e.log_prob(e.sample()).shape)
+    print(d.perplexity())
+if d.has_rsample and not isinstance(d, Independent):
+    x = d.rsample((2,))
+    print(x, d.cdf(x), d.icdf(torch.tensor(0.3)))
+if d.has_enumerate_support:
+    print(d.enumerate_support(), d.enumerate_support(expand=False))
+if hasattr(d, "logits"):
+    print(d.probs, d.logits, getattr(d, "param_shape", None))
+""")
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ("Normal(t(0.0, 1.0), 2.0)", "Normal(1.0, t(1.0, 3.0))"),
+        ("LogNormal(0.0, 2.0)", "LogNormal(1.0, 1.0)"),
+        ("Laplace(t(0.0, 1.0), 2.0)", "Laplace(1.0, t(1.0, 3.0))"),
+        ("Bernoulli(t(0.3, 0.9))", "Bernoulli(0.5)"),
+        ("Categorical(t(0.3, 0.0, 0.7))", "Categorical(t(0.5, 0.5, 0.0))"),
+        ("OneHotCategorical(t(0.3, 0.7))", "OneHotCategorical(t(0.5, 0.5))"),
+        ("Exponential(t(0.3, 2.0))", "Exponential(1.0)"),
+        ("Uniform(0.0, t(1.0, 3.0))", "Uniform(0.0, 2.0)"),
+        ("Geometric(t(0.3, 0.9))", "Geometric(0.5)"),
+        (
+            "Independent(Normal(torch.zeros(2, 3), 1.0), 1)",
+            "Independent(Normal(torch.ones(2, 3), 2.0), 1)",
+        ),
+    ],
+)
+def test_divergences_are_pytorchs(p: str, q: str) -> None:
+    same(f"print(kl_divergence({p}, {q}), D.kl_divergence({q}, {p}))")
+
+
+def test_gradients_flow_through_draws_and_probabilities() -> None:
+    same("""
+for make in (Normal, Laplace, LogNormal, Cauchy):
+    loc, scale = torch.zeros(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    d = make(loc, scale)
+    d.rsample((4,)).pow(2).mean().backward()
+    d.log_prob(d.sample()).sum().backward()
+    print(loc.grad, scale.grad, d.sample().requires_grad)
+logits = torch.zeros(2, 3, requires_grad=True)
+policy = Categorical(logits=logits)
+action = policy.sample()
+loss = -(policy.log_prob(action) * torch.tensor([1.0, -2.0])).sum() - 0.1 * policy.entropy().sum()
+loss.backward()
+print(action, loss, logits.grad)
+p = torch.tensor([0.2, 0.7], requires_grad=True)
+d = Bernoulli(p)
+(d.log_prob(d.sample()).sum() + d.entropy().sum()).backward()
+print(p.grad)
+""")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Normal(0.0, -1.0)",
+        "Normal(torch.tensor(float('nan')), 1.0)",
+        "Normal('a', 1.0)",
+        "Uniform(2.0, 1.0)",
+        "Exponential(0.0)",
+        "Bernoulli(1.5)",
+        "Bernoulli()",
+        "Bernoulli(0.5, logits=0.0)",
+        "Categorical(torch.tensor(1.0))",
+        "Categorical(t(-1.0, 2.0))",
+        "Categorical(t(0.5, 0.5)).log_prob(torch.tensor(2))",
+        "Bernoulli(0.5).log_prob(torch.tensor(0.5))",
+        "Normal(torch.zeros(3), 1.0).log_prob(torch.zeros(2))",
+        "Normal(0.0, 1.0).log_prob(1.0)",
+        "Uniform(0.0, 1.0).log_prob(torch.tensor(2.0))",
+        "Independent(Normal(0.0, 1.0), 1)",
+        "kl_divergence(Normal(0.0, 1.0), Cauchy(0.0, 1.0))",
+        "print(Normal(0.0, -1.0, validate_args=False))",
+    ],
+)
+def test_distributions_refuse_in_pytorchs_words(line: str) -> None:
+    same(line)
