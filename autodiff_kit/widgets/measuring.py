@@ -135,10 +135,12 @@ def compared(seconds: float, other: float) -> str:
 
     Examples
     --------
-    >>> compared(0.2, 0.5), compared(500.0, 1.0)
-    ('2.5 times as fast', '500 times as long')
+    >>> compared(0.2, 0.5), compared(500.0, 1.0), compared(1.01, 1.0)
+    ('2.5 times as fast', '500 times as long', 'about as fast')
     """
     ratio, words = (other / seconds, "fast") if seconds <= other else (seconds / other, "long")
+    if ratio < 1.05:
+        return "about as fast"
     return f"{ratio:,.1f} times as {words}" if ratio < 9.95 else f"{ratio:,.0f} times as {words}"
 
 

@@ -134,6 +134,7 @@ def test_labs_do_their_work_where_there_are_no_threads(no_threads):
     assert (lab.message, compared.message, compared.agrees) == ("", "", True)
 
 
+@the_clock_strikes
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot watch itself")
 @pytest.mark.parametrize("catches", [True, False])
 def test_an_endless_loop_ends_where_there_are_no_threads(no_threads, catches):
@@ -180,6 +181,7 @@ def test_functions_have_names_without_addresses():
     ]
 
 
+@the_clock_strikes
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot watch itself")
 def test_what_is_timed_is_not_watched_and_what_follows_is(no_threads):
     def forever(x):
