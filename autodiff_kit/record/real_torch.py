@@ -96,7 +96,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if recorder.is_busy:
+            if recorder.at_work.depth:
                 return func(*args, **kwargs)
             if func in backward:
                 recorder.settle()
@@ -107,8 +107,12 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                     recorder.results(bound["inputs"], out)
                 return out
             direct = not is_foreign(sys._getframe(1).f_code.co_filename)
-            with recorder.call(func, args, direct):
+            entered, has_worked = recorder.call(func, args, direct), False
+            try:
                 out = func(*args, **kwargs)
+                has_worked = True
+            finally:
+                recorder.end_call(entered, args, has_worked=has_worked)
             recorder.called(func, args, out, direct)
             return out
 
@@ -121,7 +125,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if recorder.is_busy:
+            if recorder.at_work.depth:
                 return func(*args, **kwargs)
             recorder.announced(func, args, kwargs)
             out = func(*args, **kwargs)

@@ -117,7 +117,7 @@ class TorchBackward(TorchNotes):
         for tensor in now.told["roots"]:
             if tensor.grad_fn is not None:  # a Function's result is met when it is first used
                 self._number(tensor, scope)
-        with self._at_work():
+        with self.at_work:
             tensors = now.told["roots"]
             now.told["edges"] = [  # held, so that their hooks stay
                 edges.get_gradient_edge(t) for t in tensors if t.is_leaf and t.requires_grad
@@ -139,7 +139,7 @@ class TorchBackward(TorchNotes):
         seeds = [*flat((given,))] if given is not None else []
         seeds += [None] * (len(roots) - len(seeds))
         numbers = [self._number(t, 0) for t in roots]
-        with self._at_work():
+        with self.at_work:
             ones = self._torch.ones_like
             seed = [
                 self._value(ones(t.detach()) if g is None else g)
@@ -170,7 +170,7 @@ class TorchBackward(TorchNotes):
     def _tell_retained(self, number: int, g: Any) -> None:
         """Tell what a tensor that is no leaf has in its .grad, if it retains that."""
         tensor = self._outputs.get(number, nothing)()
-        with self._at_work():
+        with self.at_work:
             grad = tensor.grad if tensor is not None and tensor.retains_grad else None
         if grad is not None:
             before, now = self._retained.get(number), self._value(grad)
@@ -218,7 +218,7 @@ class TorchBackward(TorchNotes):
         total = None
         if now is not None:
             waiting = now.waiting.get(to)
-            with self._at_work():
+            with self.at_work:
                 g = g.detach()
                 now.waiting[to] = g if waiting is None else waiting + g
             total = None if waiting is None else self._value(now.waiting[to])

@@ -27,12 +27,15 @@ from autodiff_kit.record.torch_ops import (
     describe,
     flat,
     name_of,
+    schema_of,
     unknown,
 )
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
 
+# Of the call around this one: its name, whether it is inside of a step, or direct; an item set.
+_Entered = tuple[str, bool, bool, int | None]
 _ORDINALS = ("second", "third", "fourth", "further")
 _CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
@@ -51,8 +54,7 @@ class TorchRecorder(TorchFunctions):
 
     # -- the learner's calls ---------------------------------------------------------------------
 
-    @contextmanager
-    def call(self, func: Any, args: Any, direct: bool) -> Iterator[None]:
+    def call(self, func: Any, args: Any, direct: bool) -> _Entered:
         """Note which function is running, and whether the learner has called it."""
         name = getattr(func, "__name__", "")
         initialises = getattr(func, "__module__", "") == "torch.nn.init"
@@ -66,12 +68,16 @@ class TorchRecorder(TorchFunctions):
         self.settle()
         before = self._number_here(first) if name == "__setitem__" else None
         self._is_inside = self._is_inside or before is not None
+        return *outer, before
+
+    def end_call(self, entered: _Entered, args: Any, *, has_worked: bool) -> None:
+        """Note that the function that ``call`` has noted is over."""
+        call, is_inside, is_direct, before = entered
         try:
-            yield
-            if before is not None:
+            if before is not None and has_worked:
                 self.set_item(args, before)
         finally:
-            self._call, self._is_inside, self._is_direct = outer
+            self._call, self._is_inside, self._is_direct = call, is_inside, is_direct
             self.settle()
 
     def _number_here(self, tensor: Any) -> int | None:
@@ -155,7 +161,7 @@ class TorchRecorder(TorchFunctions):
 
     def _is_told(self, func: Any) -> bool:
         """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
-        name = func._schema.name
+        name = schema_of(func).name
         if name == "aten::detach" and self._call in ("detach", "__get__") and self._is_direct:
             return not self._is_inside
         if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
@@ -189,7 +195,7 @@ class TorchRecorder(TorchFunctions):
         self._operands = None
         if not self._is_told(func):
             return
-        if func._schema.is_mutable:
+        if schema_of(func).is_mutable:
             self._forget_copy_of(args[0])
         self.settle()
         _, scope, _ = self._where()
@@ -207,7 +213,7 @@ class TorchRecorder(TorchFunctions):
     def _forget_copy_of(self, changed: Any) -> None:
         """Forget the copy that the node of an op in place saves: its input as it was."""
         number, copy, of = self._pending[-1] if self._pending else (-1, changed, None)
-        is_copy = of is not None and of._schema.name == "aten::clone"
+        is_copy = of is not None and schema_of(of).name == "aten::clone"
         if not is_copy or self._call == "clone" or number != len(self._nodes) - 1:
             return
         if self._nodes[number]["inputs"][0].get("node") == self._known(changed):
@@ -222,7 +228,7 @@ class TorchRecorder(TorchFunctions):
         outs = [o for o in flat((out,)) if isinstance(o, self._torch.Tensor)]
         self._note_memory(func, args, outs)
         if operands is None:
-            if self._running and func._schema.name == "aten::sum":
+            if self._running and schema_of(func).name == "aten::sum":
                 self._sums.append((args[0], out))
             return
         place, scope, frame = self._where()
@@ -232,23 +238,23 @@ class TorchRecorder(TorchFunctions):
             number = self._add_op(func, args, kwargs, numbers, (place, scope, frame), result, i)
         for i, result in enumerate(rest, 1):
             self._note_rest(func, result, i, place, number)
-        if outs and func._schema.is_mutable:
+        if outs and schema_of(func).is_mutable:
             self._change_in_place(func, args[0], number, (place, scope), numbers)
-        elif func._schema.is_mutable and isinstance(args[0], list | tuple):  # all at once
-            how = func._schema.name.removeprefix("aten::_foreach_")
+        elif schema_of(func).is_mutable and isinstance(args[0], list | tuple):  # all at once
+            how = schema_of(func).name.removeprefix("aten::_foreach_")
             for tensor in args[0]:
                 self._tell_change(self._number(tensor, scope), how, tensor, place)
 
     def _note_rest(self, func: Any, tensor: Any, index: int, place: Place, first: int) -> None:
         """Note what an operation returns beside its result, such as the indices of max."""
         name = place.parts[index] if index < len(place.parts) else ""
-        part = f"{_ORDINALS[min(index, 4) - 1]} result of {func._schema.name[6:]}"
+        part = f"{_ORDINALS[min(index, 4) - 1]} result of {schema_of(func).name[6:]}"
         self._results[id(tensor)] = weakref.ref(tensor), name, part
         self._rest[id(tensor)] = weakref.ref(tensor), first, index
 
     def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
         reference, first, index = self._rest.get(id(tensor), (nothing, -1, 0))
-        with self._at_work():
+        with self.at_work:
             node, output = tensor.grad_fn, tensor.output_nr
         if node is None or reference() is not tensor:
             return super()._adopt(tensor, scope, made)
@@ -259,7 +265,7 @@ class TorchRecorder(TorchFunctions):
         self._nodes[number]["text"], self._nodes[number]["where"] = result["text"], result["where"]
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         self._outputs[number] = weakref.ref(tensor)
-        with self._at_work():
+        with self.at_work:
             self._meet(node, output, number, None)
         return number
 
@@ -272,7 +278,7 @@ class TorchRecorder(TorchFunctions):
         if name == "detach":
             op = DETACH
         self.recording.ops.setdefault(name, op)
-        with self._at_work():
+        with self.at_work:
             inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
         sources: list[Input] = []
         tensors: list[Any] = []
@@ -284,7 +290,7 @@ class TorchRecorder(TorchFunctions):
                 sources.append({"arg": arg, "node": numbers[id(value)]})
         is_own = scope not in self._passes
         if is_own and place.operands:
-            with self._at_work():
+            with self.at_work:
                 self._names.name_operands(place, tensors, self._known, frame)
         given = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
@@ -292,7 +298,7 @@ class TorchRecorder(TorchFunctions):
         number = self._put(name, sources, given, out, (place, scope))
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
-        if func._schema.is_mutable and out.is_leaf and out.requires_grad:
+        if schema_of(func).is_mutable and out.is_leaf and out.requires_grad:
             return number  # a leaf that is changed under no_grad stays what it was
         self._tensors[id(out)] = (weakref.ref(out), number)
         self._outputs[number] = weakref.ref(out)
@@ -303,7 +309,7 @@ class TorchRecorder(TorchFunctions):
     def settle(self) -> None:
         """Look at the nodes of the ops that have just run: now they are there."""
         pending, self._pending = self._pending, []
-        with self._at_work():
+        with self.at_work:
             for number, tensor, func in pending:
                 node = tensor.grad_fn
                 if node is not None:
@@ -327,7 +333,7 @@ class TorchRecorder(TorchFunctions):
     def _change_in_place(self, func: Any, tensor: Any, number: int, at: Any, numbers: Any) -> None:
         """Note that an operation has changed a tensor, and with a view its base."""
         place, scope = at
-        how = func._schema.name[6:]
+        how = schema_of(func).name[6:]
         if self._call not in (how, f"__i{how.rstrip('_')}__", ""):
             return  # within a call, on what that call has made
         if tensor.is_leaf and tensor.requires_grad:
@@ -383,7 +389,7 @@ class TorchRecorder(TorchFunctions):
 
     def _number(self, tensor: Any, scope: int) -> int:
         number = super()._number(tensor, scope)
-        with self._at_work():
+        with self.at_work:
             node, base = tensor.grad_fn, tensor._base
             is_new = node is not None and node.metadata.get(self._key) is None
         if not is_new or base is None or any(number == waiting for waiting, _, _ in self._pending):
@@ -393,7 +399,7 @@ class TorchRecorder(TorchFunctions):
         again = self._pick(self._number(base, scope), tensor, (place, scope))
         self._look_again(number, again)
         self._tensors[id(tensor)] = (weakref.ref(tensor), again)
-        with self._at_work():
+        with self.at_work:
             self._meet(node, tensor.output_nr, again, None)
         return again
 

@@ -51,7 +51,7 @@ class TorchFunctions(TorchBackward):
         return number
 
     def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
-        with self._at_work():
+        with self.at_work:
             node = tensor.grad_fn
         if isinstance(node, self._torch.autograd.function.BackwardCFunction):
             return self._add_function(tensor, node, scope)
@@ -63,7 +63,7 @@ class TorchFunctions(TorchBackward):
         for frame in self._scopes.frames() if self._applied else ():
             for value in look(frame).values():
                 if isinstance(value, self._torch.Tensor) and self._known(value) is None:
-                    with self._at_work():
+                    with self.at_work:
                         node = value.grad_fn
                     if isinstance(node, self._torch.autograd.function.BackwardCFunction):
                         self._number(value, 0)
@@ -101,7 +101,7 @@ class TorchFunctions(TorchBackward):
         if place.name is not None or place.returned:
             self._names.name_result(number, place, at)
         entry = self._nodes[number]
-        with self._at_work():
+        with self.at_work:
             entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
             known = node.metadata.get(self._key)
             if known is not None:  # another result of the same node

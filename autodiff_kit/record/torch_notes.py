@@ -8,8 +8,7 @@ backward are read without leaving a trace. Read next: ``torch_backward.py``.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from functools import cache
 from types import FrameType
 from typing import Any
@@ -19,10 +18,25 @@ import numpy as np
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import UNSEEN, Notes, nothing
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_ops import flat
+from autodiff_kit.record.torch_ops import flat, schema_of
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchNotes"]
+
+
+class AtWork:
+    """While the recorder itself asks PyTorch for something; that is not noted."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1
 
 
 class TorchNotes(Notes):
@@ -33,21 +47,13 @@ class TorchNotes(Notes):
         self._torch = torch
         self._key = object()  # under which a node's metadata has our numbers of its outputs
         self._pending: list[tuple[int, Any, Any]] = []  # ops whose node is still to come
-        self.is_busy = False  # what PyTorch is asked for taking notes is not noted
+        self.at_work = AtWork()
         self._memory: set[int] = set()  # that of all tensors that were made since the beginning
         self._made: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
 
-    @contextmanager
-    def _at_work(self) -> Iterator[None]:
-        before, self.is_busy = self.is_busy, True
-        try:
-            yield
-        finally:
-            self.is_busy = before
-
     def _known(self, tensor: Any) -> int | None:
         """Return our number of a tensor, if it has one."""
-        with self._at_work():
+        with self.at_work:
             node = tensor.grad_fn
             numbers = None if node is None else node.metadata.get(self._key)
             if numbers is not None and tensor.output_nr in numbers:
@@ -57,7 +63,7 @@ class TorchNotes(Notes):
 
     def _number(self, tensor: Any, scope: int) -> int:
         number = self._known(tensor)
-        with self._at_work():
+        with self.at_work:
             node, requires = tensor.grad_fn, tensor.requires_grad
         if number is not None:
             entry = self._nodes[number]
@@ -72,11 +78,11 @@ class TorchNotes(Notes):
         return self._adopt(tensor, scope, number)
 
     def _grad_of(self, leaf: Any) -> Any:
-        with self._at_work():
+        with self.at_work:
             return leaf.grad if leaf.is_leaf else None
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
-        with self._at_work():
+        with self.at_work:
             node, requires = tensor.grad_fn, tensor.requires_grad
             name = None if node is None else node.name()
         number = self._put_leaf(name, self._value(tensor), scope, place)
@@ -98,12 +104,13 @@ class TorchNotes(Notes):
 
     def _note_memory(self, func: Any, args: Any, outs: list[Any]) -> None:
         """Note the memory of what an operation has made, unless it is that of an operand."""
-        if func._schema.name == "aten::set_":  # of a copy, or of what comes from a file
+        if schema_of(func).name == "aten::set_":  # of a copy, or of what comes from a file
             self._made[id(outs[0])] = weakref.ref(outs[0])
             return
-        is_fresh = func._schema.name == "aten::lift_fresh"  # even its operand was made just now
-        operands = [x for x in flat(args) if isinstance(x, self._torch.Tensor) and not is_fresh]
-        with self._at_work():
+        is_fresh = schema_of(func).name == "aten::lift_fresh"  # even its operand was made just now
+        kind = self._torch.Tensor
+        operands = [x for x in flat(args) if isinstance(x, kind) and not is_fresh]
+        with self.at_work:
             old = {_memory_of(x) for x in operands}
             for x in outs:
                 if (memory := _memory_of(x)) not in old:
@@ -114,7 +121,7 @@ class TorchNotes(Notes):
     def _is_older(self, tensor: Any) -> bool | None:
         if self._made.get(id(tensor), nothing)() is tensor:
             return False
-        with self._at_work():
+        with self.at_work:
             memory = _memory_of(tensor)
         # Memory that was in use at the beginning is not given to anything new.
         return memory not in self._memory if memory else None
@@ -127,7 +134,7 @@ class TorchNotes(Notes):
         now = None if hooks is None else hooks(True)
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
-        names = [] if func is None else [a.name for a in func._schema.arguments]
+        names = [] if func is None else list(schema_of(func).arguments)
         numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
         wanted = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
         reads = self._reads(entry)
@@ -188,12 +195,12 @@ class TorchNotes(Notes):
     def _value(self, tensor: Any) -> Value:
         if tensor.is_complex():  # a recording holds real numbers
             return {**UNSEEN, "shape": list(tensor.shape)}
-        with self._at_work():
+        with self.at_work:
             return self._values.of(_array(tensor))
 
     def _parameter(self, value: Any) -> Any:
         if isinstance(value, self._torch.Tensor):
-            with self._at_work():
+            with self.at_work:
                 return parameter(_array(value))
         if isinstance(value, self._torch.dtype):
             return str(value).removeprefix("torch.")
@@ -210,6 +217,8 @@ def _memory_of(tensor: Any) -> int:
 
 def _array(tensor: Any) -> Any:
     """Return the numbers of one of PyTorch's tensors."""
+    with suppress(RuntimeError, TypeError):  # of nearly all, which need nothing of what follows
+        return tensor.numpy()
     tensor = tensor.detach().cpu()
     if str(tensor.dtype) == "torch.bfloat16":  # NumPy has none
         tensor = tensor.float()

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from autodiff_kit.core.op import OPS
 from autodiff_kit.record.events import OpRecord, Params
 
-__all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "unknown"]
+__all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "schema_of", "unknown"]
 
 # What the kit calls PyTorch's operations; all others have the same name, underscores aside.
 _NAMES = {
@@ -73,11 +73,29 @@ def flat(values: Any) -> Iterator[Any]:
             yield value
 
 
+class Schema(NamedTuple):
+    """What PyTorch says of one of its operations; asking for it anew takes long."""
+
+    name: str
+    overload: str
+    is_mutable: bool
+    arguments: dict[str, Any]  # and their default values
+
+
+@cache
+def schema_of(func: Any) -> Schema:
+    """Return what PyTorch says of one of its operations."""
+    schema = func._schema
+    arguments = {a.name: a.default_value for a in schema.arguments}
+    return Schema(schema.name, schema.overload_name, schema.is_mutable, arguments)
+
+
+@cache
 def name_of(func: Any, call: str) -> str:
     """Return the kit's name of one of PyTorch's operations, or PyTorch's own."""
-    schema = func._schema
+    schema = schema_of(func)
     name = schema.name[6:]
-    full = f"{name}.{schema.overload_name}" if schema.overload_name else name
+    full = f"{name}.{schema.overload}" if schema.overload else name
     if name == "clone" and call != "clone":
         return "contiguous"  # such as reshape() makes where no view will do
     if full == "squeeze_.dim" and call == "squeeze_":
@@ -91,9 +109,9 @@ def bind(
     func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: Any, index: int
 ) -> tuple[list[tuple[str, Any]], Params]:
     """Return the inputs of an op, by the names that the kit has for them, and its parameters."""
-    schema = func._schema.arguments
-    given = dict(zip((a.name for a in schema), args, strict=False)) | kwargs
-    every = {a.name: given.get(a.name, a.default_value) for a in schema}
+    defaults = schema_of(func).arguments
+    given = dict(zip(defaults, args, strict=False)) | kwargs
+    every = defaults | given
     values = list(args)
     alpha = every.get("alpha", 1)
     if name == "pow_from_number":
@@ -109,8 +127,8 @@ def bind(
         if name in OPS:  # what reaches PyTorch's node, though the kit's op does without it
             known = {id(value) for _, value in inputs}
             inputs += [
-                (a.name, x)
-                for a, x in zip(schema, args, strict=False)
+                (arg, x)
+                for arg, x in zip(defaults, args, strict=False)
                 if isinstance(x, tensor) and id(x) not in known and x.requires_grad
             ]
     params: Params = {}
@@ -128,8 +146,7 @@ def bind(
                 value = 1
             params[key] = value
     if name not in OPS:
-        rest = [a.name for a in schema if a.name not in op["inputs"]]
-        params = {key: every[key] for key in rest if key in given}
+        params = {key: given[key] for key in defaults if key in given.keys() - op["inputs"]}
     if alpha != 1:
         params["alpha"] = alpha
     if name in OPS and OPS[name].several:
