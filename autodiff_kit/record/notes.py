@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from autodiff_kit.core.op import Op
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record import rounds
-from autodiff_kit.record.events import NodeRecord, OpRecord, Result, Value, Where
+from autodiff_kit.record.events import Mark, NodeRecord, OpRecord, Result, Value, Where
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import Scopes
@@ -287,8 +287,8 @@ class Notes:
         if frame is None:
             return self._sources.nowhere, 0, None
         place, scope = self._scopes.enter(frame)
-        for _ in range(self._scopes.broken()):
-            self._events.append({"kind": "broken"})
+        if count := self._scopes.broken():
+            self._events += [Mark(kind="broken") for _ in range(count)]
         doubt = self._names.doubt
         if doubt is not None and (place is not doubt[0] or scope != doubt[1]):
             self._names.settle(self._known)

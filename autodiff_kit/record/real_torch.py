@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
 
+from autodiff_kit.record import rounds
 from autodiff_kit.record.notes import learners_frame
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
@@ -106,13 +107,19 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 if "outputs" in bound:
                     recorder.results(bound["inputs"], out)
                 return out
+            traces = rounds.pause()  # what the recorder itself does need not be traced
             direct = not is_foreign(sys._getframe(1).f_code.co_filename)
             entered, has_worked = recorder.call(func, args, direct), False
             try:
+                if traces:
+                    rounds.resume()  # a function may call the learner's code
                 out = func(*args, **kwargs)
                 has_worked = True
             finally:
+                rounds.pause()
                 recorder.end_call(entered, args, has_worked=has_worked)
+                if traces:
+                    rounds.resume()
             recorder.called(func, args, out, direct)
             return out
 
@@ -127,9 +134,14 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             kwargs = kwargs or {}
             if recorder.at_work.depth:
                 return func(*args, **kwargs)
-            recorder.announced(func, args, kwargs)
-            out = func(*args, **kwargs)
-            recorder.ran(func, args, kwargs, out)
+            traces = rounds.pause()
+            try:
+                recorder.announced(func, args, kwargs)
+                out = func(*args, **kwargs)
+                recorder.ran(func, args, kwargs, out)
+            finally:
+                if traces:
+                    rounds.resume()
             return out
 
     return Calls(), Operations()

@@ -46,6 +46,7 @@ from autodiff_kit.tensor import Tensor
 __all__ = ["record"]
 
 _NOTHING_SAVED: list[Saved] = []
+_SLOTS = ("x", "y", "out")  # of a node, for what it saves
 
 
 class record:
@@ -139,10 +140,20 @@ class _Draft:
         # Asking the node for names takes four times as long.
         node = node.whole
         seen: list[Any] = []  # `x * x` saves one array, for both rules
-        sizes = tuple([self._size(node, name, slot, seen) for name, _, slot in self._kept])
-        found = self._saved.get(sizes)
+        sizes: list[int | None] = []
+        for name, _, slot in self._kept:
+            value = getattr(node, slot) if slot in _SLOTS else None
+            if value is None or seen:
+                sizes.append(self._size(node, name, slot, seen))
+            elif type(value) is float:
+                sizes.append(0)
+            else:  # the first one, which nearly always is the only one
+                seen.append(value)
+                sizes.append(getattr(value, "nbytes", 0))
+        key = tuple(sizes)
+        found = self._saved.get(key)
         if found is None:
-            found = self._saved[sizes] = [
+            found = self._saved[key] = [
                 {"name": name, "for": readers, "bytes": size}
                 for (name, readers, _), size in zip(self._kept, sizes, strict=True)
                 if size is not None

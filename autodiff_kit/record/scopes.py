@@ -105,7 +105,8 @@ class Scopes:
         if call is None or call.frame is not frame:
             call = self._follow(frame)
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
-        self._see_end(call)
+        if call.backward is not None:
+            self._see_end(call)
         self._turn(call, place)
         return place, call.now()
 
@@ -125,7 +126,9 @@ class Scopes:
     def broken(self, is_over: bool = False) -> int:
         """Return how many more backward passes exceptions have ended that the learner caught."""
         count, self._broken = self._broken, 0
-        return count + sum(call.backward is not None for call in self._calls if is_over)
+        if is_over:
+            count += sum(call.backward is not None for call in self._calls)
+        return count
 
     def end_backward(self) -> None:
         """Note that the latest backward pass is over."""

@@ -10,6 +10,7 @@ import linecache
 import os
 import sys
 import sysconfig
+from functools import cache
 
 __all__ = ["LearnersFiles", "cell_name", "is_foreign", "read_lines"]
 
@@ -27,6 +28,7 @@ def cell_name(filename: str) -> str:
     return f"cell {label[1].removeprefix('In ').removeprefix('In')}" if label else ""
 
 
+@cache
 def is_foreign(filename: str) -> bool:
     """Return whether a file is not the learner's: the kit's own, Python's, or a package's."""
     # All that is compiled from a string, as by dataclasses, has one name; since Python 3.13 there

@@ -48,6 +48,7 @@ class TorchNotes(Notes):
         self._key = object()  # under which a node's metadata has our numbers of its outputs
         self._pending: list[tuple[int, Any, Any]] = []  # ops whose node is still to come
         self.at_work = AtWork()
+        self._read: dict[str, dict[str, list[str]]] = {}  # by op and argument, what a rule reads
         self._memory: set[int] = set()  # that of all tensors that were made since the beginning
         self._made: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
 
@@ -186,8 +187,11 @@ class TorchNotes(Notes):
 
     def _reads(self, entry: NodeRecord) -> dict[str, list[str]]:
         """Return what the rules of an op read, by its arguments."""
-        rules = self.recording.ops[str(entry["op"])]["rules"]
-        return {arg: rule["reads"] for arg, rule in rules.items()}
+        op = str(entry["op"])
+        if op not in self._read:
+            rules = self.recording.ops[op]["rules"]
+            self._read[op] = {arg: rule["reads"] for arg, rule in rules.items()}
+        return self._read[op]
 
     def _is_wanted(self, source: Input) -> bool:
         return "node" in source and bool(self._nodes[source["node"]]["recorded"])
