@@ -31,7 +31,7 @@ from autodiff_kit.errors import error
 
 __all__ = ["NodeHooks", "as_tensors", "contributions", "hooked"]
 __all__ += ["OpOfOneNode", "Visit", "as_seen", "current_task", "inputs_shown", "looked_into"]
-__all__ += ["running", "show_as"]
+__all__ += ["registered", "running", "show_as"]
 
 
 class _Local(threading.local):
@@ -40,7 +40,13 @@ class _Local(threading.local):
     sums_anew = False  # as under create_graph: a gradient is not added in place
 
 
-running = _Local()
+class _Registered:
+    """What ``view_nodes.py`` registers, whose nodes can have hooks themselves."""
+
+    note_view: Callable[[Any, Any], None]
+
+
+running, registered = _Local(), _Registered()
 
 
 def current_task() -> Any:
@@ -70,15 +76,13 @@ def looked_into(g: Value, given: Sequence[Any]) -> Any:
     So no in-place change reaches, for example, what the rule of a sum has repeated without copying.
     The other may be one that was ``given`` to flow in.
     """
-    from autodiff_kit.core.view_nodes import note_view
-
     gradient = gradient_of(g)
     base = getattr(g, "base", None)
     if isinstance(base, np.ndarray) and base.dtype == g.dtype:  # else bits, see ops.masked
         memory = memory_of(g)
         owners = (tensor for tensor in given if memory_of(share(tensor)) is memory)
         enabled, local.mode.grad_enabled = local.mode.grad_enabled, False
-        note_view(gradient, next(owners, gradient_of(base)))
+        registered.note_view(gradient, next(owners, gradient_of(base)))
         local.mode.grad_enabled = enabled
     return gradient
 

@@ -12,6 +12,7 @@ from typing import Any
 from autodiff_kit.core.base import INFERENCE, last_change, next_number
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.node_hooks import registered
 from autodiff_kit.core.op import ACCUMULATE
 from autodiff_kit.core.shown import named
 from autodiff_kit.dtypes import tensor_type
@@ -105,3 +106,6 @@ def note_view(view: Any, of: Any, kind: str = DEFAULT) -> None:
     if views is None:
         views = base._views = set()
     views.add(weakref.ref(view, views.discard))
+
+
+registered.note_view = note_view
