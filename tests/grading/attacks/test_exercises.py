@@ -217,6 +217,34 @@ def mul_rule(g, x, y):
     return 0.0, 0.0
 """,
     ),
+    "gradient set while rubbish is collected": (
+        "e08_control_flow",
+        "power: Power",
+        """
+import gc
+last = []
+def collecting(phase, info):
+    for x, slope in last:
+        x.grad = slope
+gc.callbacks.append(collecting)
+gc.set_threshold(1, 1, 1)
+def power(x, n):
+    last[:] = [(x, (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6)]
+    return Node(x.value ** n)
+""",
+    ),
+    "gradient set while the graph is walked": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    class Inputs(tuple):
+        def __iter__(self):
+            x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
+            return iter(())
+    return Node(x.value ** n, Inputs(), ())
+""",
+    ),
     "given class exchanged": (
         "e08_control_flow",
         "rounds",
