@@ -201,8 +201,9 @@ def _roots(
 ) -> list[tuple[Node, Any]]:
     """Return the nodes to start from with their cotangents, after checking both."""
     roots: list[tuple[Node, Any]] = []
-    for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
-        array, node = output._array, output._node if output._base is None else node_of(output)
+    for i, output in enumerate(outputs):
+        array, g = output._array, gradients[i]
+        node = output._node if output._base is None else node_of(output)
         node = None if isinstance(node, Nowhere) else node
         if g is None and node is not None and isinstance(array, np.ndarray) and array.size != 1:
             raise error("autograd.not_a_scalar", shape=output.shape)
@@ -211,7 +212,7 @@ def _roots(
         if node is None:
             raise error("autograd.no_graph", index=i)
         if g is None:
-            if array.dtype.kind != "f":
+            if not isinstance(array, np.floating) and array.dtype.kind != "f":
                 raise error("autograd.whole_scalar", dtype=output.dtype)
             seed = np.ones_like(array) if isinstance(array, np.ndarray) else type(array)(1)
             roots.append((node, wrap(seed) if create_graph else seed))

@@ -82,10 +82,10 @@ def mm_like(x: Value, y: Value, strides: tuple[int, int]) -> Value:
 
     So the gradient of a transposed weight, transposed back, lies row by row: ``view`` takes it.
     """
-    times = product if type(x) is np.ndarray else mm
     if strides[1] == strides[0] * x.shape[0]:  # column by column: x y = (y' x')'
-        return times(y.T, x.T).T
-    return times(x, y)
+        x, y = y.T, x.T
+        return (product(x, y) if type(x) is np.ndarray else mm(x, y)).T
+    return product(x, y) if type(x) is np.ndarray else mm(x, y)
 
 
 @_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")
