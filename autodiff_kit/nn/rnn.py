@@ -176,7 +176,9 @@ class RNNBase(Module):
         state = self._checked_state(state, input.shape[batch], input)
         steps = input.transpose(0, 1) if self.batch_first else input
         output, state = self._through_layers(steps, None, state)
-        output = output.transpose(0, 1) if self.batch_first else output
+        if self.batch_first:  # in place, but for LSTM: so does PyTorch
+            turn = output.transpose if self.mode == "LSTM" else output.transpose_
+            output = turn(0, 1)
         if not is_batched:
             output, state = output.squeeze(batch), tuple(s.squeeze(1) for s in state)
         return output, state

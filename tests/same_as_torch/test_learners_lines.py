@@ -134,6 +134,15 @@ PROGRAMS = {
         torch.add(w, 1, out=torch.zeros(2))
     """,
     "a result does not fit": "torch.add(torch.ones(2), 1, out=torch.zeros(2, dtype=torch.long))",
+    "the outputs of recurrent layers by batches": """
+        for layer in (torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM):
+            torch.manual_seed(0)
+            model = layer(2, 3, batch_first=True)
+            out, state = model(torch.ones(2, 4, 2))
+            print(out.grad_fn.name(), out._version, out._base is None, out.stride())
+            out.sum().backward()
+            print(model.weight_ih_l0.grad)
+    """,
     "numbers that are tensors": """
         x, two = torch.ones(2), torch.tensor(2)
         print(x.add(x, alpha=torch.tensor(2.0)), x.expand(two, 2), x.repeat(two), x.view(1, two))

@@ -59,6 +59,7 @@ def made_by(scope: dict[str, Any], package: Any) -> dict[str, Any]:
     return {key: t for name in names for key, t in tensors(scope[name], name, package)}
 
 
+@pytest.mark.filterwarnings("ignore:Converting a tensor")  # PyTorch says so once in a process
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_a_learners_program_prints_and_makes_the_same(program: Path) -> None:
     lines, scope = run(program, "torch")
