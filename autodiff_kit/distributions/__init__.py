@@ -1,0 +1,40 @@
+"""``torch.distributions``: what can be drawn, how likely it was, and how far two of them differ.
+
+After reading this package you know what a policy gradient needs: ``sample`` leaves the graph,
+``log_prob`` is differentiable by the parameters; and what a variational autoencoder needs:
+``rsample`` draws noise first and then shifts and scales it, so that gradients flow through the
+sample. For one seed the numbers are PyTorch's. Read first: ``distribution.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit.distributions.continuous import (
+    Cauchy,
+    Exponential,
+    Laplace,
+    LogNormal,
+    Normal,
+    Uniform,
+)
+from autodiff_kit.distributions.discrete import (
+    Bernoulli,
+    Categorical,
+    Geometric,
+    OneHotCategorical,
+)
+from autodiff_kit.distributions.distribution import Distribution, Independent
+from autodiff_kit.distributions.kl import kl_divergence
+from autodiff_kit.outside import absent, modules_below
+
+__all__ = ["Bernoulli", "Categorical", "Cauchy", "Distribution", "Exponential", "Geometric"]
+__all__ += ["Independent", "Laplace", "LogNormal", "Normal", "OneHotCategorical", "Uniform"]
+__all__ += ["kl_divergence"]
+
+
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -1,0 +1,64 @@
+"""What values a parameter or a sample may have.
+
+After reading this file you know what ``validate_args`` checks. Read next: ``distribution.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autodiff_kit.tensor import Tensor
+
+__all__ = [
+    "BOOLEAN",
+    "COUNT",
+    "NOT_NEGATIVE",
+    "ONE_HOT",
+    "POSITIVE",
+    "REAL",
+    "SIMPLEX",
+    "UNIT",
+    "VECTOR",
+    "Constraint",
+    "below",
+]
+
+
+class Constraint:
+    """What values of a parameter or of a sample must satisfy."""
+
+    def __init__(self, text: str, check: Callable[[Tensor], Tensor]) -> None:
+        self._text, self.check = text, check
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _of_simplex(value: Tensor) -> Tensor:
+    return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+REAL = Constraint("Real()", lambda value: value == value)
+VECTOR = Constraint("IndependentConstraint(Real(), 1)", lambda value: (value == value).all(-1))
+POSITIVE = Constraint("GreaterThan(lower_bound=0.0)", lambda value: value > 0)
+NOT_NEGATIVE = Constraint("GreaterThanEq(lower_bound=0.0)", lambda value: value >= 0)
+UNIT = Constraint(
+    "Interval(lower_bound=0.0, upper_bound=1.0)", lambda value: (value >= 0) & (value <= 1)
+)
+SIMPLEX = Constraint("Simplex()", _of_simplex)
+BOOLEAN = Constraint("Boolean()", lambda value: (value == 0) | (value == 1))
+ONE_HOT = Constraint(
+    "OneHot()", lambda value: ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+)
+COUNT = Constraint(
+    "IntegerGreaterThan(lower_bound=0)", lambda value: (value % 1 == 0) & (value >= 0)
+)
+
+
+def below(count: int) -> Constraint:
+    """Return what the numbers of so many classes must satisfy."""
+
+    def check(value: Tensor) -> Tensor:
+        return (value % 1 == 0) & (value >= 0) & (value <= count - 1)
+
+    return Constraint(f"IntegerInterval(lower_bound=0, upper_bound={count - 1})", check)
