@@ -27,7 +27,7 @@ class Hookable:
         if not self.requires_grad:
             raise error("autograd.retain_grad_without_grad")
         if not seems_leaf(self):
-            hooks_of(self._node).retain[self.output_nr] = weakref.ref(self)
+            hooks_of(node_of(self)).retain[self.output_nr] = weakref.ref(self)
 
     @property
     def retains_grad(self: Any) -> bool:

@@ -71,6 +71,7 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     that would be saved.
     """
     edges = [getattr(value, "_node", None) for value in inputs]  # asks a view for its history
+    edges = [None if edge is None else edge.shown for edge in edges]  # None: it leads nowhere
     made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
@@ -97,19 +98,11 @@ def check_saved(
         What it computes with, by name.
     saved : set of str
         What the node will save.
-
-    Raises
-    ------
-    RuntimeError
-        If one was made in inference mode: a change of it could not be noticed.
     """
     originals: list[Any] = []
     for name, value in zip(row.inputs, inputs, strict=False):
         own = getattr(value, "_array", None)
-        if own is not None and name in saved:
-            if value._changes is INFERENCE:
-                raise error("autograd.inference_saved")
-            if own is not values[name]:
-                # True and False are one object each: only an array tells of changes.
-                originals.append(share(value) if own.dtype.kind == "b" else own)
+        if own is not None and name in saved and own is not values[name]:
+            # True and False are one object each: only an array tells of changes.
+            originals.append(share(value) if own.dtype.kind == "b" else own)
     return originals

@@ -144,13 +144,18 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and any(".data = " in line for line in lines)
         ),
     ),
-    "data of another type": (
-        "Where x.data = ... has changed the dtype of a tensor with a history, PyTorch converts its "
-        "gradient to that of before; nodes of the kit do not know the dtype of their inputs.",
+    "data of another size or type": (
+        "After x.data = ..., PyTorch's rules look at the sizes and dtype that saved tensors have "
+        "then, and gradients are brought to the dtype of before; the kit notes sizes when it "
+        "records, and nodes do not know the dtype of their inputs.",
         lambda difference, lines: (
-            difference.kind == "dtype"
-            and "grad" in difference.line
-            and any(".data = " in line for line in lines)
+            any(".data = " in line for line in lines)
+            and re.search(r"grad\(|backward\(|at the end", difference.line) is not None
+            and (
+                difference.kind == "dtype"
+                or (difference.what == "log" and any(".grad_fn." in line for line in lines))
+                or re.search(r"shape|dtype", difference.torch + difference.kit) is not None
+            )
         ),
     ),
     "fault of PyTorch": (
