@@ -94,7 +94,7 @@ class Shown(NodeHooks):
                 changes = changes_of(array)
                 if changes and changes[-1] > self.number:
                     raise RuntimeError(changed_message(self, which, array, changes))
-                if changes is not None and which and array is value:
+                if changes is not None and array is value:
                     check_input(self, which, value, changes)
 
 

@@ -194,12 +194,13 @@ def check_input(node: Any, which: int, value: Any, changes: Changes) -> None:
     RuntimeError if the tensor was detached in place; where ``x.data = ...`` has replaced its array,
     the node goes on with the new one.
     """
-    for array, number in changes.detached:
+    for array, number in changes.detached if which else ():
         if array == id(value) and number > node.number:
             raise error("autograd.saved_detached", node=node.name(), op=node.op.text)
     for array, number, new in changes.replaced:
-        if array == id(value) and number > node.number:
-            new = new() if isinstance(new, weakref.ref) else new
+        is_moved = isinstance(new, weakref.ref)  # as an output may be, too
+        if array == id(value) and number > node.number and (which or is_moved):
+            new = new() if is_moved else new
             value = value if new is None else new
     if which < 3:
         setattr(node, ("out", "x", "y")[which], value)
