@@ -370,6 +370,202 @@ a, b = leaf(), leaf()
 for y in (a + b, a - b, (a + b) * 2, a.view(2, 1) + b.view(2, 1), torch.cat([a, b])):
     p, q = torch.autograd.grad(y, [a, b], torch.ones_like(y))
     print(p is q, p.data_ptr() == q.data_ptr())""",
+    "gradients that are no views": """
+x = torch.tensor([[3., 1.], [2., 4.]], requires_grad=True)
+for f in (lambda v: v.sort(-1)[0], lambda v: v.cumsum(-1), lambda v: v.flip(0), lambda v: v.sign(),
+          lambda v: v.gather(0, torch.tensor([[0, 1]])), lambda v: v.repeat(2, 1), torch.round,
+          lambda v: v.index_select(0, torch.tensor([1])), lambda v: v.masked_select(v > 1)):
+    g, = torch.autograd.grad(f(x).sum(), x)
+    g -= x.detach()
+    print(g, g._is_view(), g.detach_() is g)
+""",
+    "a view that nobody asked since its base changed": """
+a, b = torch.ones(2), leaf()
+c = a.view(2)
+a.mul_(b)
+c.div_(2)
+""",
+    "a view that was asked since": """
+a, b = torch.ones(2), leaf()
+c = a.view(2)
+a.mul_(b)
+print(c.is_leaf, c.output_nr)
+c.div_(2)
+print(c.grad_fn.name())
+""",
+    "output_nr of a view that cannot follow": """
+a = leaf()
+with torch.no_grad():
+    b = a.view(2)
+    b[torch.tensor([0, 0])] = 1.5
+print(b.output_nr)
+""",
+    "a hook on a view that cannot follow": """
+a = leaf() * 2
+with torch.no_grad():
+    b = a.view(2)
+a.mul_(2)
+torch.set_grad_enabled(False)
+b.register_hook(print)
+""",
+    "a stale view is refused before its shape": """
+a = torch.zeros(2, 0, requires_grad=True).clone()
+with torch.no_grad():
+    b = a.view(2, 0)
+a.mul_(2)
+b.cummax(1)
+torch.index_select(b, 0, torch.zeros(2, 2))
+""",
+    "an inference tensor is refused before shapes": """
+with torch.inference_mode():
+    index = torch.zeros(2, 2, dtype=torch.long)
+leaf().index_select(0, index)
+""",
+    "an inference tensor beside a view that leads nowhere": """
+with torch.inference_mode():
+    m = torch.ones(2)
+with torch.no_grad():
+    v = leaf()[:]
+print((v * m).requires_grad)
+""",
+    "hooks see what was given": """
+a, given = leaf(), leaf(3., 4.)
+a.register_hook(lambda g: log.append((g.requires_grad, g.is_leaf)))
+a[...].backward(given)
+(a * 2).backward(given)
+print(log)
+""",
+    "a gradient given in another dtype": """
+a = leaf()
+b = a.double()
+g, = torch.autograd.grad(b, b, a)
+print(g.dtype, g.requires_grad, g.grad_fn.name())
+""",
+    "a gradient that is a view of what was given": """
+a = leaf(1.)
+b = a.sum()
+g, = torch.autograd.grad(b, a, b)
+print(g.requires_grad, g._is_view(), g.grad_fn)
+""",
+    "a hook beside an edge that leads nowhere": """
+a = leaf()
+with torch.no_grad():
+    b = a.view(2)
+c = torch.where(b > 1, b, b * 2)
+c.grad_fn.register_hook(lambda i, o: log.append(i))
+c.sum().backward()
+print(log)
+""",
+    "data of another size": """
+b = torch.tensor([[2., 1.]], requires_grad=True)
+d, e = b + 1, b.cos()
+b.data = torch.ones(3, 2)
+e.backward(torch.ones(1, 2))
+print(b.grad)
+b.grad = None
+d.backward(torch.ones(1, 2))
+print(b.grad)
+""",
+    "data too small for the gradient": """
+b = torch.ones(2, 2, requires_grad=True)
+d = b.cos().sum()
+b.data = torch.tensor(1.)
+d.backward()
+""",
+    "data larger than the gradient that is there": """
+b = torch.ones(2, 3, requires_grad=True)
+b.sum().backward()
+b.data = torch.ones(2, 3, 2, 3)
+(b * 2).sum().backward()
+""",
+    "a result whose data have another size": """
+a = leaf()
+d = a.cos()
+d.data = torch.tensor(1.)
+d.backward(torch.tensor(1.))
+""",
+    "data of a number": """
+a = torch.tensor(4., requires_grad=True)
+c = a.log1p()
+a.data = torch.tensor(2.)
+print(torch.autograd.grad(c, a))
+n = leaf().norm()
+shared = torch.from_numpy(n.detach().numpy())
+b = leaf(3., 4.)
+n = b.norm()
+shared = torch.from_numpy(n.detach().numpy())
+shared *= 2
+print(torch.autograd.grad(n, b))
+""",
+    "a change of a truth value that was saved": """
+d = torch.tensor(2., requires_grad=True)
+e = d > 0
+g = e / d
+e.logical_not_()
+g.backward()
+""",
+    "a result that was converted in place": """
+b, c = torch.tensor([2., 0.6]), torch.tensor([1.5, 1.7], dtype=torch.float64, requires_grad=True)
+b.pow_(c)
+b += b
+b.sum().backward()
+""",
+    "create_graph in inference mode": """
+a = leaf()
+b = a.norm()
+b.backward(retain_graph=True)
+before = a.grad
+with torch.inference_mode():
+    b.backward(create_graph=True)
+print(a.grad, a.grad is before, a.grad.is_inference(), before)
+""",
+    "inference tensors as gradients": """
+a = leaf()
+b = a.reshape(1, 2)
+with torch.inference_mode():
+    g, = torch.autograd.grad(b, a, torch.ones(1, 2))
+print(g.is_inference())
+a * g
+""",
+    "repeated no times": """
+a = torch.tensor(2.3, requires_grad=True)
+a.repeat(0, 3).exp().sum().backward(create_graph=True)
+print(a.grad, a.grad.requires_grad)
+torch.rand(0, 3, requires_grad=True).repeat(-1, 3).sum().backward()
+""",
+    "whole numbers with a history change in place": """
+b, f = torch.full((2, 1), 1), torch.tensor(2., requires_grad=True)
+d = b * b
+b.t().fill_(f)
+d *= b
+print(d, d.grad_fn.name())
+""",
+    "an optimizer changes repeated elements": """
+c = torch.ones(()).expand(2).requires_grad_()
+c.sum().backward()
+torch.optim.SGD([c], lr=0.1).step()
+""",
+    "an optimizer changes a view": """
+with torch.inference_mode():
+    b = leaf()[:]
+b.requires_grad_()
+b.sum().backward()
+torch.optim.SGD([b], lr=0.1).step()
+print(b.is_leaf)
+""",
+    "rules at ties, nan, inf and minus zero": """
+for f in (lambda v: v.max(), lambda v: v.min(), lambda v: v.prod(), lambda v: v.prod(0),
+          lambda v: torch.nn.functional.huber_loss(v, torch.ones(3))):
+    for values in ((1., float("nan"), 2.), (2., float("inf"), 3.), (2., 0., 3.)):
+        x = torch.tensor(values, requires_grad=True)
+        print(torch.autograd.grad(f(x), x))
+k = leaf(1., 2.).sort()
+print(1 / (-torch.zeros(2)).cumsum(0))
+x = leaf()
+k = x.sort()
+k[1].data[:1] = 1
+print(torch.autograd.grad(k[0].sum(), x))
+""",
 }
 
 
