@@ -400,22 +400,6 @@ with torch.no_grad():
     b[torch.tensor([0, 0])] = 1.5
 print(b.output_nr)
 """,
-    "a hook on a view that cannot follow": """
-a = leaf() * 2
-with torch.no_grad():
-    b = a.view(2)
-a.mul_(2)
-torch.set_grad_enabled(False)
-b.register_hook(print)
-""",
-    "a stale view is refused before its shape": """
-a = torch.zeros(2, 0, requires_grad=True).clone()
-with torch.no_grad():
-    b = a.view(2, 0)
-a.mul_(2)
-b.cummax(1)
-torch.index_select(b, 0, torch.zeros(2, 2))
-""",
     "an inference tensor is refused before shapes": """
 with torch.inference_mode():
     index = torch.zeros(2, 2, dtype=torch.long)
@@ -457,13 +441,10 @@ c.sum().backward()
 print(log)
 """,
     "data of another size": """
-b = torch.tensor([[2., 1.]], requires_grad=True)
-d, e = b + 1, b.cos()
-b.data = torch.ones(3, 2)
-e.backward(torch.ones(1, 2))
-print(b.grad)
-b.grad = None
-d.backward(torch.ones(1, 2))
+b = torch.tensor([[2.], [1.]], requires_grad=True)
+d = b + 1
+b.data = torch.ones(2, 3)
+d.backward(torch.ones(2, 1))
 print(b.grad)
 """,
     "data too small for the gradient": """
@@ -521,7 +502,7 @@ print(a.grad, a.grad is before, a.grad.is_inference(), before)
 """,
     "inference tensors as gradients": """
 a = leaf()
-b = a.reshape(1, 2)
+b = 10 / a.reshape(1, 2)
 with torch.inference_mode():
     g, = torch.autograd.grad(b, a, torch.ones(1, 2))
 print(g.is_inference())
@@ -546,8 +527,9 @@ c.sum().backward()
 torch.optim.SGD([c], lr=0.1).step()
 """,
     "an optimizer changes a view": """
+a = leaf()
 with torch.inference_mode():
-    b = leaf()[:]
+    b = a[:]
 b.requires_grad_()
 b.sum().backward()
 torch.optim.SGD([b], lr=0.1).step()
