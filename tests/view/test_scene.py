@@ -12,7 +12,7 @@ from autodiff_kit.view.svg_text import text_width
 from tests.view import recordings
 
 
-@pytest.fixture(params=recordings.ALL)
+@pytest.fixture(params=recordings.ALL, scope="module")
 def picture(request):
     return build(recordings.ALL[request.param]())
 

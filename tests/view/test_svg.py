@@ -18,7 +18,7 @@ from tests.view import goldens, recordings
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(params=recordings.ALL)
+@pytest.fixture(params=recordings.ALL, scope="module")
 def picture(request):
     return build(recordings.ALL[request.param]())
 
