@@ -20,7 +20,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import looked_into, running
 from autodiff_kit.core.view_nodes import Nowhere
-from autodiff_kit.errors import error
+from autodiff_kit.errors import error, warn_of_cycle
 from autodiff_kit.ops import sum_to
 from autodiff_kit.views import node_of
 
@@ -75,6 +75,8 @@ def backward(
         running.sums_anew, create_graph = create_graph, False
     seeds = _gradients(outputs, grad_tensors)
     roots = _roots(outputs, seeds, create_graph)
+    if create_graph:
+        warn_of_cycle(stacklevel=3)
     ends = None
     if targets is not None:
         for target in targets:
