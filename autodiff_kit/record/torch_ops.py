@@ -79,7 +79,7 @@ class Schema(NamedTuple):
     name: str
     overload: str
     is_mutable: bool
-    arguments: dict[str, Any]  # and their default values
+    arguments: Params  # and their default values
 
 
 @cache
