@@ -275,6 +275,20 @@ def test_backward_frees_the_graph_as_it_goes() -> None:
     assert peak < before + 5 * x.nbytes
 
 
+def test_an_old_sum_of_contributions_is_freed_at_once() -> None:
+    h = torch.ones(100_000, requires_grad=True).exp()
+    loss = (h * h).sum()
+    one = h.numpy(force=True).nbytes
+
+    tracemalloc.start()
+    loss.backward()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    # Both contributions and their sum; then the sum, what exp makes of it, and no old one.
+    assert peak < 3.5 * one
+
+
 def test_a_released_graph_is_small() -> None:
     """Ten thousand nodes whose values are released take less than 400 bytes each."""
     x = leaf()

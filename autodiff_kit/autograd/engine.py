@@ -110,9 +110,10 @@ def run(
             waiting[node] = contribution
             if not counted:
                 heappush(queue, (-node.number, node))
-        elif contribution is not None:
-            before = waiting[node]
-            waiting[node] = contribution if before is None else before + contribution
+        elif waiting[node] is None:
+            waiting[node] = contribution
+        elif contribution is not None:  # the old sum has no name: it is freed at once
+            waiting[node] = waiting[node] + contribution
         if counted:
             missing[node] -= 1
             if not missing[node]:
