@@ -5,7 +5,7 @@ in the source, its names, values and saved values, and every single contribution
 pass. It knows nodes by number and other tensors weakly, so that it keeps no graph alive. Read next:
 ``source.py`` or, for what becomes of a recording, ``view/frames.py``.
 
-It is longer than other files because it is one observer: a method for each thing that the core tells.
+It is longer than other files: one observer, with a method for each thing that the core tells.
 """
 
 from __future__ import annotations
