@@ -316,11 +316,11 @@ class Notes:
 
     def begin(self) -> None:
         """Begin to count the rounds of loops."""
-        rounds.start(self._base)
+        rounds.start(self, self._base)
 
     def finish(self) -> None:
         """Complete the recording; if that fails, nothing of it can be shown."""
-        rounds.stop()
+        rounds.stop(self)
         try:
             self._complete()
         except Exception as error:

@@ -203,8 +203,11 @@ def _table(code: CodeType) -> _Table:
 
 
 class _Tracing(threading.local):
-    users = 0
     session: object = None  # while it is on
+
+    def __init__(self) -> None:
+        # Weakly: a recorder that was interrupted before it could stop counts no more.
+        self.users: weakref.WeakSet[object] = weakref.WeakSet()
 
 
 class _Tracer:
@@ -213,19 +216,20 @@ class _Tracer:
     def __init__(self) -> None:
         self._state = _Tracing()
 
-    def start(self, base: FrameType | None) -> None:
+    def start(self, user: object, base: FrameType | None) -> None:
         state = self._state
-        state.users += 1
-        if state.users == 1 and sys.gettrace() is None:
+        is_first = not state.users
+        state.users.add(user)
+        if is_first and sys.gettrace() in (None, self._called):
             state.session = object()
             sys.settrace(self._called)
         if state.session is not None and base is not None and self.turns(base) is None:
             base.f_trace = self._local(base)
 
-    def stop(self) -> None:
+    def stop(self, user: object) -> None:
         state = self._state
-        state.users -= 1
-        if state.users == 0 and state.session is not None:
+        state.users.discard(user)
+        if not state.users and state.session is not None:
             state.session = None
             if sys.gettrace() == self._called:
                 sys.settrace(None)
@@ -237,7 +241,8 @@ class _Tracer:
         return False
 
     def resume(self) -> None:
-        sys.settrace(self._called)
+        if self._state.session is not None:
+            sys.settrace(self._called)
 
     def turns(self, frame: FrameType) -> Turns | None:
         session = self._state.session
@@ -277,16 +282,18 @@ class _Monitor:
 
     def __init__(self) -> None:
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
-        self._users, self._tool = 0, -1
+        self._tool = -1
+        # Weakly: a recorder that was interrupted before it could stop counts no more.
+        self._users: weakref.WeakSet[object] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
         self._frames: dict[int, tuple[CodeType, Turns]] = {}
 
-    def start(self, base: FrameType | None) -> None:
+    def start(self, user: object, base: FrameType | None) -> None:
         monitoring = self._monitoring
         with self._lock:
-            self._users += 1
-            if self._users == 1:
+            self._users.add(user)
+            if self._tool < 0:
                 free = [i for i in (4, 3, 5) if monitoring.get_tool(i) is None]
                 self._tool = free[0] if free else -1
                 if free:
@@ -300,10 +307,10 @@ class _Monitor:
         if self._tool >= 0 and base is not None:
             self._begin(base)
 
-    def stop(self) -> None:
+    def stop(self, user: object) -> None:
         monitoring = self._monitoring
         with self._lock:
-            self._users -= 1
+            self._users.discard(user)
             if self._users or self._tool < 0:
                 return
             for code in list(self._codes):
@@ -358,14 +365,14 @@ class _Monitor:
 _counter: Any = _Monitor() if hasattr(sys, "monitoring") else _Tracer()
 
 
-def start(base: FrameType | None) -> None:
-    """Begin to count, in this thread and for the frame whose ``with`` block is recorded."""
-    _counter.start(base)
+def start(user: object, base: FrameType | None) -> None:
+    """Begin to count for a recorder: in this thread, and for the frame of its ``with`` block."""
+    _counter.start(user, base)
 
 
-def stop() -> None:
+def stop(user: object) -> None:
     """End what ``start`` began."""
-    _counter.stop()
+    _counter.stop(user)
 
 
 def turns_of(frame: FrameType) -> Turns | None:

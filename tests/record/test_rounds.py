@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any
 
 import pytest
 
 import autodiff_kit as torch
+from autodiff_kit.core.mode import local
 from autodiff_kit.record import Recording, record, rounds
 from tests.record.cells import cell, run
 
@@ -238,6 +240,22 @@ def test_nothing_traces_when_a_recording_is_over() -> None:
 
     assert sys.gettrace() is None
     assert rounds.turns_of(sys._getframe()) is None
+
+
+def test_a_recording_that_was_interrupted_at_its_beginning_stops_no_other() -> None:
+    before = local.mode.observer
+    lost = record()
+    lost.__enter__()  # such as by a time limit that strikes before the block is entered
+    local.mode.observer = before
+    del lost
+    gc.collect()
+
+    with record() as rec:
+        for _ in range(2):
+            torch.ones(1) * 2
+
+    assert [s["index"] for s in rec.scopes if s["kind"] == "iteration"] == [0, 1]
+    assert sys.gettrace() is None
 
 
 def test_a_recording_in_another_shares_its_rounds() -> None:
