@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -196,3 +197,20 @@ def test_the_first_sentence_of_a_file_says_what_runs_instead_of_it() -> None:
 
 
 INSTEAD = ("ops/apply.py", "autograd/engine.py")
+
+
+def test_each_file_names_the_next_one() -> None:
+    for path, following in itertools.pairwise(PATH):
+        named = re.search(r"Read next:\s+``(.+?)``", ast.get_docstring(tree_of(path)) or "")
+        assert named is not None
+        assert following.as_posix().endswith(f"/{named[1]}")
+
+
+def test_the_call_that_shows_what_runs_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", SECTION, flags=re.DOTALL)
+
+    exec(example, {})
+
+    printed = capsys.readouterr().out
+    assert printed == f"{text_of(OPS['mul'])}\n{form_of().text}\n"  # type: ignore[attr-defined]
+    assert printed.startswith("def mul(x, y):") and "heappop(queue)" in printed

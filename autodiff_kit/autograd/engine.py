@@ -3,7 +3,7 @@
 It is that of ``run`` below, less what this pass never does: every node once, the newest first,
 every rule once, contributions added up. After reading this file you have seen all of reverse-mode
 differentiation. The rules stand in ``ops/``; here they are only called, in the right order, and
-what they return is carried on. Read next: ``core/mode.py``.
+what they return is carried on. Read next: ``tensor.py``.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def run_backward(
 ) -> dict[Node, Value]:
     """Carry cotangents from the roots, each given with its own, back through the graph.
 
-    A node is ready when all contributions to it have arrived; of those that are ready, leaves come
-    first and then the newest node.
+    A node is ready when all contributions to it have arrived; of those that are ready, the newest
+    comes first, and before it leaves, where it can be noticed when they are reached.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def run_backward(
     inputs : sequence of Node, optional
         Only nodes that lead to these are visited, and their cotangents are returned.
     accumulates : bool
-        Whether leaves get a ``.grad``.
+        With ``inputs``: whether leaves get a ``.grad``.
 
     Source: Griewank and Walther, Evaluating Derivatives (2008), ch. 3, reverse mode.
     """
@@ -95,7 +95,7 @@ def run(
 
     ``counted`` tells whether it matters when a leaf is reached. If not, contributions need not be
     counted: the newest waiting node is always ready, as a consumer is younger than what it
-    consumed, and leaves, the oldest, come last.
+    consumed.
     """
     waiting: dict[Any, Value] = {}  # node -> sum of the contributions that have arrived
     queue: list[Any] = []  # the heap gives leaves if they are counted, then the newest
@@ -121,6 +121,7 @@ def run(
                 heappush(queue, (first, next(arrivals), node))
 
     def send(index: int, edge: Node | None, rule: Callable[..., Value]) -> None:
+        # ``node``, its ``op``, its cotangent ``g`` and what it saved are those of the loop below.
         is_asked = useful is None or edge in useful
         if edge is None or not (is_asked or op.is_whole):
             return
@@ -212,7 +213,7 @@ def run(
             if observer is not None and not retain_graph:
                 observer.released(node)
     except BaseException:
-        if not counted:  # leaves at which all has arrived would have been reached by now
+        if not counted:  # else complete leaves came first, as in PyTorch, and have their .grad
             open_ends = [(n, None) for n in (node, *waiting) if n.op is not ACCUMULATE]
             unfinished = Task(open_ends, None, True).count_uses()
             for leaf, g in waiting.items():

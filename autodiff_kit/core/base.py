@@ -2,7 +2,7 @@
 
 After reading this file you know that a tensor is an array, the node that made it, and a place for
 a gradient. Its operators stand above the ops, in ``tensor.py``; that registers its class here, so
-that nothing below has to import it. Read next: ``op.py``.
+that nothing below has to import it. Read next: ``ops/table.py``.
 """
 
 from __future__ import annotations

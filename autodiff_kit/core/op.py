@@ -2,7 +2,7 @@
 
 After reading this file you know what an op is: a plain NumPy function, and one rule per input.
 **What a rule asks for by name is what a node saves**, no more. How one is declared is in
-``ops/table.py``. Read next: that, and ``ops/arithmetic.py``.
+``ops/table.py``. Read next: ``node.py``.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Op:
         Names of the tensor inputs, and of the keyword parameters. ``def cat(*tensors, dim)`` is
         variadic: any number of inputs under one name, with one rule for all.
     rules : dict from str to Rule
-        By the input they differentiate by; inputs without a rule get no gradient.
+        By the input they differentiate by; it is an error to ask for the gradient of another one.
     rule0, rule1, rules_of_more
         The same as the engine calls them, by position: ``(g, out, x, y, rest) -> contribution``.
     rest : list of str

@@ -4,7 +4,7 @@ After reading this file you know what every op of the kit looks like. A rule get
 ``g`` (the gradient flowing in, shape of the output), reads what it names, and returns the
 contribution to one input. Broadcasting is not its concern: the engine sums it out. Rules are
 made of operators and ops only, so that they work on arrays, and on Tensors when the gradient
-itself is to be differentiated. Read next: ``core/node.py``.
+itself is to be differentiated. Read next: ``core/op.py``.
 """
 
 from __future__ import annotations
