@@ -9,6 +9,13 @@ from tests.same_as_torch.outcomes import run
 torch = require_torch()
 pytestmark = pytest.mark.parity
 
+
+@pytest.fixture(autouse=True)
+def arguments_are_validated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PyTorch begins; torch.compile turns it off for the whole process."""
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
+
+
 GIVEN = """
 from torch.distributions import Bernoulli, Categorical, Cauchy, Exponential, Geometric
 from torch.distributions import Independent, Laplace, LogNormal, Normal, OneHotCategorical, Uniform
