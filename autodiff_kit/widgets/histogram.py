@@ -35,6 +35,8 @@ __all__ = ["GradientHistogram"]
 class GradientHistogram(Plotted):
     """What the numbers of one gradient are like: how many are large, small, nothing at all.
 
+    The standard deviation is that of ``x.grad.std()``: the squares are divided by n - 1.
+
     Parameters
     ----------
     source : Tensor, Module or mapping
@@ -52,7 +54,7 @@ class GradientHistogram(Plotted):
     >>> x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     >>> (x * x).sum().backward()
     >>> GradientHistogram(x)
-    GradientHistogram(3 numbers from 2 to 6, mean 4, standard deviation 1.633.)
+    GradientHistogram(3 numbers from 2 to 6, mean 4, standard deviation 2.)
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class GradientHistogram(Plotted):
         if known.size > 1:
             low, high = label(known.min()), label(known.max())
             words += f" from {low} to {high}" if low != high else f", all of them {low}"
-            words += f", mean {label(known.mean())}, standard deviation {label(known.std())}"
+            words += f", mean {label(known.mean())}, standard deviation {label(known.std(ddof=1))}"
         elif known.size:
             words += f": {label(known[0])}"
         words += "."
