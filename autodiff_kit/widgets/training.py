@@ -8,7 +8,7 @@ reaches the first layer, and what the numbers of one gradient are like. Read nex
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -258,12 +258,17 @@ class GradientFlow(Plotted):
         small = [name for name, v in now.items() if v < vanishing]
         large = [name for name, v in now.items() if v > exploding]
         undefined = [name for name, v in now.items() if v != v]
+        learning = self._others_above(vanishing, step, None if len(small) == len(now) else small)
         if len(small) == len(now):
             where = "in all layers that have one" if missing else "everywhere"
-            words += f" It is below {label(vanishing)} {where}: hardly anything is learned."
+            words += f" It is below {label(vanishing)} {where}"
+            words += "." if learning else ": a step of gradient descent changes hardly anything."
         elif small:
-            words += f" It vanishes in {_some(small, len(now))}, below {label(vanishing)}: "
-            words += "these layers hardly learn."
+            words += f" It vanishes in {_some(small, len(now))}, below {label(vanishing)}"
+            words += "." if learning else ": these layers hardly learn."
+        if learning:
+            words += f" That is said of the {self.controls['kind'].value} shown: "
+            words += f"the gradient of {_listing(learning)} is not so small."
         if large:
             words += f" It explodes in {_some(large, len(now))}, above {label(exploding)}: "
             words += "a step throws these weights far off."
@@ -284,6 +289,18 @@ class GradientFlow(Plotted):
         if frozen:
             words += f" requires_grad is False in {_some(frozen, len(all_now))}."
         return words
+
+    def _others_above(self, limit: float, step: int, layers: Collection[str] | None) -> list[str]:
+        """Return what is not shown, of these layers or of all, and has a gradient above a limit."""
+        ending = self._ending
+        return [
+            name
+            for name, values in self.sizes.items()
+            if not f".{name}".endswith(ending) and step < len(values)
+            # nan is not below the limit, either
+            if (size := values[step]) is not None and not size < limit
+            if layers is None or _layer(name.rpartition(".")[0]) in layers
+        ]
 
     def _up(self, shown: Mapping[str, Sequence[float | None]], start: float, end: float) -> Scale:
         low, high = LIMITS
@@ -420,8 +437,11 @@ def _layer(name: str) -> str:
 
 def _some(names: Sequence[str], of: int) -> str:
     """Return ``"2 of 8 layers, (0), (2)"``."""
-    listed = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
-    return f"{len(names)} of {of} layers, {listed}"
+    return f"{len(names)} of {of} layers, {_listing(names)}"
+
+
+def _listing(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + ", ..." * (len(names) > 6)
 
 
 def _evenly(count: int, most: int) -> list[int]:

@@ -442,6 +442,26 @@ def test_an_exploding_gradient_is_said_to_explode_and_one_that_is_nan_to_be_nan(
     assert "It neither vanishes nor explodes." in words(lab)
 
 
+@pytest.mark.parametrize("rest", [{}, {"4.weight": [1.0], "4.bias": [1.0]}])
+def test_what_is_said_of_the_weights_is_not_said_of_biases_that_learn(rest: Any) -> None:
+    # Units with a large negative bias give 0: the next weights get the gradient 0, their bias not.
+    sizes = {"0.weight": [0.0], "0.bias": [0.0], "2.weight": [0.0], "2.bias": [2.07]}
+    lab = GradientFlow({**sizes, **rest})
+
+    assert "the weights shown: the gradient of 2.bias is not so small" in words(lab)
+    assert "hardly" not in words(lab)
+
+    lab.controls["kind"].value = "biases"
+
+    assert "these layers hardly learn" in words(lab)  # (0): its weights do not, either
+
+
+def test_where_no_parameter_gets_a_gradient_hardly_anything_changes() -> None:
+    lab = GradientFlow({"0.weight": [1e-9], "0.bias": [1e-8], "2.weight": [0.0], "2.bias": [None]})
+
+    assert "below 1e-6 everywhere: a step of gradient descent changes hardly" in words(lab)
+
+
 def test_the_step_is_chosen_by_dragging_too() -> None:
     lab = GradientFlow({"a": [1.0, 2.0, 3.0], "b": [1.0, 1.0, 1.0]})
 
