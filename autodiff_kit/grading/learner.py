@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import hashlib
 import json
+import re
 import secrets
 import sys
 import zipfile
@@ -40,6 +41,9 @@ HAND_IN = (
     "Nothing has been sent. Upload this file where your course collects work (Moodle, Canvas, an\n"
     "e-mail to your teacher). If you learn on your own, there is nothing to hand in."
 )
+_LINK = re.compile(
+    rb"\[([^][]*)\]\(\.\./\.\./\.\./notebooks/([^)]*)\)"
+)  # to a lesson, in the source
 _EXERCISE = click.argument("key", metavar="EXERCISE")
 _FOLDER = click.option(
     "--folder",
@@ -160,15 +164,15 @@ def _released(course: Course, name: str) -> bytes:
 
 
 def _linked(released: bytes, lesson: str, folder: Path) -> bytes:
-    """Let a notebook's link lead to where this learner's lessons lie, if they lie anywhere."""
+    """Let links lead to where this learner's lessons lie; elsewhere they become words."""
     for lessons in ("..", "../autodiff-kit-lessons"):
         if (folder / lessons / f"{lesson}.ipynb").is_file():
             return _linked_to(lessons, released)
-    return released
+    return _LINK.sub(rb"\1", released)
 
 
 def _linked_to(lessons: str, released: bytes) -> bytes:
-    return released.replace(b"](../../../notebooks/", f"]({lessons}/".encode())
+    return _LINK.sub(rf"[\1]({lessons}/\2)".encode(), released)
 
 
 def for_lessons() -> dict[str, bytes]:

@@ -65,7 +65,7 @@ class Compare(FunctionLab):
     Attributes
     ----------
     dynamic, static : Tensor
-        The two answers. ``static`` is None where the trace cannot be replayed at all.
+        The two answers. ``static`` is None where there is no trace, or it cannot be replayed.
     agrees : bool
         Whether they are the same, up to rounding.
     nodes, operations : int
@@ -121,6 +121,10 @@ class Compare(FunctionLab):
             self._dynamic, lambda run: run.answer, lambda run: run.recording, lambda run: run.values
         )
         _, dynamic, grads, kept, recording = seen.first
+        self.nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
+        self.dynamic, self.kept = dynamic, kept
+        self.static: Tensor | None = None  # until there is a trace
+        self.agrees, self.operations = False, 0
         values = self._arguments.values()
         frozen = self._frozen or Frozen(self._function, self._arguments, values)
         self._frozen = frozen
@@ -135,11 +139,9 @@ class Compare(FunctionLab):
             also=marks,
         )
         asked = branches(recording)
-        nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
         ran = sum(n["kind"] == "op" for n in recording.nodes)
         traced = sum(n["kind"] == "op" for n in frozen.recording.nodes)
-        self.nodes, self.operations, self.kept = nodes, traced - frozen.graph.removed, kept
-        self.dynamic, self.static, self.agrees = dynamic, static, agrees
+        self.static, self.agrees, self.operations = static, agrees, traced - frozen.graph.removed
         rows = [["", "dynamic", "static"], ["answer", _shown(dynamic), _shown(static)]]
         wrong = "" if seen.differs else "wrong"  # two runs of it would differ, too
         looks = ["", "" if agrees else wrong]
@@ -149,7 +151,7 @@ class Compare(FunctionLab):
         ways = sum(len(branch.ways) for branch in asked)
         rows += [
             ["operations run", str(ran), str(self.operations)],
-            ["nodes built", str(nodes), "0"],
+            ["nodes built", str(self.nodes), "0"],
             ["saved by nodes", in_bytes(kept), in_bytes(0)],
             ["conditions tested", str(ways), "0"],
         ]

@@ -179,7 +179,8 @@ class GradMode(FunctionLab):
                     said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
                     return _Outcome(memory, said, at, {}, None, True)
             loss = the_tensor(loss, function)
-            answer, nodes = copy_of(loss), _reachable(loss)
+            # Of a result without a graph, what was recorded on the way is all that there is.
+            answer, nodes = copy_of(loss), None if loss.grad_fn is None else _reachable(loss)
             try:
                 with fresh_grads():
                     loss.backward()

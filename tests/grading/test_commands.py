@@ -431,11 +431,16 @@ def test_the_link_to_the_lesson_leads_to_the_learners_own_lessons(begun: Path) -
     released = begun.parent / "release" / tiny.NAME / f"{tiny.NAME}.ipynb"
     text = released.read_text().replace("double", "[none](../../../notebooks/none.ipynb)", 1)
     released.write_text(text)
+
+    run("reset", "01.double")  # without lessons: words, and no link that leads nowhere
+    words = (begun / f"{tiny.NAME}.ipynb").read_text()
     (begun.parent / "autodiff-kit-lessons").mkdir()
     (begun.parent / "autodiff-kit-lessons" / "none.ipynb").touch()
-
     run("reset", "01.double")
 
+    assert "notebooks/none" not in words and words == text.replace(
+        "[none](../../../notebooks/none.ipynb)", "none"
+    )
     assert "](../autodiff-kit-lessons/none.ipynb)" in (begun / f"{tiny.NAME}.ipynb").read_text()
 
 

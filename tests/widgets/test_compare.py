@@ -95,6 +95,20 @@ def test_another_shape_is_refused_by_the_trace_alone():
     assert seen.canvas.caption.startswith("The trace cannot be replayed")
 
 
+def test_what_cannot_be_traced_has_a_dynamic_answer_alone():
+    def doubled(x):
+        while x.item() < 20:
+            x = x * 2
+        return x
+
+    seen = lab(doubled)
+
+    assert "cannot be replayed" in seen.message
+    assert seen.dynamic.item() == 32  # 2, 4, 8, 16, 32: four products
+    assert seen.static is None
+    assert (seen.nodes, seen.operations, seen.agrees) == (4, 0, False)
+
+
 def test_what_cannot_be_traced_is_said_in_the_lab():
     seen = lab(lambda x: x * float(x.detach()))
 

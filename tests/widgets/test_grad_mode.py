@@ -117,6 +117,16 @@ def test_nodes_that_are_freed_when_the_function_returns_are_not_counted():
     assert "Saved for backward: 16 bytes in 3 nodes." in seen.canvas.caption
 
 
+def test_nodes_are_counted_where_the_loss_has_no_graph():
+    source = "a = x * w\nb = a.tanh()\nb * 2"
+    seen = GradMode(source, x=2.0, w=3.0, switches={3: "no_grad"})
+
+    # x * w saves both floats, and tanh its result.
+    assert seen.error.startswith("RuntimeError: element 0 of tensors does not require grad")
+    assert (seen.kept, seen.nodes) == (12, 2)
+    assert "Saved for backward: 12 bytes in 2 nodes." in seen.canvas.caption
+
+
 def test_times_are_measured_and_stay_out_of_the_picture():
     seen = lab(switches={S: "no_grad"})
 
