@@ -232,12 +232,13 @@ class Slope(Plotted):
         against = _against(curve, at.slope, left, right)
         if has_kink or left.kind == right.kind == "slope":
             against = self._of_a_branch(at) or against
+        elif "jump" in (left.kind, right.kind) and not math.isnan(at.slope):
+            against = self._of_a_jump(at, left, right)
         return f"{here}. {goes_on(curve, left, right)} {against}"
 
     def _of_a_branch(self, at: Touch) -> str:
         """Say that autograd's slope is that of a branch which runs at this point alone."""
-        near = max(1e-5 * (self._across.high - self._across.low), 64 * abs(np.spacing(at.x)))
-        before, here, after = (what_ran(self.function, x) for x in (at.x - near, at.x, at.x + near))
+        before, here, after = self._ran_around(at.x)
         if here in (before, after):
             return ""
         return (
@@ -245,6 +246,29 @@ class Slope(Plotted):
             "this point. Just left and right of it others run: a branch of the code is taken here "
             "alone."
         )
+
+    def _of_a_jump(self, at: Touch, left: Side, right: Side) -> str:
+        """Say whether a branch of the code jumps, or what runs on both sides of the jump."""
+        before, here, after = self._ran_around(at.x)
+        jumps = [
+            (name, ran)
+            for name, side, ran in (("left", left, before), ("right", right, after))
+            if side.kind == "jump"
+        ]
+        begin = f"Autograd gives {_slope(at.slope or 0.0)}, the slope of the operations that ran at"
+        others = [name for name, ran in jumps if ran != here]
+        if others:
+            where = " and ".join(f"just {name} of it" for name in others)
+            return f"{begin} this point. {where.capitalize()} the code takes another branch."
+        return (
+            f"{begin} this point. The same ones run beside it: one of them jumps, or a number "
+            "that Python computes for them does, and autograd's slope leaves that jump out."
+        )
+
+    def _ran_around(self, x: float) -> list[list[Any] | None]:
+        """Return what runs just left of a point, at it, and just right of it."""
+        near = max(1e-5 * (self._across.high - self._across.low), 64 * abs(np.spacing(x)))
+        return [what_ran(self.function, at) for at in (x - near, x, x + near)]
 
     def _words_of_bend(self, curve: Curve, x: float, slope: float, bend: float) -> str:
         if not (math.isfinite(slope) and math.isfinite(bend)):
@@ -410,11 +434,6 @@ def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
     gives = f"Autograd gives {_slope(slope)}"
     if math.isnan(slope):
         return f"{gives}: somewhere in the backward pass, 0 was multiplied by inf, or the like."
-    kinds = {left.kind, right.kind}
-    if "jump" in kinds:
-        return (
-            f"{gives}, the slope of the operations that ran at this point: no jump is among them."
-        )
     sides = (("left", left), ("right", right))
     fits = [n for n, side in sides if agree(curve, slope, side)]
     if is_kink(curve, left, right):
@@ -422,7 +441,7 @@ def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
         fits = [n for n, side in sides if abs(slope - side.slope) <= 0.05 * gap]
     if fits:
         return f"{gives}, the slope on the {fits[0]}."
-    if kinds == {"slope"}:
+    if left.kind == right.kind == "slope":
         low, high = sorted((left.slope, right.slope))
         if is_kink(curve, left, right):
             if low <= slope <= high:

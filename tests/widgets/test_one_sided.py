@@ -84,6 +84,10 @@ def jump(x: Any) -> Any:
     return x * x if x > 1 else 3 * x + 5
 
 
+def after(x: Any) -> Any:
+    return x * x if x >= 1 else 3 * x + 5
+
+
 @pytest.mark.parametrize(
     ("function", "x", "said"),
     [
@@ -197,6 +201,34 @@ def test_beside_a_jump_the_limit_is_told() -> None:
 
     # 2 x - 1 goes to -1 where x goes to 0.
     assert "just right of it the value is -1." in words(Slope(g, x=0.0))
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "slope"),
+    [
+        (lambda x: x.floor() * x, 2.0, "2"),  # the slope of 2 x, as floor's own slope is 0
+        (lambda x: x.round() * x, 0.5, "0"),
+        (lambda x: x.ceil() * x, 1.0, "1"),
+        (lambda x: x.trunc() * x, -2.0, "-2"),
+        (lambda x: x.sign() + x, 0.0, "1"),
+        (lambda x: (x > 1).float() * x, 1.0, "0"),
+        (lambda x: x * math.floor(x.item()), 2.0, "2"),
+    ],
+)
+def test_a_jump_of_what_runs_on_both_sides_is_in_the_operations(
+    function: Any, x: float, slope: str
+) -> None:
+    told = words(Slope(function, -3, 3, x=x))
+
+    assert f"Autograd gives {slope}, the slope of the operations that ran at this point" in told
+    assert "The same ones run beside it: one of them jumps, or a number" in told
+
+
+@pytest.mark.parametrize(("function", "x", "side"), [(jump, 1.0, "right"), (after, 1.0, "left")])
+def test_a_jump_between_branches_is_one_of_the_code(function: Any, x: float, side: str) -> None:
+    told = words(Slope(function, -3, 3, x=x))
+
+    assert f"Just {side} of it the code takes another branch." in told
 
 
 def test_a_point_begins_where_the_functions_own_argument_does() -> None:
