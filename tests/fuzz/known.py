@@ -67,9 +67,10 @@ def _same_places(lines: list[str]) -> bool:
         with contextlib.suppress(Exception):
             exec(line, names)
     operands = _CHANGE.fullmatch(lines[-1])
-    if operands is None:
+    x, y = (eval(text, names) for text in operands.groups()) if operands else (None, None)
+    if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
         return False
-    x, y = (eval(text, names).detach() for text in operands.groups())
+    x, y = x.detach(), y.detach()
     while y.dim() > x.dim():
         y = y[0]
     places = [
