@@ -98,11 +98,17 @@ def check_saved(
         What it computes with, by name.
     saved : set of str
         What the node will save.
+
+    RuntimeError for a tensor of integers that has a history: it cannot be saved.
     """
     originals: list[Any] = []
     for name, value in zip(row.inputs, inputs, strict=False):
         own = getattr(value, "_array", None)
-        if own is not None and name in saved and own is not values[name]:
+        if own is None or name not in saved:
+            continue
+        if own.dtype.kind != "f" and value._node is not None:  # a history has floats alone
+            raise error("autograd.whole_history", kind=tensor_type(own.dtype))
+        if own is not values[name]:
             # True and False are one object each: only an array tells of changes.
             originals.append(share(value) if own.dtype.kind == "b" else own)
     return originals

@@ -86,7 +86,39 @@ def _runs(line: str, later: str) -> bool:
     return line == later if name is None else f"{name[1]}.apply(" in later
 
 
+def _loses_a_leaf_with_a_hook(lines: list[str]) -> bool:
+    """Return whether a leaf with a hook for its gradient is given up for another tensor."""
+    hooked: set[str] = set()
+    for line in lines:
+        hook = re.match(r"(\w+)\.register_post_accumulate_grad_hook\(", line)
+        hooked |= {hook[1]} if hook else set()
+        if any(line.startswith(f"{name} = ") for name in hooked):
+            return True
+    return False
+
+
 _KNOWN: dict[str, tuple[str, Predicate]] = {
+    "leaf that is gone": (
+        "Of a leaf that only the graph holds, its node knows the memory and .grad, but neither a "
+        ".grad with a history, which would hold the node in turn, nor that it no longer requires "
+        "grad: PyTorch keeps the tensor, and with it such a cycle.",
+        lambda difference, lines: (
+            difference.kind in ("gradient", "accepted")
+            and _loses_a_leaf_with_a_hook(lines)
+            and any(
+                "create_graph=True" in line or "requires_grad_(False)" in line for line in lines
+            )
+        ),
+    ),
+    "gradient that is returned expanded": (
+        "A gradient that PyTorch's sum or a learner's Function has only expanded is one number in "
+        "memory, and refuses a change in place; the kit returns it written out.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and "more than one element of the written-to tensor" in difference.torch
+            and any("= torch.autograd.grad(" in line for line in lines)
+        ),
+    ),
     "refused line": (
         "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
         lambda difference, lines: difference.kind == "refused line",

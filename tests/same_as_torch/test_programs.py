@@ -549,7 +549,19 @@ IN_PLACE = {
         y.sum().backward()
         print(a.grad, d.grad)
     """,
-    "whole numbers that are filled from a tensor of the graph": """
+    "integers with a history can be changed, but not saved": """
+        for change in ("n.add_(n)", "n.mul_(n)", "n.mul_(2)", "n.mul_(n.clone())", "n.pow_(2)",
+                       "n.clamp_(0)", "n.mul_(torch.ones_like(n))", "n.mul_(n.detach())",
+                       "n.neg_()", "torch.arange(3).mul_(n)", "n *= n", "n * n"):
+            n = torch.arange(3)
+            n[n > 0] = a[0]
+            try:
+                exec(change)
+                print(change, n.tolist(), n.requires_grad)
+            except RuntimeError as error:
+                print(change, str(error).splitlines()[0])
+    """,
+    "integers that are filled from a tensor of the graph": """
         for fill in ("n.fill_(a[0])", "n[:2] = a[0]", "n[n > 0] = a[0]", "n.copy_(a[0])",
                      "n[0] = a[0]", "n.masked_fill_(n > 0, a[0])", "n[...] = a[0]",
                      "n.index_fill_(0, torch.tensor([1]), a[0])"):
