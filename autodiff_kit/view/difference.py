@@ -1,9 +1,9 @@
 """Two runs of one function over each other: what was added, what was removed, what stayed.
 
 After reading you can say when a node of one run is *the same* as a node of another: it is the
-same operation, at the same place in the source, called from the same place, and it is there for
-the same time (the second round's product is the second round's product). What stayed is drawn
-once, so it stays where it was. Read next: ``panels.py``.
+same operation, at the same place in the source, called from the same place, in the same iteration
+of every loop around it (the second round's product is the second round's product). What stayed is
+drawn once, so it stays where it was. Read next: ``panels.py``.
 """
 
 from __future__ import annotations
@@ -258,15 +258,21 @@ def _keys(recording: RecordingData) -> list[Any]:
     paths: list[Any] = []
     for scope in scopes:
         outer = () if scope["parent"] is None else paths[scope["parent"]]
-        paths.append((*outer, place(scope["where"])) if scope["kind"] == "call" else outer)
+        step: tuple[Any, ...] = ()
+        if scope["kind"] == "iteration":  # by its number: other rounds may have taken other paths
+            step = (("iteration", place(scope["where"]), scope["index"]),)
+        elif scope["kind"] == "call":
+            # The first call is that of the function itself, from wherever that was.
+            is_inner = any(kind == "call" for kind, *_ in outer)
+            step = (("call", place(scope["where"]) if is_inner else None),)
+        paths.append((*outer, *step))
     found = []
     for node in recording["nodes"]:
         if node["where"] is None:
             # A name that occurs twice has got a number; the same one alone has none.
             key: Any = (node["op"], (node["name"] or "").rstrip("0123456789"))
         else:
-            # The first call is that of the function itself, from wherever that was.
-            key = (node["op"], place(node["where"]), paths[node["scope"]][1:])
+            key = (node["op"], place(node["where"]), paths[node["scope"]])
         found.append((key, seen[key]))
         seen[key] += 1
     return found
