@@ -114,7 +114,7 @@ def scalable(name: str) -> Any:
                 raise TypeError(name)  # the words come from ``signatures.py``
             alpha = alpha.item()
         if isinstance(alpha, bool):
-            check = getattr(ops, f"{name}_scaled").op.whole
+            check = getattr(ops, f"{name}_scaled").op.type_check
             check(*(getattr(v, "_array", v) for v in (self, other)), alpha=alpha)
         if alpha == 1:
             return getattr(ops, name)(self, other)

@@ -123,7 +123,7 @@ def run(
     def send(index: int, edge: Node | None, rule: Callable[..., Value]) -> None:
         # ``node``, its ``op``, its cotangent ``g`` and what it saved are those of the loop below.
         is_asked = useful is None or edge in useful
-        if edge is None or not (is_asked or op.is_whole):
+        if edge is None or not (is_asked or op.calls_all_rules):
             return
         contribution = rule(g, out, x, y, rest)
         if not is_asked:
@@ -189,7 +189,7 @@ def run(
                 continue
             if node.number < changed or node.out is RELEASED:
                 node.check_saved()
-            if g is None and not op.is_whole:  # then nothing goes on from here
+            if g is None and not op.calls_all_rules:  # then nothing goes on from here
                 for edge in (node.edge0, node.edge1, *node.more):
                     if edge is not None and (useful is None or edge in useful):
                         arrive(edge, None)

@@ -174,7 +174,7 @@ class _FunctionOp(Op):
         formula = rf"\mathrm{{{name}}}(x)".replace("_", r"\_")
         super().__init__(_forward, f"{name}.apply(inputs)", formula, node=f"{name}Backward")
         self.name, self.doc, self.saves = name, cls.__doc__ or "", True
-        self.is_whole = True  # backward is called once, and with zeros where nothing arrived
+        self.calls_all_rules = True  # backward is called once, and with zeros where nothing arrived
         self.node_class = type(self.node_name, (FunctionNode,), {"__slots__": ()})
         rule = Rule(_backward, r"\mathrm{backward}(\bar z)")
         rule.reads = tuple(f"saved_tensors[{i}]" for i in range(9))

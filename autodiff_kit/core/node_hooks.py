@@ -195,7 +195,9 @@ class Visit:
 class OpOfOneNode:
     """An op whose rules are one node's own: they unpack what it has saved, or call its hooks."""
 
-    is_whole = True  # unpacked also where PyTorch then computes nothing; hooks are always called
+    calls_all_rules = (
+        True  # unpacked also where PyTorch then computes nothing; hooks are always called
+    )
 
     def __init__(self, op: Op, rules: Sequence[Callable[..., Value]], **own: Any) -> None:
         self.op = op
@@ -233,7 +235,7 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
     for edge, rule in zip(edges, rules, strict=False):
         is_asked = g is not None and (useful is None or edge in useful)
         is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere
-        part = rule(g, *values) if is_edge and (is_asked or op.is_whole) else None
+        part = rule(g, *values) if is_edge and (is_asked or op.calls_all_rules) else None
         if edge is not None and part is not None and part.shape != edge.shape:
             part = OPS["sum_to"].function(part, shape=edge.shape)
         sent.append(part)

@@ -75,7 +75,7 @@ class Op:
     """
 
     # What else a declaration may say:
-    is_whole = False  # all rules are always called, as those of a Function: one ``backward``
+    calls_all_rules = False  # also those not asked for, as of a Function: one ``backward``
     several = False  # forward returns several outputs; a rule gets their cotangents by number
     frees = False  # backward frees what rules read, as if it were tensors: indices, for example
     dtypes = "promote"  # inputs are brought to one type; "float": to one of floats; "any": to none
@@ -84,7 +84,7 @@ class Op:
     operands: tuple[str, ...] = ()  # parameters that count as inputs for the type
     by_products: tuple[str, ...] = ()  # names of what else forward returns and rules may read
     saved_as: Mapping[str, str] = MappingProxyType({})  # PyTorch's names of what nodes save
-    whole: Callable[..., None] | None = None  # refuses arrays that are not all floats of one type
+    type_check: Callable[..., None] | None = None  # for arrays not all of one floating type
     on_error: Callable[..., str] | None = None  # says why NumPy refuses the shapes of the arrays
 
     def __init__(
@@ -146,7 +146,7 @@ class Op:
         return function
 
 
-_OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"is_whole", "add_rule"}
+_OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"calls_all_rules", "add_rule"}
 
 
 def _no_rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:

@@ -60,7 +60,7 @@ def floats_only(kernel: str) -> Check:
 @op(
     "where(x > 0, x, negative_slope * x)",
     tex=r"[x > 0]\,x + [x \le 0]\,a x",
-    whole=floats_only("leaky_relu_cpu"),
+    type_check=floats_only("leaky_relu_cpu"),
 )
 def leaky_relu(x: Value, *, negative_slope: float) -> Value:
     """Return x where it is positive, else a small part of it; the slope at 0 is that part."""
@@ -88,7 +88,7 @@ def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
     "where(x > 0, x, negative_slope * x)",
     tex=r"[x > 0]\,x + [x \le 0]\,a x",
     node="LeakyReluBackward1",
-    whole=floats_only("leaky_relu_cpu"),
+    type_check=floats_only("leaky_relu_cpu"),
 )
 @vjp(
     "x",
@@ -111,7 +111,7 @@ def _(g: Value, x: Value) -> Value:
     return g * exp(-x * x) * (2 / math.sqrt(math.pi))
 
 
-@op("gelu(x, approximate)", tex=r"x\,\Phi(x)", whole=floats_only("GeluKernelImpl"))
+@op("gelu(x, approximate)", tex=r"x\,\Phi(x)", type_check=floats_only("GeluKernelImpl"))
 def gelu(x: Value, *, approximate: str) -> Value:
     """Return x times the standard normal CDF of x.
 
@@ -141,7 +141,7 @@ def _density(x: Value, approximate: str) -> Value:
 @op(
     "log(1 + exp(beta * x)) / beta",
     tex=r"\tfrac1\beta \ln(1 + e^{\beta x})",
-    whole=floats_only("softplus_cpu"),
+    type_check=floats_only("softplus_cpu"),
 )
 def softplus(x: Value, *, beta: float, threshold: float) -> Value:
     """Return a smooth relu; above the threshold it is x itself, and nothing overflows."""
@@ -173,7 +173,7 @@ def _lowered(x: Value, dim: Ints) -> Value:
 @op(
     "exp(x) / sum(exp(x))",
     tex=r"e^{x_i} / \textstyle\sum_j e^{x_j}",
-    whole=_unless_empty(floats_only("softmax{lastdim}_kernel_impl")),
+    type_check=_unless_empty(floats_only("softmax{lastdim}_kernel_impl")),
     layout="rows",
 )
 def softmax(x: Value, *, dim: int) -> Value:
@@ -193,7 +193,7 @@ def _(g: Value, out: Value, dim: int) -> Value:
 @op(
     "x - log(sum(exp(x)))",
     tex=r"x_i - \ln \textstyle\sum_j e^{x_j}",
-    whole=_unless_empty(floats_only("log_softmax{lastdim}_kernel_impl")),
+    type_check=_unless_empty(floats_only("log_softmax{lastdim}_kernel_impl")),
     layout="rows",
 )
 def log_softmax(x: Value, *, dim: int) -> Value:

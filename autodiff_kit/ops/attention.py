@@ -48,7 +48,7 @@ def _scores_gradient(
     tex=r"\operatorname{softmax}(s\,q k^\top + m)\,v",
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     dtypes="any",
-    whole=floats_only("attention"),
+    type_check=floats_only("attention"),
     layout="rows",
 )
 def attention(query: Value, key: Value, value: Value, *, mask: Any, scale: float) -> Value:

@@ -210,14 +210,14 @@ def _(g: Value, x: Value) -> Value:
 # -- flat between jumps ---------------------------------------------------------------------------
 
 
-@op("trunc(x)", tex=r"\operatorname{trunc} x", whole=refuse("trunc_vml_cpu", "b"))
+@op("trunc(x)", tex=r"\operatorname{trunc} x", type_check=refuse("trunc_vml_cpu", "b"))
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def trunc(x: Value) -> Value:
     """Round towards 0; flat almost everywhere, so its gradient is 0."""
     return np.trunc(x) if x.dtype.kind == "f" else x.copy()
 
 
-@op("x - trunc(x)", tex=r"x - \operatorname{trunc} x", whole=refuse("frac_cpu"))
+@op("x - trunc(x)", tex=r"x - \operatorname{trunc} x", type_check=refuse("frac_cpu"))
 @vjp("x", lambda g: g, tex=r"\bar z")
 def frac(x: Value) -> Value:
     """Return what stands behind the decimal point, with the sign of x."""
@@ -228,7 +228,7 @@ def frac(x: Value) -> Value:
     "round(x, decimals)",
     tex=r"\operatorname{round}(x)",
     node="RoundBackward1",
-    whole=refuse("round_cpu"),
+    type_check=refuse("round_cpu"),
 )
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def round_decimals(x: Value, *, decimals: int) -> Value:

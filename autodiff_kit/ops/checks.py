@@ -1,7 +1,7 @@
 """What PyTorch refuses to compute with integers and truth values.
 
 After reading this file you know why ``mask - 1`` and ``5 % 0`` are errors while their floating
-twins are not. An op names a check by ``whole=``; it runs only when not all inputs are floats.
+twins are not. An op names a check by ``type_check=``; it runs only when not all inputs are floats.
 Read next: ``arithmetic.py``.
 """
 

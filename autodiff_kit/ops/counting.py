@@ -74,7 +74,7 @@ def bincount_weighted(x: Value, weights: Value, *, minlength: int = 0) -> Value:
     return sums.astype("float32") if weights.dtype == np.float32 else sums
 
 
-@op("histc(x, bins, low, high)", layout="rows", whole=checks.refuse("histogram_cpu", "iub"))
+@op("histc(x, bins, low, high)", layout="rows", type_check=checks.refuse("histogram_cpu", "iub"))
 def histc(x: Value, *, bins: int, low: float, high: float) -> Value:
     """Count the elements in intervals of one length; those outside are not counted."""
     return histogram_of(x, np.linspace(low, high, bins + 1)).astype(x.dtype)

@@ -40,7 +40,7 @@ _SIXTH = float(np.float32(1 / 6))  # PyTorch rounds it to a float32, also for fl
 @op(
     "where(x > 0, x, alpha * (exp(x) - 1)) * scale",
     tex=r"s\,([x > 0]\,x + [x \le 0]\,a\,(e^x - 1))",
-    whole=floats_only("elu_cpu"),
+    type_check=floats_only("elu_cpu"),
 )
 def elu(x: Value, *, alpha: float, scale: float) -> Value:
     """Return x where it is positive, else a curve that approaches ``-alpha``.
@@ -63,7 +63,7 @@ def _(g: Value, x: Value, alpha: float, scale: float) -> Value:
     "where(x > 0, x, alpha * (exp(x) - 1)) * scale",
     tex=r"s\,([x > 0]\,x + [x \le 0]\,a\,(e^x - 1))",
     node="EluBackward1",
-    whole=floats_only("elu_cpu"),
+    type_check=floats_only("elu_cpu"),
 )
 def elu_in_place(x: Value, *, alpha: float, scale: float) -> Value:
     """Return the same; its rule reads the output."""
@@ -78,7 +78,7 @@ def _(g: Value, out: Value, alpha: float, scale: float) -> Value:
 @op(
     "where(x > 0, x, alpha * (exp(x / alpha) - 1))",
     tex=r"[x > 0]\,x + [x \le 0]\,a\,(e^{x / a} - 1)",
-    whole=floats_only("elu_cpu"),
+    type_check=floats_only("elu_cpu"),
 )
 def celu(x: Value, *, alpha: float) -> Value:
     """Return ``elu`` whose slope is 1 at 0 for any alpha."""
@@ -91,7 +91,7 @@ def _(g: Value, x: Value, alpha: float) -> Value:
     return where(x <= 0, g * exp(clamp_max(x, max=0.0) / alpha), g)
 
 
-@op("x / (1 + exp(-x))", tex=r"x\,\sigma(x)", whole=floats_only("silu_cpu"))
+@op("x / (1 + exp(-x))", tex=r"x\,\sigma(x)", type_check=floats_only("silu_cpu"))
 def silu(x: Value) -> Value:
     """Return x times its sigmoid.
 
@@ -106,7 +106,7 @@ def _(g: Value, x: Value) -> Value:
     return g * share * (1 + x * (1 - share))
 
 
-@op("x * tanh(log(1 + exp(x)))", tex=r"x \tanh(\ln(1 + e^x))", whole=floats_only("mish_cpu"))
+@op("x * tanh(log(1 + exp(x)))", tex=r"x \tanh(\ln(1 + e^x))", type_check=floats_only("mish_cpu"))
 def mish(x: Value) -> Value:
     """Return x times the hyperbolic tangent of ``softplus(x)``.
 
@@ -139,7 +139,7 @@ def hardtanh(x: Value, *, low: float, high: float) -> Value:
 @op(
     "minimum(maximum(x + 3, 0), 6) / 6",
     tex=r"\min(\max(x + 3, 0), 6) / 6",
-    whole=floats_only("hardsigmoid_cpu"),
+    type_check=floats_only("hardsigmoid_cpu"),
 )
 @vjp("x", lambda g, x: hardsigmoid_backward(g, x), tex=r"\bar z / 6 \odot [-3 < x < 3]")
 def hardsigmoid(x: Value) -> Value:
@@ -169,7 +169,7 @@ def hardsigmoid_backward(x: Value, y: Value) -> Value:
 @op(
     "x * minimum(maximum(x + 3, 0), 6) / 6",
     tex=r"x \min(\max(x + 3, 0), 6) / 6",
-    whole=floats_only("hardswish_cpu"),
+    type_check=floats_only("hardswish_cpu"),
 )
 def hardswish(x: Value) -> Value:
     """Return x times ``hardsigmoid(x)``."""
@@ -181,7 +181,7 @@ def _(g: Value, x: Value) -> Value:
     return masked(where(x < 3, g * (x / 3 + 0.5), g), ~(x <= -3))
 
 
-@op("-log(1 + exp(-x))", tex=r"\ln \sigma(x)", whole=floats_only("log_sigmoid_cpu"))
+@op("-log(1 + exp(-x))", tex=r"\ln \sigma(x)", type_check=floats_only("log_sigmoid_cpu"))
 @vjp("x", lambda g, x: g * sigmoid(-x), tex=r"\bar z \odot \sigma(-x)")
 def log_sigmoid(x: Value) -> Value:
     """Return the logarithm of the sigmoid; exact for any x."""
@@ -210,7 +210,7 @@ def prelu_kernel(x: Value, weight: Value) -> Value:
 @op(
     "glu(x, dim)",
     tex=r"a \odot \sigma(b),\; (a, b) = x",
-    whole=floats_only("glu_cpu"),
+    type_check=floats_only("glu_cpu"),
     layout="rows",
 )
 def glu(x: Value, *, dim: int) -> Value:

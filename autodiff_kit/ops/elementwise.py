@@ -54,11 +54,11 @@ __all__ += [
 
 
 # What PyTorch refuses of booleans stands here: ``arithmetic.py`` is about rules only.
-neg.op.whole = checks.refuse_bool("dtypes.bool_negation")
-sub.op.whole = checks.refuse_bool_difference
+neg.op.type_check = checks.refuse_bool("dtypes.bool_negation")
+sub.op.type_check = checks.refuse_bool_difference
 
 
-@op("y - x", node="RsubBackward1", operands=("y",), whole=checks.refuse_bool_difference)
+@op("y - x", node="RsubBackward1", operands=("y",), type_check=checks.refuse_bool_difference)
 @vjp("x", lambda g: -g, tex=r"-\bar z")
 def rsub(x: Value, *, y: float) -> Value:
     """Subtract a tensor from a number: what ``1 - x`` calls."""
@@ -142,7 +142,7 @@ def sigmoid(x: Value) -> Value:
     return 1 / (1 + np.exp(-x))  # exp may become inf: 1 / inf is the right answer, 0
 
 
-@op("relu(x)", tex=r"\max(x, 0)", whole=checks.refuse_bool("dtypes.bool_relu"))
+@op("relu(x)", tex=r"\max(x, 0)", type_check=checks.refuse_bool("dtypes.bool_relu"))
 @vjp("x", lambda g, out: relu_backward(g, out), tex=r"\bar z \odot [z > 0]")
 def relu(x: Value) -> Value:
     """Return x where it is positive, else 0; the slope at 0 is 0."""
@@ -157,7 +157,7 @@ def relu_backward(x: Value, y: Value) -> Value:
     return _masked(x, y != 0)
 
 
-@op("abs(x)", tex=r"|x|", whole=checks.refuse_bool("dtypes.bool_kernel", kernel="abs_cpu"))
+@op("abs(x)", tex=r"|x|", type_check=checks.refuse_bool("dtypes.bool_kernel", kernel="abs_cpu"))
 @vjp("x", lambda g, x: g * sign(x), tex=r"\bar z \odot \operatorname{sign} x")
 def abs(x: Value) -> Value:
     """Return the distance from 0; the slope at 0 is 0."""
@@ -208,7 +208,7 @@ def _(g: Value, x: Value, y: Value) -> Value:
     tex=r"\min(\max(x, a), b)",
     node="ClampBackward1",
     operands=("min", "max"),
-    whole=checks.refuse_bound("clamp_scalar_cpu"),
+    type_check=checks.refuse_bound("clamp_scalar_cpu"),
 )
 def clamp(x: Value, *, min: float, max: float) -> Value:
     """Limit to a range of numbers; the gradient passes inside and at the bounds."""
@@ -224,7 +224,7 @@ def _(g: Value, x: Value, min: float, max: float) -> Value:
     "clamp_min(x, min)",
     tex=r"\max(x, a)",
     operands=("min",),
-    whole=checks.refuse_bound("clamp_min_scalar_cpu"),
+    type_check=checks.refuse_bound("clamp_min_scalar_cpu"),
 )
 @vjp("x", lambda g, x, min: masked(g, x >= min), tex=r"\bar z \odot [x \ge a]")
 def clamp_min(x: Value, *, min: float) -> Value:
@@ -236,7 +236,7 @@ def clamp_min(x: Value, *, min: float) -> Value:
     "clamp_max(x, max)",
     tex=r"\min(x, b)",
     operands=("max",),
-    whole=checks.refuse_bound("clamp_max_scalar_cpu"),
+    type_check=checks.refuse_bound("clamp_max_scalar_cpu"),
 )
 @vjp("x", lambda g, x, max: masked(g, x <= max), tex=r"\bar z \odot [x \le b]")
 def clamp_max(x: Value, *, max: float) -> Value:

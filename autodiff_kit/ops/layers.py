@@ -51,7 +51,7 @@ def check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
     tex=r"\beta b + \alpha x\,y",
     dtypes="any",
     on_error=check_addmm,
-    whole=check_addmm,
+    type_check=check_addmm,
     layout="rows",
 )
 @vjp("input", lambda g, beta: _times(g, beta), tex=r"\beta \bar z")
@@ -102,7 +102,7 @@ def _last(x: Value, count: int) -> Ints:
     tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
     node="NativeLayerNormBackward0",
     dtypes="any",
-    whole=floats_only("LayerNormKernelImpl"),
+    type_check=floats_only("LayerNormKernelImpl"),
     saved_as={"x": "input"},
     layout="rows",
 )
@@ -137,7 +137,7 @@ def _in_groups(x: Value, groups: int) -> Value:
     tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
     node="NativeGroupNormBackward0",
     dtypes="any",
-    whole=floats_only("group_norm"),
+    type_check=floats_only("group_norm"),
     saved_as={"x": "input"},
     layout="rows",
 )
@@ -187,7 +187,7 @@ def _normalised(x: Value, mean: Value, var: Value, training: bool, eps: float) -
     tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
     node="NativeBatchNormBackward0",
     dtypes="any",
-    whole=floats_only("batch_norm"),
+    type_check=floats_only("batch_norm"),
     saved_as={"x": "input", "mean": "running_mean", "var": "running_var"},
     layout="rows",
 )

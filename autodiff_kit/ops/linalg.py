@@ -66,7 +66,7 @@ def _product(
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
 
     options: Any = {"dtypes": "any", "layout": "own", "saved_as": {"y": second}}
-    return op("x @ y", tex=tex, on_error=misfit, whole=check, **options)
+    return op("x @ y", tex=tex, on_error=misfit, type_check=check, **options)
 
 
 @_product("mm", tex=r"x\,y", second="mat2", kernel="addmm_impl_cpu_")

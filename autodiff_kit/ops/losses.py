@@ -82,7 +82,7 @@ def _chosen(
 _NLL = r"-\textstyle\sum_n w_{t_n} x_{n, t_n} / \sum_n w_{t_n}"
 
 
-@op("nll_loss(x, target, weight)", tex=_NLL, whole=floats_only("nll_loss_out_frame"))
+@op("nll_loss(x, target, weight)", tex=_NLL, type_check=floats_only("nll_loss_out_frame"))
 def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     """Pick the log-probability of each target, change its sign, and average with weights."""
     indices, places, counts, total = _chosen(x.shape, target, weight, ignore_index)
@@ -99,7 +99,7 @@ def nll_loss(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction
     "nll_loss(x, target, weight)",
     tex=_NLL,
     node="NllLoss2DBackward0",
-    whole=floats_only("nll_loss2d_forward_out_frame"),
+    type_check=floats_only("nll_loss2d_forward_out_frame"),
 )
 def nll_loss2d(x: Value, *, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     """Do the same for every pixel of images."""
@@ -172,7 +172,7 @@ def _check_huber(x: Any, y: Any, **params: Any) -> None:
 @op(
     "mean((x - y) ** 2)",
     tex=r"\tfrac1n \textstyle\sum_i (x_i - y_i)^2",
-    whole=_some_float("mse_cpu"),
+    type_check=_some_float("mse_cpu"),
     saved_as={"y": "target"},
 )
 def mse_loss(x: Value, y: Value, *, reduction: str) -> Value:
@@ -195,7 +195,7 @@ def _(g: Value, x: Value, y: Value, reduction: str) -> Value:
     "huber_loss(x, y, delta)",
     tex=r"\tfrac1n \textstyle\sum_i h_\delta(x_i - y_i)",
     dtypes="any",
-    whole=_check_huber,
+    type_check=_check_huber,
     saved_as={"y": "target"},
 )
 def huber_loss(x: Value, y: Value, *, delta: float, reduction: str) -> Value:
@@ -243,7 +243,7 @@ def _smooth_l1_check(x: Value, y: Value, **params: Any) -> None:
     "where(abs(x - y) < beta, (x - y) ** 2 / (2 * beta), abs(x - y) - beta / 2)",
     tex=r"\tfrac1n \textstyle\sum_i h_\beta(x_i - y_i) / \beta",
     node="SmoothL1LossBackward0",
-    whole=_smooth_l1_check,
+    type_check=_smooth_l1_check,
     saved_as={"y": "target"},
 )
 def smooth_l1_loss(x: Value, y: Value, *, beta: float, reduction: str) -> Value:
@@ -316,7 +316,7 @@ def _(g_: Value, g: Value, x: Value) -> Value:
 @op(
     "weight * ((1 - y) * x - (1 + (pos_weight - 1) * y) * log(sigmoid(x)))",
     tex=r"-w\,(p\,y \ln \sigma(x) + (1 - y) \ln \sigma(-x))",
-    whole=floats_only("log_sigmoid_cpu"),
+    type_check=floats_only("log_sigmoid_cpu"),
     saved_as={"y": "target"},
 )
 def binary_cross_entropy_with_logits(

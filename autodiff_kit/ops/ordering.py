@@ -41,13 +41,13 @@ def _middle(x: Value, ignores_nan: bool) -> Value:
     return flat[(valid - 1) // 2]
 
 
-@op("x.median()", tex=r"\operatorname{median} x", node="MedianBackward0", whole=_no_bool)
+@op("x.median()", tex=r"\operatorname{median} x", node="MedianBackward0", type_check=_no_bool)
 def median_all(x: Value) -> Value:
     """Return the element in the middle, the lower one of two; equal ones share the gradient."""
     return _middle(x, ignores_nan=False)
 
 
-@op("x.nanmedian()", tex=r"\operatorname{median} x", node="NanmedianBackward0", whole=_no_bool)
+@op("x.nanmedian()", tex=r"\operatorname{median} x", node="NanmedianBackward0", type_check=_no_bool)
 def nanmedian_all(x: Value) -> Value:
     """Return the element in the middle of those that are not nan."""
     return _middle(x, ignores_nan=True)
@@ -98,7 +98,7 @@ def _rank_of_middle(x: Value, dim: int, ignores_nan: bool) -> Value:
     node="MedianBackward1",
     by_products=("indices",),
     layout="rows",
-    whole=_no_bool,
+    type_check=_no_bool,
 )
 def median_dim(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
     """Return the elements in the middle along a dimension, and where they are."""
@@ -111,7 +111,7 @@ def median_dim(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Val
     node="NanmedianBackward1",
     by_products=("indices",),
     layout="rows",
-    whole=_no_bool,
+    type_check=_no_bool,
 )
 def nanmedian_dim(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
     """Return the elements in the middle of those that are not nan, and where they are."""

@@ -46,7 +46,7 @@ def atan2(x: Value, y: Value) -> Value:
     return np.arctan2(x, y)
 
 
-@op("hypot(x, y)", tex=r"\sqrt{x^2 + y^2}", whole=checks.refuse("hypot_cpu"))
+@op("hypot(x, y)", tex=r"\sqrt{x^2 + y^2}", type_check=checks.refuse("hypot_cpu"))
 @vjp("x", lambda g, x, out: g * (x / out), tex=r"\bar z \odot x / z")
 @vjp("y", lambda g, y, out: g * (y / out), tex=r"\bar z \odot y / z")
 def hypot(x: Value, y: Value) -> Value:
@@ -54,7 +54,7 @@ def hypot(x: Value, y: Value) -> Value:
     return np.hypot(x, y)
 
 
-@op("log(exp(x) + exp(y))", tex=r"\ln(e^x + e^y)", whole=checks.refuse("logaddexp_cpu"))
+@op("log(exp(x) + exp(y))", tex=r"\ln(e^x + e^y)", type_check=checks.refuse("logaddexp_cpu"))
 @vjp("x", lambda g, x, y: g / (exp(y - x) + 1), tex=r"\bar z / (1 + e^{y - x})")
 @vjp("y", lambda g, x, y: g / (exp(x - y) + 1), tex=r"\bar z / (1 + e^{x - y})")
 def logaddexp(x: Value, y: Value) -> Value:
@@ -62,7 +62,7 @@ def logaddexp(x: Value, y: Value) -> Value:
     return np.logaddexp(x, y)
 
 
-@op("log2(exp2(x) + exp2(y))", tex=r"\log_2(2^x + 2^y)", whole=checks.refuse("logaddexp2_cpu"))
+@op("log2(exp2(x) + exp2(y))", tex=r"\log_2(2^x + 2^y)", type_check=checks.refuse("logaddexp2_cpu"))
 @vjp("x", lambda g, x, y: g / (2 ** (y - x) + 1), tex=r"\bar z / (1 + 2^{y - x})")
 @vjp("y", lambda g, x, y: g / (2 ** (x - y) + 1), tex=r"\bar z / (1 + 2^{x - y})")
 def logaddexp2(x: Value, y: Value) -> Value:
@@ -114,7 +114,12 @@ def fmin(x: Value, y: Value) -> Value:
 _check_fmod = checks.refuse_zero_divisor("fmod")
 
 
-@op("fmod(x, y)", tex=r"x - y \operatorname{trunc}(x / y)", node="FmodBackward1", whole=_check_fmod)
+@op(
+    "fmod(x, y)",
+    tex=r"x - y \operatorname{trunc}(x / y)",
+    node="FmodBackward1",
+    type_check=_check_fmod,
+)
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, x, y: -g * trunc(x / y), tex=r"-\bar z \odot \operatorname{trunc}(x / y)")
 def fmod(x: Value, y: Value) -> Value:
@@ -127,7 +132,7 @@ def fmod(x: Value, y: Value) -> Value:
     tex=r"x - a \operatorname{trunc}(x / a)",
     node="FmodBackward0",
     operands=("y",),
-    whole=_check_fmod,
+    type_check=_check_fmod,
 )
 @vjp("x", lambda g: g, tex=r"\bar z")
 def fmod_by_number(x: Value, *, y: float) -> Value:
@@ -145,7 +150,7 @@ def _check_heaviside(x: Value, y: Value) -> None:
     tex=r"[x > 0] + y\,[x = 0]",
     node=checks.NOT_IMPLEMENTED,
     dtypes="any",
-    whole=_check_heaviside,
+    type_check=_check_heaviside,
 )
 @vjp("x", lambda g: checks.no_derivative("autograd.no_derivative", "heaviside"), tex=r"\text{none}")
 @vjp("y", lambda g: checks.no_derivative("autograd.no_derivative", "heaviside"), tex=r"\text{none}")
@@ -207,7 +212,7 @@ def _check_ends(x: Value, y: Value, *weights: Value, weight: float = 0) -> None:
     tex=r"x + a (y - x)",
     node="LerpBackward0",
     dtypes="any",
-    whole=_check_ends,
+    type_check=_check_ends,
 )
 @vjp("x", lambda g, weight: g * (1 - weight), tex=r"(1 - a) \bar z")
 @vjp("y", lambda g, weight: g * weight, tex=r"a \bar z")
@@ -221,7 +226,7 @@ def lerp(x: Value, y: Value, *, weight: float) -> Value:
     tex=r"x + w \odot (y - x)",
     node="LerpBackward1",
     dtypes="any",
-    whole=_check_ends,
+    type_check=_check_ends,
 )
 @vjp("x", lambda g, weight: g * (1 - weight), tex=r"\bar z \odot (1 - w)")
 @vjp("y", lambda g, weight: g * weight, tex=r"\bar z \odot w")
@@ -246,7 +251,7 @@ def _no_integer_division(x: Value, y: Value, w: Value, **params: Any) -> None:
         raise error("dtypes.addcdiv")
 
 
-@op("x + value * y / w", tex=r"x + a\,y / w", whole=_no_integer_division)
+@op("x + value * y / w", tex=r"x + a\,y / w", type_check=_no_integer_division)
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, w, value: g * (value / w), tex=r"a\,\bar z / w")
 @vjp("w", lambda g, y, w, value: -g * (value * y / (w * w)), tex=r"-a\,\bar z \odot y / w^2")
@@ -329,7 +334,7 @@ def _check_close(x: Value, y: Value, **params: Any) -> None:
         raise error("dtypes.isclose", a=tensor_type(x.dtype), b=tensor_type(y.dtype))
 
 
-@op("isclose(x, y, rtol, atol)", dtypes="any", whole=_check_close)
+@op("isclose(x, y, rtol, atol)", dtypes="any", type_check=_check_close)
 def isclose(
     x: Value, y: Value, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Value:

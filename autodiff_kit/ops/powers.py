@@ -49,7 +49,7 @@ _refuse_bools = checks.refuse_bool("dtypes.bool_kernel", kernel="pow")
     tex=r"x^n",
     node="PowBackward0",
     operands=("exponent",),
-    whole=checks.refuse_negative_power,
+    type_check=checks.refuse_negative_power,
 )
 def pow_to_number(x: Value, *, exponent: float) -> Value:
     """Raise every element to one power: what ``x ** 2`` calls."""
@@ -71,7 +71,7 @@ def _(g: Value, x: Value, exponent: float) -> Value:
     node="PowBackward2",
     operands=("base",),
     saved_as={"x": "exponent", "base": "self"},
-    whole=lambda x, base: _refuse_bools(base, x),
+    type_check=lambda x, base: _refuse_bools(base, x),
     layout="rows",
 )
 def pow_from_number(x: Value, *, base: float) -> Value:
@@ -90,7 +90,7 @@ def _(g: Value, out: Value, x: Value, base: float) -> Value:
     tex=r"x^y",
     node="PowBackward1",
     saved_as={"y": "exponent"},
-    whole=_refuse_bools,
+    type_check=_refuse_bools,
 )
 def pow_tensor(x: Value, y: Value) -> Value:
     """Raise elementwise to elementwise powers; shapes broadcast."""

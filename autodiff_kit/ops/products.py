@@ -33,7 +33,7 @@ def _same_size(*vectors: Value) -> None:
         raise error("linalg.dot_dtypes", x=x.dtype, y=y.dtype)
 
 
-@op("x @ y", tex=r"x^\top y", dtypes="any", saved_as={"y": "other"}, whole=_same_size)
+@op("x @ y", tex=r"x^\top y", dtypes="any", saved_as={"y": "other"}, type_check=_same_size)
 @vjp("x", lambda g, y: g * y, tex=r"\bar z\,y")
 @vjp("y", lambda g, x: g * x, tex=r"\bar z\,x")
 def vdot(x: Value, y: Value) -> Value:
@@ -120,7 +120,7 @@ def addbmm(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 
 # -- distances ------------------------------------------------------------------------------------
 
 
-@op("cdist(x, y, p)", tex=r"\|x_i - y_j\|_p", whole=checks.refuse("cdist_cpu"), layout="rows")
+@op("cdist(x, y, p)", tex=r"\|x_i - y_j\|_p", type_check=checks.refuse("cdist_cpu"), layout="rows")
 def cdist(x: Value, y: Value, *, p: float) -> Value:
     """Return the distances between the points of two sets: (*, n, k), (*, m, k) to (*, n, m)."""
     apart = np.abs(x[..., :, None, :] - y[..., None, :, :])

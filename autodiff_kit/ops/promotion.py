@@ -41,8 +41,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         arrays.append(array)
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}
     has_bool = True in map(_is_bool, (*arrays, *params.values()))
-    if row.whole is not None and (has_bool or len(types) > 1 or types - _FLOATS):
-        row.whole(*arrays, **params)
+    if row.type_check is not None and (has_bool or len(types) > 1 or types - _FLOATS):
+        row.type_check(*arrays, **params)
     values = [
         value if hasattr(value, "_array") else array
         for value, array in zip(inputs, arrays, strict=True)

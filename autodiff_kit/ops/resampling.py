@@ -31,7 +31,7 @@ def resample(x: Value, *, rows: Any, columns: Any) -> Value:
     "rows @ x @ columns.T",
     tex=_FORMULA,
     node="AdaptiveAvgPool2DBackward0",
-    whole=floats_only("adaptive_avg_pool2d"),
+    type_check=floats_only("adaptive_avg_pool2d"),
     layout="rows",
 )
 def adaptive_avg_pool2d(x: Value, *, rows: Any, columns: Any) -> Value:

@@ -25,21 +25,21 @@ def _no_bool_rounding(name: str) -> checks.Check:
     return checks.refuse_bool("dtypes.bool_kernel", kernel=f"{name}_vml_cpu")
 
 
-@op("floor(x)", tex=r"\lfloor x \rfloor", whole=_no_bool_rounding("floor"))
+@op("floor(x)", tex=r"\lfloor x \rfloor", type_check=_no_bool_rounding("floor"))
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def floor(x: Value) -> Value:
     """Round down; flat almost everywhere, so its gradient is 0."""
     return np.floor(x)
 
 
-@op("ceil(x)", tex=r"\lceil x \rceil", whole=_no_bool_rounding("ceil"))
+@op("ceil(x)", tex=r"\lceil x \rceil", type_check=_no_bool_rounding("ceil"))
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def ceil(x: Value) -> Value:
     """Round up; flat almost everywhere, so its gradient is 0."""
     return np.ceil(x)
 
 
-@op("round(x)", tex=r"\operatorname{round}(x)", whole=_no_bool_rounding("round"))
+@op("round(x)", tex=r"\operatorname{round}(x)", type_check=_no_bool_rounding("round"))
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def round(x: Value) -> Value:
     """Round to the nearest integer, halves to even; its gradient is 0."""
@@ -64,14 +64,20 @@ def _rest(x: Value, y: Value) -> Value:
     )  # 0 has the sign of x in PyTorch
 
 
-@op("x % y", tex=r"x \bmod y", node="RemainderBackward0", operands=("y",), whole=_check_remainder)
+@op(
+    "x % y",
+    tex=r"x \bmod y",
+    node="RemainderBackward0",
+    operands=("y",),
+    type_check=_check_remainder,
+)
 @vjp("x", lambda g: g, tex=r"\bar z")
 def remainder_by_number(x: Value, *, y: float) -> Value:
     """Return what is left after whole divisions by a number: what ``x % 2`` calls."""
     return _rest(x, y)
 
 
-@op("x % y", tex=r"x \bmod y", node="RemainderBackward1", whole=_check_remainder)
+@op("x % y", tex=r"x \bmod y", node="RemainderBackward1", type_check=_check_remainder)
 @vjp("x", lambda g: g, tex=r"\bar z")
 def remainder(x: Value, y: Value) -> Value:
     """Return what is left after whole divisions; the sign is that of ``y``."""
@@ -88,7 +94,7 @@ def _(g: Value, x: Value, y: Value) -> Value:
     tex=r"\lfloor x / y \rfloor",
     node=checks.NOT_IMPLEMENTED,
     operands=("y",),
-    whole=_check_floor,
+    type_check=_check_floor,
 )
 @vjp(
     "x",
@@ -100,7 +106,7 @@ def floor_divide_by_number(x: Value, *, y: float) -> Value:
     return x // y
 
 
-@op("x // y", tex=r"\lfloor x / y \rfloor", node=checks.NOT_IMPLEMENTED, whole=_check_floor)
+@op("x // y", tex=r"\lfloor x / y \rfloor", node=checks.NOT_IMPLEMENTED, type_check=_check_floor)
 @vjp(
     "x",
     lambda g: checks.no_derivative("autograd.no_derivative", "floor_divide"),
@@ -121,7 +127,7 @@ def floor_divide(x: Value, y: Value) -> Value:
     tex=r"\lfloor y / x \rfloor",
     node=checks.NOT_IMPLEMENTED,
     operands=("y",),
-    whole=lambda x, y: _check_floor(y, x),
+    type_check=lambda x, y: _check_floor(y, x),
 )
 @vjp(
     "x",
@@ -138,7 +144,7 @@ def floor_divide_number(x: Value, *, y: float) -> Value:
     tex=r"y \bmod x",
     node=checks.NOT_IMPLEMENTED,
     operands=("y",),
-    whole=lambda x, y: _check_remainder(y, x),
+    type_check=lambda x, y: _check_remainder(y, x),
 )
 @vjp("x", lambda g: checks.no_derivative("autograd.no_derivative", "remainder"), tex=r"\text{none}")
 def remainder_of_number(x: Value, *, y: float) -> Value:
@@ -147,14 +153,14 @@ def remainder_of_number(x: Value, *, y: float) -> Value:
 
 
 for _refused in (floor_divide_by_number, floor_divide, floor_divide_number, remainder_of_number):
-    _refused.op.is_whole = True  # whatever is asked for
+    _refused.op.calls_all_rules = True  # whatever is asked for
 
 
 @op(
     "div(x, y, rounding_mode)",
     tex=r"\operatorname{round}(x / y)",
     node="DivBackward2",
-    whole=_check_rounded,
+    type_check=_check_rounded,
 )
 @vjp("x", lambda g, y: zeros_like(g), tex=r"0")
 @vjp("y", lambda g, x, y: zeros_like(g), tex=r"0")

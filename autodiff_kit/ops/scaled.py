@@ -13,7 +13,7 @@ from autodiff_kit.ops.table import op, vjp
 __all__ = ["add_scaled", "sub_scaled"]
 
 
-@op("x + alpha * y", tex=r"x + \alpha y", node="AddBackward0", whole=checks.refuse_alpha)
+@op("x + alpha * y", tex=r"x + \alpha y", node="AddBackward0", type_check=checks.refuse_alpha)
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, alpha: g * alpha, tex=r"\alpha \bar z")
 def add_scaled(x: Value, y: Value, *, alpha: float) -> Value:
@@ -30,7 +30,7 @@ def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
     "x - alpha * y",
     tex=r"x - \alpha y",
     node="SubBackward0",
-    whole=_check_scaled_difference,
+    type_check=_check_scaled_difference,
 )
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, alpha: g * -alpha, tex=r"-\alpha \bar z")
