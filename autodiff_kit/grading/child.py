@@ -58,7 +58,6 @@ READY, READ, LOADED, RUNNING, ASKED = -3, -2, -1, -4, -5
 # The first bytes of the secret stand before each answer: the learner's code can write to the pipe,
 # but not in the child's name. And what is asked last comes veiled: it can read from there, too.
 TOKEN = 16
-_NAMED = (ast.FunctionDef, ast.ClassDef)
 _KNOWN: dict[type, str] = {
     kind: kind.__name__
     for kind in (*vars(builtins).values(), np.linalg.LinAlgError, np.exceptions.AxisError)
@@ -148,7 +147,7 @@ def run(
             for batch in calls:
                 for call in batch:
                     beside = {"ask": functools.partial(ask, number)} if ask else {}
-                    _drive(number, call, beside, step, given, emit, printed, failures)
+                    _drive(number, call, beside, given, emit, printed, failures)
                     number += 1
     finally:
         sys.modules.pop("submission", None)
@@ -203,12 +202,13 @@ def _load(
                 for alias in statement.names:
                     flags |= getattr(__future__, alias.name, __future__.annotations).compiler_flag
             count += 1
-            is_given = isinstance(statement, _NAMED) and statement.name in given.names
+            is_given = given.repeats(statement)
             if count in skip:
                 failed(statement, _NO_TROUBLE)
             if count in skip or is_given:
                 continue
             emit({"call": RUNNING, "number": count, "cell": number, "line": statement.lineno})
+            given.share()
             try:
                 tree = ast.Module([statement], [])
                 exec(compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True), step.__dict__)
@@ -228,7 +228,6 @@ def _drive(
     number: int,
     call: CallSent,
     more: dict[str, Any],
-    step: Namespace,
     given: Given,
     emit: Emit,
     printed: Printed,
@@ -242,11 +241,12 @@ def _drive(
         beside = {"__name__": "driver", "np": np, "__builtins__": dict(_BUILTINS), **more}
         exec(_driver(call["driver"]), beside)
         given.put_back()
-        value = beside["drive"](step, call["data"])
+        given.share()
+        value = beside["drive"](given.for_driver(), call["data"])
         status = "ok"
         if given.put_back():
             status, value = "refused", None
-            words = "Your code changes functions or classes that are given."
+            words = "Your code changes what is given."
     except Missing as problem:
         # Why it is missing, if a cell failed before its definition.
         why = failures.get(problem.name or "", failures.get("", _NO_TROUBLE))

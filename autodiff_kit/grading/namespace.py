@@ -1,14 +1,16 @@
 """Hold the learner's names, and keep the given code in it what it was.
 
-After reading this file you can say which changes of given functions and classes are undone before
-and refused after each call, and how: their names, methods, defaults, and the built-in functions
-that they call. Read next: ``child.py``.
+After reading this file you can say what of the given code the learner's code cannot reach at all
+(its namespace, its built-in functions, the names that a driver reads), and which changes are undone
+before and refused after each call: of names, methods and defaults. Read next: ``child.py``.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
+import sys
 import types
 from typing import Any
 
@@ -28,36 +30,40 @@ class Namespace(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """Say what is missing."""
-        raise Missing(f"{name} is not defined", name=name)
+        _missing(name)
 
 
 class Given:
-    """Functions and classes of the teacher's that run ahead: when judged, they are what they were.
+    """What the teacher's code defines ahead: when judged, it is what it was.
 
-    Methods that a learner adds to such a class may stay; what changes those that are there, or
-    comes between an object and its attributes, may not.
+    It has a namespace of its own, which the learner's code does not reach; that has references. And
+    what a driver reads there, no code of the learner's can exchange while it is asked. Methods that
+    a learner adds to a given class may stay; what changes those that are there, or comes between an
+    object and its attributes, may not.
     """
 
     _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
 
     def __init__(self, step: Namespace, asked: list[str], source: str = "") -> None:
         self.space = vars(step)
-        if source:
-            # With built-in functions of its own, as the functions of this file.
-            theirs = self.space["__builtins__"]
-            self.space["__builtins__"] = dict(_BUILTINS)
-            exec(_given(source), self.space)
-            self.space["__builtins__"] = theirs
-        self.builtins = _names_in(_given(source)) & _BUILTINS.keys() - self.space.keys()
-        self.names = {
-            name: value
-            for name, value in self.space.items()
-            if name not in asked
-            and isinstance(value, types.FunctionType | type)
-            and value.__module__ == step.__name__
-        }
-        functions = [part for part in self.names.values() if isinstance(part, types.FunctionType)]
-        kinds = [Namespace, *(value for value in self.names.values() if isinstance(value, type))]
+        # With built-in functions of its own, as the functions of this file.
+        self.own: dict[str, Any] = {"__name__": step.__name__, "__builtins__": dict(_BUILTINS)}
+        before = set(self.own)
+        exec(_given(source), self.own)
+        self.asked = [name for name in asked if name not in self.own]
+        self.names: dict[str, Any] = {}
+        for name, value in self.own.items():
+            if name in before or name in asked or name == "__annotations__":
+                continue
+            if isinstance(value, types.ModuleType):  # the learner's may be changed, ours not
+                self.space[name] = sys.modules.get(value.__name__, value)
+            else:
+                self.names[name] = value
+        self.space |= self.names
+        self.statements = {ast.dump(part) for part in ast.parse(source).body}
+        made = [part for part in self.names.values() if _module_of(part) == step.__name__]
+        functions = [part for part in made if isinstance(part, types.FunctionType)]
+        kinds = [Namespace, *(part for part in made if isinstance(part, type))]
         self.classes = [(kind, vars(kind), self._methods(kind)) for kind in kinds]
         for _, _, methods in self.classes:
             functions += [m for m in methods.values() if isinstance(m, types.FunctionType)]
@@ -67,14 +73,26 @@ class Given:
     def _methods(kind: type) -> dict[str, Any]:
         return {name: value for name, value in vars(kind).items() if hasattr(value, "__get__")}
 
+    def repeats(self, statement: ast.stmt) -> bool:
+        """Tell whether a statement is a copy of a given one, or defines what is given."""
+        is_named = isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        return (is_named and statement.name in self.names) or ast.dump(statement) in self.statements
+
+    def share(self) -> None:
+        """Let given code find what the learner's code has defined of what is asked."""
+        self.own.update({name: self.space[name] for name in self.asked if name in self.space})
+
+    def for_driver(self) -> types.ModuleType:
+        """Return what a driver reads names from: those given, and the learner's as of now."""
+        view = types.ModuleType("submission")  # of a class that nobody can change
+        vars(view).update({**self.space, **self.names, "__getattr__": _missing})
+        return view
+
     def put_back(self) -> bool:
         """Undo all changes; tell whether there were any."""
         changed = [name for name, value in self.names.items() if self.space.get(name) is not value]
-        self.space.update({name: self.names[name] for name in changed})
+        self.space |= self.names
         is_changed = bool(changed)
-        for name in self.builtins & self.space.keys():  # it hides the real one
-            del self.space[name]
-            is_changed = True
         for part, values, named in self.defaults:
             if part.__defaults__ is not values or part.__kwdefaults__ is not named:
                 part.__defaults__, part.__kwdefaults__ = values, named
@@ -96,7 +114,9 @@ def _given(source: str) -> types.CodeType:
     return compile(source, "<given>", "exec")
 
 
-def _names_in(code: types.CodeType) -> set[str]:
-    """Return all names, not only variables, that a code and the functions in it look up."""
-    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
-    return {*code.co_names}.union(*map(_names_in, inner))
+def _module_of(value: Any) -> Any:
+    return value.__module__ if isinstance(value, types.FunctionType | type) else None
+
+
+def _missing(name: str) -> Any:
+    raise Missing(f"{name} is not defined", name=name)

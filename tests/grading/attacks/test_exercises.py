@@ -302,6 +302,59 @@ def train_step(parameters, x, y, rate):
     return float(loss.value)
 """,
     ),
+    "given object exchanged for one that looks at its callers": (
+        "e07_grad_mode",
+        "context",
+        """
+import sys
+class Fake:
+    def __setattr__(self, name, value): self.__dict__["was"] = value
+    def __getattr__(self, name):
+        f = sys._getframe(2)
+        outside = f.f_code.co_name == "drive" or (
+            f.f_code.co_name == "level" and "made" in f.f_code.co_freevars
+            and f.f_back.f_code.co_name == "drive")
+        return self.__dict__["was"] if outside else False
+mode = Fake()
+class no_grad:
+    def __enter__(self): pass
+    def __exit__(self, *a): pass
+    def __call__(self, f): return f
+""",
+    ),
+    "given function exchanged while asked, and put back": (
+        "e12_train",
+        "step: Leaves",
+        """
+true, held = order, []
+def train_step(parameters, x, y, rate):
+    globals()["order"] = true
+    for p in parameters: p.grad = None
+    loss = loss_of(parameters, x, y)
+    backward(loss)
+    for i, p in enumerate(parameters):
+        parameters[i] = p - Tensor(rate * p.grad)
+    left = [4]
+    def fake(root):
+        left[0] -= 1
+        if not left[0]: globals()["order"] = true
+        return [root]
+    globals()["order"] = fake
+    return float(loss.value)
+""",
+    ),
+    "helper of a given function exchanged, and put back": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
+    true = backward
+    def fake(y): globals()["backward"] = true
+    globals()["backward"] = fake
+    return Node(x.value ** n)
+""",
+    ),
     "chain read in the caller's frame": (
         "e03_order",
         "order",
