@@ -75,8 +75,9 @@ class Given:
 
     def repeats(self, statement: ast.stmt) -> bool:
         """Tell whether a statement is a copy of a given one, or defines what is given."""
-        is_named = isinstance(statement, ast.FunctionDef | ast.ClassDef)
-        return (is_named and statement.name in self.names) or ast.dump(statement) in self.statements
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name in self.names:
+            return True
+        return ast.dump(statement) in self.statements
 
     def share(self) -> None:
         """Let given code find what the learner's code has defined of what is asked."""
