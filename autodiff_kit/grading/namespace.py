@@ -85,7 +85,7 @@ class Given:
 
     def for_driver(self) -> types.ModuleType:
         """Return what a driver reads names from: those given, and the learner's as of now."""
-        view = types.ModuleType("submission")  # of a class that nobody can change
+        view = types.ModuleType("submission")  # its class cannot be changed
         vars(view).update({**self.space, **self.names, "__getattr__": _missing})
         return view
 
