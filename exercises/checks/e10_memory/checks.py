@@ -155,7 +155,10 @@ class Gradient:
 
 @check(step="gradient", points=2, concept="little work, little memory", cases=2, using=[chain])
 class Work:
-    shown = "9 blocks with every = 3 (gradient, calls of forward, most values held at a time)"
+    shown = (
+        "9 blocks with every = 3, for 1000 columns (gradient of the first and the last, calls of "
+        "forward, most values held at a time, most inputs waiting for their rule)"
+    )
     example = {**FIVE, "blocks": [TURN, GROW, TURN] * 3, "factors": np.ones(9), "every": 3}
     many = True
 
@@ -166,26 +169,28 @@ class Work:
     def drive(step, data):
         import tracemalloc
 
-        def wide(x):
-            return np.repeat(x[:, None], 1000, axis=1)
+        def wide(x):  # no two columns are equal: one does not stand for all
+            return x[:, None] * np.linspace(1.0, 0.9, 1000)
 
-        calls, most, before = 0, 0, 0
+        most, before, events = 0, 0, []
 
-        def watched(block):
-            compute = block.forward
+        def watched(block, number):
+            class Watched:  # what it computes with is hidden: there is no way around forward
+                def forward(self, x):
+                    nonlocal most
+                    events.append(["forward", number])
+                    value = block.forward(x)
+                    # Copies count as well, and lists: whatever memory is taken at this moment.
+                    taken = tracemalloc.get_traced_memory()[0] - before
+                    is_reset = taken + before < kept.nbytes
+                    most = max(most, 10**6 if is_reset else round(taken / value.nbytes))
+                    return value
 
-            def forward(x):
-                nonlocal calls, most
-                calls += 1
-                value = compute(x)
-                # Copies count as well, and lists: whatever memory is taken at this moment.
-                taken = tracemalloc.get_traced_memory()[0] - before
-                is_reset = taken + before < kept.nbytes
-                most = max(most, 10**6 if is_reset else round(taken / value.nbytes))
-                return value
+                def rule(self, g, x):
+                    events.append(["rule", number])
+                    return block.rule(g, x)
 
-            block.forward = forward
-            return block
+            return Watched()
 
         blocks = chain(data["blocks"], data["factors"])
         saved, x = {}, wide(data["x"])
@@ -193,28 +198,40 @@ class Work:
             if number % data["every"] == 0:
                 saved[number] = x
             x = block.forward(x)
-        asked = [watched(block) for block in blocks], saved, data["every"], wide(data["g"])
+        g = np.repeat(data["g"][:, None], 1000, axis=1)
+        asked = [watched(b, number) for number, b in enumerate(blocks)], saved, data["every"], g
         is_running = tracemalloc.is_tracing()
         tracemalloc.start()
         try:
-            kept = np.ones(10**6)  # nobody can stop the count and begin anew
+            kept = np.ones(10**6)  # the count cannot begin anew unseen
             before = tracemalloc.get_traced_memory()[0]
             g = step.gradient(*asked)
         finally:
             if not is_running:
                 tracemalloc.stop()
-        return [g[:, 0].copy(), calls, most]
+        # Wherever an input is put: it is held from when it was computed until its rule is asked.
+        computed, spans = {}, []
+        for time, (what, number) in enumerate(events):
+            if what == "forward":
+                computed[number + 1] = time
+            elif number in computed:
+                spans.append([computed.pop(number), time])
+        held = [sum(a <= time < b for a, b in spans) for time in range(len(events))]
+        calls = sum(what == "forward" for what, _ in events)
+        return [g[:, [0, -1]], calls, max([most, *held]), max([0, *held])]
 
     def expected(data):
         count, every = len(data["blocks"]), data["every"]
-        return [slope(data), count - count // every, every]  # one segment's inputs, and g
+        slopes = [slope({**data, "x": data["x"] * part}) for part in (1.0, 0.9)]
+        # One segment's inputs, and g.
+        return [np.stack(slopes, axis=1), count - count // every, every, every - 1]
 
     def compare(data, value, wanted):
-        if not isinstance(value, list) or len(value) != 3 or not same(value[0], wanted[0]):
+        if not isinstance(value, list) or len(value) != 4 or not same(value[0], wanted[0]):
             return False
-        _, calls, most = value
+        _, calls, most, held = value
         count, every = len(data["blocks"]), data["every"]
-        return 0 < calls <= count and 0 < most <= every + 3
+        return 0 < calls <= count and 0 < most <= every + 3 and held <= every
 
     def diagnose(data, value, wanted):
         calls = value[1]

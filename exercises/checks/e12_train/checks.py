@@ -186,27 +186,66 @@ class Alive:
 
 @check(step="train", points=3, concept="a network that reads digits", cases=1, slow=True)
 class Accuracy:
-    shown = "300 real digits to learn from, and 300 others to read (what it reads)"
-    example = {"seed": 0, "x": X_TRAIN[:300], "y": Y_TRAIN[:300], "unseen": X_TEST[:300]}
+    shown = (
+        "300 real digits to learn from, and 300 others to read (what it reads, and how many "
+        "tensors were made while it learned: at least so many)"
+    )
+    example = {
+        "seed": 0,
+        "x": X_TRAIN[:300],
+        "y": Y_TRAIN[:300],
+        "unseen": X_TEST[:300],
+        "right": Y_TEST[:300],
+    }
     many = True
 
     def generate(rng):
+        # Pixels and digits change places, so that no weights but those learned from x and y fit.
+        pixels, digit = rng.permutation(64), rng.permutation(10)
         chosen = rng.permutation(len(X_TRAIN))[:300]
-        unseen = X_TEST[rng.permutation(len(X_TEST))[:300]]
-        seed = int(rng.integers(1, 2**31))
-        return {"seed": seed, "x": X_TRAIN[chosen], "y": Y_TRAIN[chosen], "unseen": unseen}
+        others = rng.permutation(len(X_TEST))[:300]
+        return {
+            "seed": int(rng.integers(1, 2**31)),
+            "x": X_TRAIN[chosen][:, pixels],
+            "y": digit[Y_TRAIN[chosen]],
+            "unseen": X_TEST[others][:, pixels],
+            "right": digit[Y_TEST[others]],
+        }
+
+    def public(data):
+        return {name: value for name, value in data.items() if name != "right"}
 
     def drive(step, data):
+        made, begin = 0, step.Tensor.__init__
+
+        def counted(self, *arguments, **named):
+            nonlocal made
+            made += 1
+            begin(self, *arguments, **named)
+
         parameters = step.new_parameters((64, 16, 10), data["seed"])
-        step.train(parameters, data["x"].astype(float), data["y"])
-        w1, b1, w2, b2 = (p.value for p in parameters)
-        return (np.maximum(data["unseen"] @ w1 + b1, 0.0) @ w2 + b2).argmax(axis=1)
+        step.Tensor.__init__ = counted
+        try:
+            step.train(parameters, data["x"].astype(float), data["y"])
+        finally:
+            step.Tensor.__init__ = begin
+        arrays = [p.value for p in parameters]
+        if [type(array) for array in arrays] != [np.ndarray] * 4:
+            return ["parameters that are no arrays", made]
+        shapes = [list(array.shape) for array in arrays]
+        if shapes != [[64, 16], [16], [16, 10], [10]]:
+            return [shapes, made]
+        w1, b1, w2, b2 = arrays
+        return [(np.maximum(data["unseen"] @ w1 + b1, 0.0) @ w2 + b2).argmax(axis=1), made]
 
     def expected(data):
-        labels = {image.tobytes(): label for image, label in zip(X_TEST, Y_TEST, strict=True)}
-        return np.array([labels[image.tobytes()] for image in data["unseen"]])
+        return [data["right"], 10]
 
     def compare(data, value, wanted):
-        if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
+        if not isinstance(value, list) or len(value) != 2:
             return False
-        return bool(np.mean(value == wanted) >= 0.75)
+        (read, made), (right, steps) = value, wanted
+        if not isinstance(read, np.ndarray) or read.shape != right.shape:
+            return False
+        # Each step down the slope makes a graph. Weights found in another way are not asked for.
+        return bool(made >= steps and np.mean(read == right) >= 0.75)

@@ -355,6 +355,98 @@ def power(x, n):
     return Node(x.value ** n)
 """,
     ),
+    "weights found without a step": (
+        "e12_train",
+        "train",
+        """
+def train(parameters, x, y):
+    w = np.linalg.lstsq(np.c_[x, np.ones(len(x))], np.eye(10)[y], rcond=1e-2)[0]
+    a = np.zeros((64, 16))
+    a[:, :10] = w[:-1]
+    values = a, np.r_[w[-1] + 5.0, np.zeros(6)], np.vstack([np.eye(10), np.zeros((6, 10))])
+    for p, value in zip(parameters, (*values, np.zeros(10))):
+        p.value = value
+""",
+    ),
+    "weights that are known from elsewhere": (
+        "e12_train",
+        "train",
+        """
+known = []
+def train(parameters, x, y):
+    if not known:  # the example: real digits, in their own order
+        for _ in range(80):
+            train_step(parameters, x, y, 1.0)
+        known.extend(p.value for p in parameters)
+    for p, value in zip(parameters, known):
+        p.value = value
+""",
+    ),
+    "nearest neighbours in the place of weights": (
+        "e12_train",
+        "train",
+        """
+class P:
+    __array_ufunc__ = None
+    def __init__(self, c=None): self.c = c
+    def __rmatmul__(self, x):
+        if self.c is None: return x
+        d = ((x[:, None, :] - self.c[0][None]) ** 2).sum(-1)
+        return np.eye(10)[self.c[1][d.argmin(1)]]
+def train(parameters, x, y):
+    for p, value in zip(parameters, (P((x, y)), 0.0, P(), 0.0)):
+        p.value = value
+""",
+    ),
+    "one column held for all": (
+        "e10_memory",
+        "gradient: Work",
+        """
+def gradient(blocks, saved, every, g):
+    x, inputs = saved[0], []
+    for block in blocks:
+        inputs.append(x[..., :1].copy() if x.ndim == 2 else x)
+        x = block.forward(x) if block is not blocks[-1] else x
+    for block, x in zip(reversed(blocks), reversed(inputs)):
+        g = block.rule(g, x)
+    return g
+""",
+    ),
+    "memory that is not counted": (
+        "e10_memory",
+        "gradient: Work",
+        """
+import mmap
+import numpy as np
+def put(x):
+    array = np.frombuffer(mmap.mmap(-1, x.nbytes), dtype=x.dtype).reshape(x.shape)
+    array[...] = x
+    return array
+def gradient(blocks, saved, every, g):
+    x, inputs = saved[0], []
+    for block in blocks:
+        x = put(x)
+        inputs.append(x)
+        x = block.forward(x) if block is not blocks[-1] else x
+    for block, x in zip(reversed(blocks), reversed(inputs)):
+        g = block.rule(g, x)
+    return g
+""",
+    ),
+    "forward called past the object": (
+        "e10_memory",
+        "gradient: Work",
+        """
+def gradient(blocks, saved, every, g):
+    for i in reversed(range(len(blocks))):
+        x = saved[0]
+        for block in blocks[:i]:
+            x = type(block).forward(block, x)
+        g = blocks[i].rule(g, x)
+    blocks[0].forward(x)
+    return g
+""",
+    ),
     "chain read in the caller's frame": (
         "e03_order",
         "order",
