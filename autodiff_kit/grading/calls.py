@@ -56,6 +56,8 @@ class Work:
     """What the exercise asks for: it tells copies of a cell apart."""
     given: str = ""
     """The teacher's code that runs ahead."""
+    locked: tuple[str, ...] = ()
+    """The teacher's locked cells: what is in them is no work of the learner's."""
     skip: tuple[int, ...] = ()
     """The numbers of statements that are left out: they ended a process before."""
 

@@ -131,7 +131,7 @@ def run(
             emit(answer_to(READY))
             try:
                 data = work.pop("data").tobytes()
-                cells = cells_of(data, work["suffix"], work["names"])
+                cells = cells_of(data, work["suffix"], work["names"], work["locked"])
                 del data  # its memory is the learner's now
                 emit(answer_to(READ, value=[[c.number, c.above, c.source] for c in cells]))
             except Unreadable as problem:
@@ -180,15 +180,14 @@ def _load(
 ) -> Failures:
     """Run all cells; return, by name, the first error that can be why it is missing.
 
-    The name "" has the first of all such errors; that of a statement left out is empty. What is
-    given ran before: a notebook's own copy of it would be another class of the same name.
+    The name "" has the first one of what may have defined any name: a cell that does not compile,
+    ``import *``. The error of a statement left out is empty. What is given ran before: a notebook's own copy of it would be another class of the same name.
     """
     failures: Failures = {}
 
     def failed(part: Cell | ast.stmt, why: Trouble) -> None:
         for name in bound_by(part):
-            failures.setdefault(name, why)
-            failures.setdefault("", why)
+            failures.setdefault("" if name == "*" else name, why)
 
     flags = count = 0
     for number, cell in enumerate(cells):

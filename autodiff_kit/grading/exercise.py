@@ -69,6 +69,8 @@ class Exercise:
         Message id, or name of a check -> text.
     given : str
         Code that the notebook brings along; it runs ahead of the learner's.
+    locked : tuple of str
+        The sources of the cells that learners get locked: given code and tests.
     solution : str
         The solution, as it stands in the source notebook.
     seconds, memory : float, int
@@ -92,6 +94,7 @@ class Exercise:
     mutants: tuple[Variant, ...]
     alternatives: tuple[Variant, ...]
     given: str
+    locked: tuple[str, ...]
     solution: str
     seconds: float
     memory: int

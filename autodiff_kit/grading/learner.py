@@ -29,7 +29,7 @@ from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.feedback import Feedback
-from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
+from autodiff_kit.grading.marking import DOES_NOT_RUN, MISSING, NOT_ATTEMPTED, grade_code
 from autodiff_kit.grading.notebook import Unreadable, redefined
 from autodiff_kit.grading.places import EXERCISES, code_of, is_begun, place_of, places, shown
 from autodiff_kit.grading.worker import Level0
@@ -311,9 +311,8 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     _keep_points(folder, exercise, feedback)
     for line in _summary(feedback):
         click.echo(line)
-    missing = [row.step for row in feedback.result.rows if row.status == NOT_ATTEMPTED]
-    if missing and not yes:
-        _ask(exercise, len(missing) == len(feedback.result.rows))
+    if not yes:
+        _ask_about(feedback)
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     receipt = {
@@ -342,14 +341,28 @@ def _summary(feedback: Feedback) -> Iterator[str]:
     for row in result.rows:
         if row.status == NOT_ATTEMPTED:
             yield f"  {row.step}: not attempted (0 of {row.max:g} points)"
+        elif row.status == MISSING:
+            yield f"  {row.step}: {row.text} (0 of {row.max:g} points)"
         elif row.points < row.max:
             yield f"  {row.step}: {row.points:g} of {row.max:g} points; see autodiff-kit check"
     yield from feedback.given
 
 
-def _ask(exercise: Exercise, is_untouched: bool) -> None:
-    """Ask before work with missing steps is packed; without a terminal to answer, refuse."""
-    what = "Nothing is done yet" if is_untouched else "Some steps are not attempted"
+def _ask_about(feedback: Feedback) -> None:
+    """Ask before work that lacks steps is packed; without a terminal to answer, refuse."""
+    rows = feedback.result.rows
+    absent = [row for row in rows if row.status in (NOT_ATTEMPTED, MISSING)]
+    if len(absent) == len(rows):
+        what = "Nothing is done yet"
+        if any(row.status == MISSING for row in rows):
+            what = "No step was found"
+    elif any(row.message == DOES_NOT_RUN for row in rows):
+        what = "Some cells do not run"
+    elif absent:
+        what = "Some steps are not attempted"
+    else:
+        return
+    exercise = feedback.exercise
     if not _is_somebody_there():
         raise click.ClickException(
             f"{what}, so nothing was packed.\n-> Is your notebook saved? To pack it as it is: "

@@ -18,6 +18,7 @@ from typing import Any
 from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
 from autodiff_kit.grading.notebook import defined
+from autodiff_kit.grading.release import without_hidden_tests
 
 __all__ = ["load"]
 
@@ -62,6 +63,7 @@ def load(folder: Path, name: str) -> Exercise:
             mutants=_mutants(home / "mutants.toml", solution),
             alternatives=_alternatives(home / "alternatives"),
             given="\n\n".join(_cells(notebook, "given")),
+            locked=tuple(without_hidden_tests(cell) for cell in _cells(notebook, "locked")),
             solution=solution,
             seconds=facts["limits"]["seconds"],
             memory=facts["limits"]["memory"],
@@ -76,12 +78,17 @@ def load(folder: Path, name: str) -> Exercise:
 
 
 def _cells(notebook: dict[str, Any], role: str) -> list[str]:
-    """Return the sources of the cells that are given, or of those that hold solutions."""
+    """Return the sources of the cells that are given, that hold solutions, or that are locked."""
     sources = []
     for cell in notebook["cells"]:
         grading = cell["metadata"].get("nbgrader", {})
-        is_given = str(grading.get("grade_id", "")).endswith("-given")
-        if is_given if role == "given" else grading.get("solution"):
+        is_solution = bool(grading.get("solution"))
+        is_of = {
+            "given": str(grading.get("grade_id", "")).endswith("-given"),
+            "solution": is_solution,
+            "locked": bool(grading.get("locked")) and not is_solution,
+        }
+        if is_of[role]:
             source = "".join(cell["source"])
             sources.append(re.sub(r"(?m)^\s*### (BEGIN|END) SOLUTION\n?", "", source))
     return sources

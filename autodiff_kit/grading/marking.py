@@ -16,9 +16,11 @@ from autodiff_kit.grading.exercise import Exercise, Step
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.wording import evidence, not_run
 
-__all__ = ["NOT_ATTEMPTED", "Result", "Row", "grade_code"]
+__all__ = ["DOES_NOT_RUN", "MISSING", "NOT_ATTEMPTED", "Result", "Row", "grade_code"]
 
 NOT_ATTEMPTED = "not attempted"
+MISSING = "missing"
+DOES_NOT_RUN = "does_not_run"
 STUB = "NotImplementedError"
 
 
@@ -111,7 +113,7 @@ def grade_code(
     """
     calls = questions(exercise, seed)
     names = tuple(dict.fromkeys(name for step in exercise.steps for name in step.names))
-    work = replace(Work.of(code), names=names, given=exercise.given)
+    work = replace(Work.of(code), names=names, given=exercise.given, locked=exercise.locked)
     replies = runner.run_calls(work, calls, limits or exercise.limits)
     for reply in replies:
         if reply.status == "unreadable":
@@ -162,12 +164,12 @@ def _row(
         return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
     if all(answer.status == "missing" for answer in answers):
         names = " and ".join(f"`{name}`" for name in step.names)
-        return row("missing", "missing", f"Not found: {names}. Is its cell still there?")
+        return row(MISSING, MISSING, f"Not found: {names}. Is its cell still there?")
     first = failed[0]
     trouble = next((answer for answer in asked[first.name] if answer.status != "ok"), Answer("ok"))
     if trouble.loading:
         status = "timeout" if trouble.status == "timeout" else "error"
-        return row(status, "does_not_run", not_run(step, trouble))
+        return row(status, DOES_NOT_RUN, not_run(step, trouble))
     statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
     status = statuses.get(trouble.status, "error")
     message = known_mistake(exercise, step, checks, first, asked, seed, said)

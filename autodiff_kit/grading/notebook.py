@@ -1,9 +1,9 @@
 """Get the learner's code out of what was handed in, without running or believing any of it.
 
-After reading this file you can say which cells of a notebook count: those that the learner may
-write in. What the teacher's notebook had locked (given code, tests) is left out, because the
-grader has its own; stored outputs and settings are ignored; cells may be moved, copied, retyped or
-gone. A file may be made to harm its reader, so it is read in the process of the learner's
+After reading this file you can say what of a notebook counts: all that the learner wrote. Not every
+front end keeps locked cells (given code, tests) from being written in, so what is the teacher's in
+them is told by its text and left out; what was added counts as in any other cell. Stored outputs
+and settings are ignored; cells may be moved, copied, retyped or gone. A file may be made to harm its reader, so it is read in the process of the learner's
 code, under that process's limits; this file therefore needs the standard library only. Read next:
 ``child.py``, which runs the cells.
 """
@@ -72,7 +72,9 @@ class Cell:
     number: int = 0
 
 
-def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell]:
+def cells_of(
+    data: bytes, suffix: str, names: Collection[str] = (), locked: Collection[str] = ()
+) -> list[Cell]:
     """Return the learner's cells.
 
     Parameters
@@ -84,6 +86,8 @@ def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell
     names : collection of str
         What the exercise asks for. Of several copies of a cell, only those that were worked on
         count; an untouched one does if there is no other.
+    locked : collection of str
+        The sources of the teacher's locked cells.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def cells_of(data: bytes, suffix: str, names: Collection[str] = ()) -> list[Cell
         if len(pieces) > MAX_CELLS:
             raise Unreadable(f"The script has more than {MAX_CELLS:,} cells.")
         return pieces
-    cells = [replace(_plain(source), number=number) for number, source in _sources(text)]
+    cells = _written(_sources(text), {source.strip() for source in locked})
     asked = [_top(cell) & set(names) for cell in cells]
     done = [asked[i] - _stubs(cell) for i, cell in enumerate(cells)]
     solved = set[str]().union(*done)
@@ -223,8 +227,29 @@ def _pieces(text: str) -> Iterator[Cell]:
         start += size
 
 
-def _sources(text: str) -> list[tuple[int, str]]:
-    """Return number and source of the code cells that are the learner's."""
+def _written(sources: list[tuple[int, str, bool]], locked: set[str]) -> list[Cell]:
+    """Return the cells, and of those that were locked what is not the teacher's."""
+    theirs: set[str] | None = None
+    cells = []
+    for number, source, is_locked in sources:
+        if is_locked and source.strip() in locked:
+            continue
+        cell = replace(_plain(source), number=number)
+        if is_locked and cell.tree is not None:
+            if theirs is None:
+                theirs = {ast.dump(part) for text in locked for part in _parts(text)}
+            cell.tree.body = [part for part in cell.tree.body if ast.dump(part) not in theirs]
+        cells.append(cell)
+    return cells
+
+
+def _parts(source: str) -> list[ast.stmt]:
+    tree = _plain(source).tree
+    return tree.body if tree else []
+
+
+def _sources(text: str) -> list[tuple[int, str, bool]]:
+    """Return number and source of the code cells, and whether they were handed out locked."""
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -234,20 +259,21 @@ def _sources(text: str) -> list[tuple[int, str]]:
         raise Unreadable("The file is not a notebook: it has no cells.")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has more than {MAX_CELLS:,} cells.")
-    sources: list[tuple[int, str]] = []
+    sources: list[tuple[int, str, bool]] = []
     code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     for number, cell in enumerate(code, 1):
         metadata: Any = cell.get("metadata")
         grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-        if isinstance(grading, dict) and grading.get("locked") and not grading.get("solution"):
-            continue
+        is_locked = isinstance(grading, dict) and bool(
+            grading.get("locked") and not grading.get("solution")
+        )
         source = cell.get("source", "")
         if isinstance(source, list):
             source = "".join(part for part in source if isinstance(part, str))
         if isinstance(source, str):
             # Half characters cannot be sent, and no Python source has them.
-            sources.append((number, source.encode("utf-8", "replace").decode()))
-    _short("".join(source for _, source in sources))
+            sources.append((number, source.encode("utf-8", "replace").decode(), is_locked))
+    _short("".join(source for _, source, _ in sources))
     return sources
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 
-__all__ = ["build", "has_test_cells", "with_hidden_tests"]
+__all__ = ["build", "has_test_cells", "with_hidden_tests", "without_hidden_tests"]
 
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 _SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$")
@@ -46,7 +46,10 @@ def build(source: bytes) -> bytes:
         text, solutions = _SOLUTION.subn(_stub, text)
         if solutions and not grading.get("solution"):
             raise ExerciseError(f"The cell {cell['id']} has a solution and is no solution cell.")
-        text = _HIDDEN.sub("", text)
+        text = without_hidden_tests(text)
+        if grading.get("locked") and not grading.get("solution"):
+            # JupyterLab and Notebook 7 keep to these two, and know nothing of nbgrader's.
+            cell["metadata"] |= {"deletable": False, "editable": False}
         if "### BEGIN " in text or "### END " in text:
             raise ExerciseError(f"The cell {cell['id']} has a mark without its partner.")
         _write(cell, text)
@@ -83,7 +86,7 @@ def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:
             if check is None:
                 raise ExerciseError(f"No check belongs to the test cell {grading['grade_id']}.")
             grading["points"] = check.points
-            text = _HIDDEN.sub("", text) + (
+            text = without_hidden_tests(text) + (
                 "\n\n### BEGIN HIDDEN TESTS\n"
                 "# Written by `autodiff-kit build`: the check itself, in nbgrader's kernel.\n"
                 "from autodiff_kit.grading import hidden_test\n\n"
@@ -96,6 +99,11 @@ def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:
             f"In {exercise.name} the checks {sorted(checks)} have no test cell, or ids come twice."
         )
     return _bytes(notebook)
+
+
+def without_hidden_tests(text: str) -> str:
+    """Return the source of a test cell as learners see it."""
+    return _HIDDEN.sub("", text)
 
 
 def has_test_cells(source: bytes) -> bool:

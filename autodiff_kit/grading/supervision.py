@@ -127,6 +127,7 @@ def request_of(
         "suffix": work.suffix,
         "names": list(work.names),
         "given": work.given,
+        "locked": list(work.locked),
         "skip": list(work.skip),
     }
     request: Request = {

@@ -46,6 +46,7 @@ def main() -> None:
             "suffix": suffix,
             "names": [],
             "given": "y = 1",
+            "locked": [],
             "skip": [],
         }
         child.run(work, [[call]], _nothing, 1)

@@ -547,6 +547,22 @@ def test_untouched_work_is_not_packed_unasked(begun: Path) -> None:
     assert (begun / f"{tiny.NAME}-submit.zip").exists()
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("x = 1", "No step was found, so nothing was packed."),
+        ("double = [] + 1", "Some cells do not run, so nothing was packed."),
+    ],
+)
+def test_work_that_is_not_found_or_does_not_run_is_not_packed_unasked(
+    begun: Path, code: str, words: str
+) -> None:
+    write(begun, code)
+
+    assert words in run("submit", "01.double", status=1).output
+    assert not (begun / f"{tiny.NAME}-submit.zip").exists()
+
+
 @pytest.mark.parametrize(("answer", "is_packed"), [("n", False), ("", False), ("y", True)])
 def test_somebody_who_sits_there_is_asked(
     begun: Path, answer: str, is_packed: bool, monkeypatch: pytest.MonkeyPatch

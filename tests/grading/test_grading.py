@@ -17,7 +17,7 @@ import pytest
 
 from autodiff_kit.grading import engine_local, submissions, supervision, worker
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
-from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.feedback import code_in
 from autodiff_kit.grading.identity import Submission
@@ -592,6 +592,54 @@ def test_a_name_that_another_cell_should_have_defined_leads_to_the_error_there(
     assert place == f"code cell 1, line 1: {cause}"
     assert missing.startswith(CAUSES[cause][1])
     assert missing.endswith("`rest` is not defined, which your code for `double` needs.")
+
+
+KIT = 'from autodiff_kit.grading import check, hint\n\ncheck("01.double")'
+
+
+@pytest.mark.parametrize("cells", [(KIT,), ("import nowhere", KIT), ("half = [] + 1",)])
+def test_where_the_cell_is_gone_no_other_cell_is_the_reason(
+    cells: tuple[str, ...], course: Course
+) -> None:
+    rows = grade_code(
+        course.exercise("01.double"), Work(tiny.notebook(*cells), ".ipynb"), Level0(), 1
+    ).rows
+
+    assert {row.status for row in rows} == {"missing"}
+    assert {row.text for row in rows} == {"Not found: `double`. Is its cell still there?"}
+
+
+def test_an_import_of_unknown_names_that_fails_can_be_the_reason(course: Course) -> None:
+    work = Work(tiny.notebook("from nowhere import *"), ".ipynb")
+
+    row, _ = grade_code(course.exercise("01.double"), work, Level0(), 1).rows
+
+    assert row.text.startswith("ModuleNotFoundError: No module named 'nowhere'")
+
+
+@pytest.mark.parametrize("place", ["test", "given", "import"])
+def test_the_notebook_and_the_grade_say_the_same_of_what_stands_in_locked_cells(
+    place: str,
+) -> None:
+    asked = open_course().exercise("04.accumulate")
+    locked = {"grade_id": "e04-given", "locked": True, "solution": False}
+    test = "x = Node(5.0)\nbackward(x)\nassert x.grad == 1.0"
+    given, solution = asked.given, asked.solution
+    sources = {
+        "test": [(given, locked), (f"{solution}\n\n\n{test}", locked)],
+        "given": [(f"{given}\n\n\n{solution}", locked), (test, locked)],
+        "import": [
+            (f"import math\n{given}", locked),
+            solution.replace("1.0", "math.exp(0.0)"),
+            (test, locked),
+        ],
+    }[place]
+    shell = {"In": [cell if isinstance(cell, str) else cell[0] for cell in sources]}
+
+    said = grade_code(asked, code_in(shell, asked), Level0(), 1)
+    graded = grade_code(asked, Work(tiny.notebook(*sources), ".ipynb"), Level0(), 1)
+
+    assert said.points == graded.points == asked.points
 
 
 def test_a_name_that_is_defined_after_all_is_no_reason(course: Course) -> None:

@@ -1,5 +1,6 @@
 """The learner's code is found in whatever state the notebook is, and nothing of it is run."""
 
+import ast
 import json
 from pathlib import Path
 
@@ -11,22 +12,45 @@ from tests.grading import tiny
 LOCKED = {"grade_id": "e01-test", "locked": True, "grade": True, "solution": False, "points": 1}
 
 
+TEST = "x = 1\nassert double(1) == 3"
+GIVEN = "import numpy as np\n\n\ndef half(x):\n    return x / 2"
+
+
 def sources(data: bytes, suffix: str = ".ipynb") -> list[str]:
-    return [cell.source for cell in cells_of(data, suffix, ["double"])]
+    return [cell.source for cell in cells_of(data, suffix, ["double"], [TEST, GIVEN])]
 
 
 def code(*cells: tuple[str, dict] | str) -> list[str]:
     return sources(tiny.notebook(*cells))
 
 
-def test_cells_the_learner_may_write_in_are_kept_and_locked_ones_are_not() -> None:
-    found = code("a = 1", ("assert double(1) == 3", LOCKED), (tiny.SOLUTION, tiny.SOLVING))
+def test_the_learners_cells_are_kept_and_the_teachers_locked_ones_are_not() -> None:
+    found = code("a = 1", (TEST, LOCKED), (tiny.SOLUTION, tiny.SOLVING))
 
     assert found == ["a = 1", tiny.SOLUTION]
 
 
 def test_a_locked_cell_that_was_unlocked_is_the_learners() -> None:
     assert code(("b = 2", {**LOCKED, "locked": False})) == ["b = 2"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "added"),
+    [
+        (f"{tiny.SOLUTION}\n{TEST}", tiny.SOLUTION),
+        (f"import math\n{GIVEN}\nEPS = 1e-6", "import math\nEPS = 1e-6"),
+        (GIVEN.replace("x / 2", "x * 0.5"), "def half(x): return x * 0.5"),
+        (f"{GIVEN}\n\n# a word", ""),
+    ],
+)
+def test_what_is_added_to_a_locked_cell_counts_and_the_rest_of_it_does_not(
+    cell: str, added: str
+) -> None:
+    (found,) = cells_of(tiny.notebook((cell, LOCKED)), ".ipynb", ["double"], [TEST, GIVEN])
+
+    assert found.tree is not None
+    assert ast.dump(found.tree) == ast.dump(ast.parse(added))
+    assert found.source == cell  # for the lines that are shown
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -57,6 +57,17 @@ def test_release_is_made_from_source_byte_for_byte(exercise: Exercise) -> None:
 
 
 @each_exercise
+def test_jupyter_itself_keeps_locked_cells_from_being_changed(exercise: Exercise) -> None:
+    cells = json.loads(notebook_of(exercise, "release").read_text(encoding="utf-8"))["cells"]
+
+    for cell in cells:
+        grading = cell["metadata"].get("nbgrader", {})
+        is_locked = bool(grading.get("locked")) and not grading.get("solution")
+        assert (cell["metadata"].get("editable") is False) == is_locked
+        assert (cell["metadata"].get("deletable") is False) == is_locked
+
+
+@each_exercise
 def test_nothing_of_the_solution_is_left_in_the_release(exercise: Exercise) -> None:
     released = [source for source, _ in cells_of(notebook_of(exercise, "release"))]
     text = "\n".join(released)
