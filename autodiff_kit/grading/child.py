@@ -181,7 +181,8 @@ def _load(
     """Run all cells; return, by name, the first error that can be why it is missing.
 
     The name "" has the first one of what may have defined any name: a cell that does not compile,
-    ``import *``. The error of a statement left out is empty. What is given ran before: a notebook's own copy of it would be another class of the same name.
+    ``import *``. The error of a statement left out is empty. What is given ran before: a notebook's
+    own copy of it would be another class of the same name.
     """
     failures: Failures = {}
 

@@ -3,9 +3,9 @@
 After reading this file you can say what of a notebook counts: all that the learner wrote. Not every
 front end keeps locked cells (given code, tests) from being written in, so what is the teacher's in
 them is told by its text and left out; what was added counts as in any other cell. Stored outputs
-and settings are ignored; cells may be moved, copied, retyped or gone. A file may be made to harm its reader, so it is read in the process of the learner's
-code, under that process's limits; this file therefore needs the standard library only. Read next:
-``child.py``, which runs the cells.
+and settings are ignored; cells may be moved, copied, retyped or gone. A file may be made to harm
+its reader, so it is read in the process of the learner's code, under that process's limits; this
+file therefore needs the standard library only. Read next: ``child.py``, which runs the cells.
 """
 
 from __future__ import annotations
