@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from functools import lru_cache
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData
@@ -18,7 +19,7 @@ from autodiff_kit.view.rules import decided, fill, gradient_of, parsed
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.written import COMMUTE, Written
 
-__all__ = ["Names"]
+__all__ = ["Names", "in_outline"]
 
 NAME = 24  # characters an expression may have to be used as a name
 
@@ -41,6 +42,27 @@ def in_short(text: str, limit: int) -> str:
         return text
     half = limit // 2
     return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}"
+
+
+def in_outline(text: str, limit: int = 2 * NAME) -> str:
+    """Return an expression without its module, and without the arguments of calls if it is long.
+
+    Examples
+    --------
+    >>> in_outline("torch.rand(3, requires_grad=True) * 2", 20)
+    'rand(…) * 2'
+    """
+    text = _MODULE.sub("", text)
+    tree = parsed(text) if len(text) > limit else None
+    if tree is not None:
+        text = ast.unparse(_Outline().visit(deepcopy(tree)))
+    return in_short(text, limit)
+
+
+class _Outline(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        arguments: list[ast.expr] = [ast.Name("…")] if node.args or node.keywords else []
+        return ast.Call(self.visit(node.func), arguments, [])
 
 
 class Names:

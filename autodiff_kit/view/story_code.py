@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from autodiff_kit.record.events import ErrorRecord, Event, NodeRecord, Recording
 __all__ = ["Code", "Where", "span_of"]
 
 Where = Sequence[int]
+LIBRARIES = ("torch", "ak", "autodiff_kit")
 OFF = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False")
 
 
@@ -72,6 +74,30 @@ class Code:
             if off and off[0].lineno <= where[1] <= node.end_lineno:
                 found = span_of(where[0], off[0])
         return found
+
+    @cached_property
+    def module(self) -> str:
+        """What the learner calls the library: ``torch`` where the sources do not tell."""
+        names: Counter[str] = Counter()
+        for node in self._everything():
+            match node:
+                case ast.Import(names=imported):
+                    names.update(a.asname or a.name for a in imported if a.name in LIBRARIES)
+                case ast.Attribute(value=ast.Name(id=name)) if name in LIBRARIES:
+                    names[name] += 1
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="tensor")):
+                    names[name] += 1
+        return next((name for name, _ in names.most_common(1)), "torch")
+
+    @cached_property
+    def variables(self) -> set[str]:
+        """The names that stand in the sources: ``h``, ``self.h``."""
+        named = (n for n in self._everything() if isinstance(n, ast.Name | ast.Attribute))
+        return {ast.unparse(n) for n in named}
+
+    def _everything(self) -> Iterator[Any]:
+        for source in range(len(self.recording["sources"])):
+            yield from self.walk(source)
 
     @cached_property
     def ran(self) -> set[tuple[int, Any]]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from autodiff_kit.record.events import Backward
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_exits import find_exit, find_taken, node_taken, stay
-from autodiff_kit.view.story_facts import Chapter, Facts, base_of
+from autodiff_kit.view.story_facts import Chapter, Facts
 from autodiff_kit.view.words import listed
 
 __all__ = [
@@ -72,7 +72,7 @@ def pass_that_returned(facts: Facts, name: str) -> Backward | None:
     found = None
     for i, event in enumerate(facts.events):
         for result in event.get("results", ()) if event["kind"] == "finish" else ():
-            if result["name"] in (name, base_of(name)) and name:
+            if result["name"] in (name, facts.base(name)) and name:
                 found = None if result["node"] is not None else last_pass(facts, i)
     return found
 
@@ -117,9 +117,10 @@ def explain_cut(facts: Facts, node: int) -> tuple[list[Chapter], str]:
             return [Chapter(words, node, record["where"])], advise(facts, [node])
         where, how, inner = exit
         code = f"`{inner}{how}`" if how[0] == "." else f"`{how}`"
+        leaf = "new leaf" if record["requires_grad"] else "leaf that requires no gradient"
         words = (
             f"{code} gives the numbers without the graph: for what follows, `{name}` is a "
-            "leaf that requires no gradient. The backward path ends here."
+            f"{leaf}. The backward path ends here."
         )
         chapter = Chapter(words, node, where)
         source = node_taken(facts, exit)
@@ -175,6 +176,6 @@ def advise(facts: Facts, leaves: Sequence[int]) -> str:
     record, name = facts.nodes[floats[0]], facts.name(floats[0])
     text, line = record["text"], facts.line(record["where"])
     if not text.endswith(")") or "requires_grad" in text:
-        return f"call `{name}.requires_grad_()` before you compute with it"
+        return f"call `{facts.owner(floats[0])}.requires_grad_()` before you compute with it"
     new = f"{text[:-1]}, requires_grad=True)"
     return f"write `{line.replace(text, new) if line == f'{name} = {text}' else new}`"

@@ -13,7 +13,7 @@ from typing import Any
 
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_code import Where, span_of
-from autodiff_kit.view.story_facts import Facts, base_of
+from autodiff_kit.view.story_facts import Facts
 
 __all__ = ["Exit", "find_exit", "find_taken", "node_taken", "stay"]
 
@@ -26,7 +26,7 @@ COPIES = ("tensor", "as_tensor", "asarray", "from_numpy", "Tensor", "FloatTensor
 def find_exit(facts: Facts, node: int) -> Exit | None:
     """Return where a leaf was taken out of the graph: the place, by what, and out of what."""
     record = facts.nodes[node]
-    if record["kind"] != "leaf" or record["requires_grad"] or record.get("part"):
+    if record["kind"] != "leaf" or record.get("part"):
         return None
     written = how_made(facts, node)
     if written is not None and (made := parsed(written[1])) is not None:
@@ -63,7 +63,7 @@ def how_made(facts: Facts, node: int) -> tuple[Where, str] | None:
         copied = None if where is None else parsed(user["text"])
         if where is not None and copied is not None and _is_copy(copied):
             return where, user["text"]
-    base = base_of(record["name"] or "")
+    base = facts.base(record["name"] or "")
     found = facts.assigned(base) if base else None
     return None if found is None else (span_of(*found), ast.unparse(found[1]))
 
@@ -80,7 +80,7 @@ def find_taken(facts: Facts, expression: ast.expr) -> tuple[str, str] | None:
     if _is_copy(expression):
         for node in _terms(expression.args[0]):  # type: ignore[attr-defined]
             if facts.find(node) is not None:
-                return "torch.tensor", ast.unparse(node)
+                return ast.unparse(expression.func), ast.unparse(node)  # type: ignore[attr-defined]
     return None
 
 
@@ -106,10 +106,10 @@ def stay(facts: Facts, node: int, exit: Exit) -> str:
         )
     argument = _Stay().visit(deepcopy(copied.args[0]))  # type: ignore[attr-defined]
     if any(isinstance(n, ast.Name) and n.id in ("np", "numpy", "math") for n in ast.walk(argument)):
-        return f"stay in tensors: compute with torch's functions on `{inner}` itself"
+        return f"stay in tensors: compute with {facts.module}'s functions on `{inner}` itself"
     text = ast.unparse(argument)
     if isinstance(argument, ast.List | ast.Tuple):
-        text = f"torch.stack({text})"
+        text = f"{facts.module}.stack({text})"
     return f"stay in tensors: write `{text}` instead of `{written[1]}`"
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.names import Names
+from autodiff_kit.view.names import Names, in_outline
+from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_code import Code, Where
 
 __all__ = ["Chapter", "Facts", "Story", "Told", "base_of"]
@@ -83,8 +84,26 @@ class Facts(Code):
         self.names = Names(recording)
 
     def name(self, node: int) -> str:
-        """Return what a node is called."""
-        return self.names.name(node)
+        """Return what a node is called; of a long expression, its outline."""
+        name = self.names.name(node)
+        return in_outline(self.names.text(node)) if "…" in name else name
+
+    def code(self, node: int) -> str:
+        """Return what the learner writes for a node: its name, or its whole expression."""
+        record = self.nodes[node]
+        if record["name"]:
+            return self.base(record["name"])
+        return " ".join(record["text"].split()) or self.name(node)
+
+    def owner(self, node: int) -> str:
+        """Return what the learner writes for a node before a dot: ``(w * 2)``."""
+        code = self.code(node)
+        is_whole = isinstance(parsed(code), ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        return code if is_whole else f"({code})"
+
+    def base(self, name: str) -> str:
+        """Return ``h`` for ``h2``, unless the learner's own name is ``h2``."""
+        return name if name in self.variables else base_of(name)
 
     def titled(self, node: int) -> str:
         """Return what a node is called, and how it is computed."""
@@ -125,11 +144,10 @@ class Facts(Code):
         text = ast.unparse(expression)
         for record in reversed(self.nodes):
             name = record["name"] or ""
-            if name == text or base_of(name) == text:
+            if name == text or self.base(name) == text:
                 return int(record["id"])
-        squeezed = text.replace(" ", "")
         for record in reversed(self.nodes):
-            if record["text"].replace(" ", "") == squeezed:
+            if _normal(record["text"]) == text:
                 return int(record["id"])
         return None
 
@@ -166,6 +184,13 @@ class Facts(Code):
         )
 
 
+@lru_cache(maxsize=1024)
+def _normal(text: str) -> str:
+    """Return an expression as ``ast.unparse`` writes it: ``x * 1.0`` for ``x*1.``."""
+    tree = parsed(" ".join(text.split()))
+    return text if tree is None else ast.unparse(tree)
+
+
 def base_of(name: str) -> str:
     """Return ``h`` for ``h2``: what a name was before it was numbered."""
-    return re.sub(r"(?<=\D)\d+$", "", name)
+    return re.sub(r"(?<=[\w\])])(?<!\d)\d+$", "", name)

@@ -19,7 +19,7 @@ from autodiff_kit.view.story_cuts import (
     pass_that_returned,
 )
 from autodiff_kit.view.story_exits import Exit, find_exit
-from autodiff_kit.view.story_facts import Chapter, Facts, Told, base_of
+from autodiff_kit.view.story_facts import Chapter, Facts, Told
 
 __all__ = ["lost", "no_graph", "not_wanted", "unused"]
 
@@ -190,4 +190,4 @@ def _asked(call: ast.Call | None) -> list[ast.expr]:
 def _mentions(facts: Facts, exit: Exit, nodes: set[int]) -> bool:
     """Return whether what was taken out of the graph is one of these nodes."""
     words = set(re.findall(r"[^\W\d]\w*", facts.text(exit[0])))
-    return any(base_of(facts.nodes[n]["name"] or "") in words for n in nodes)
+    return any(facts.base(facts.nodes[n]["name"] or "") in words for n in nodes)

@@ -10,7 +10,7 @@ import ast
 import re
 from math import prod
 
-from autodiff_kit.view.story_facts import Chapter, Facts, Told, base_of
+from autodiff_kit.view.story_facts import Chapter, Facts, Told
 from autodiff_kit.view.story_paths import lost
 from autodiff_kit.view.values import shape_text, show
 
@@ -34,9 +34,8 @@ def no_scalar(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     value = facts.nodes[node]["value"]
     count = prod(value["shape"])
-    name = base_of(facts.name(node))
+    name, start = facts.base(facts.name(node)), facts.owner(node)
     text = facts.text(facts.error["where"])
-    start = name if name.isidentifier() else f"({name})"
     return (
         f"Backward starts with a single 1, and `{name}` has {count} numbers",
         [
@@ -53,7 +52,7 @@ def no_scalar(facts: Facts, match: re.Match[str]) -> Told | None:
             ),
         ],
         f"reduce them to one number: `{start}.sum().backward()` or `{start}.mean().backward()`; or "
-        f"say what flows in: `{start}.backward(torch.ones_like({name}))`",
+        f"say what flows in: `{start}.backward({facts.module}.ones_like({facts.code(node)}))`",
     )
 
 
@@ -89,8 +88,8 @@ def leaf_in_place(facts: Facts, match: re.Match[str]) -> Told | None:
     return (
         f"A change in place of the leaf `{name}`, while it is being recorded",
         chapters,
-        f"if it is an update: put `with torch.no_grad():` around `{text}`; otherwise make a new "
-        "tensor",
+        f"if it is an update: put `with {facts.module}.no_grad():` around `{text}`; "
+        "otherwise make a new tensor",
     )
 
 
@@ -107,21 +106,22 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         last = f"`{text}` would go on in NumPy, where nothing is recorded."
         detached = text.replace(".numpy", ".detach().numpy")
         if detached == text:  # NumPy has asked for it: np.sin(x)
-            detached = f"{facts.name(node)}.detach().numpy()"
+            detached = f"{facts.owner(node)}.detach().numpy()"
         fix = f"say that you mean it: `{detached}`"
     elif "optimize" in message:
         title = f"An optimizer was given `{name}`, which is a result"
         last = f"An update of `{name}` would be lost: it is computed from its inputs each time."
         fix = f"give it the leaves that `{name}` is made of; or make it a leaf: "
-        fix += f"`{name}.detach().requires_grad_()`"
+        fix += f"`{facts.owner(node)}.detach().requires_grad_()`"
     elif "deepcopy" in message:
         title = f"`{name}` cannot be copied with its graph"
         last = f"A copy of `{name}` would need a copy of the node that made it."
-        fix = f"copy the numbers alone: `{name}.detach().clone()`"
+        fix = f"copy the numbers alone: `{facts.owner(node)}.detach().clone()`"
     elif "hook" in message:
         title = f"`{name}` accumulates nothing"
         last = "This hook runs after `.grad` was accumulated, and only leaves accumulate."
-        fix = f"use `{name}.register_hook(...)`, which is called with the gradient as it passes"
+        fix = f"use `{facts.owner(node)}.register_hook(...)`, "
+        fix += "which is called with the gradient as it passes"
     else:
         title = f"`{name}` requires a gradient because its inputs do"
         last = f"`{text}` would cut the graph without a trace."
@@ -154,7 +154,7 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
         if update:
             fix = (
                 f"update the leaf in place: `{name} {update[1]}= {update[2]}` under "
-                f"`with torch.no_grad():`, and `{name}.grad = None` after it"
+                f"`with {facts.module}.no_grad():`, and `{name}.grad = None` after it"
             )
             made += f" From here on `{name}` is no leaf."
         return (
@@ -207,7 +207,7 @@ def wrong_shape(facts: Facts, match: re.Match[str]) -> Told | None:
                 facts.error["where"],
             ),
         ],
-        f"give a gradient of shape {shape}, such as `torch.ones_like({name})`",
+        f"give a gradient of shape {shape}, such as `{facts.module}.ones_like({facts.code(node)})`",
     )
 
 
@@ -237,7 +237,8 @@ def inference(facts: Facts, match: re.Match[str]) -> Told | None:
                 facts.error["where"],
             ),
         ],
-        f"use `torch.no_grad()` there instead of inference mode, or go on with `{name}.clone()`",
+        f"use `{facts.module}.no_grad()` there instead of inference mode, or go on with "
+        f"`{facts.owner(node)}.clone()`",
     )
 
 
@@ -301,5 +302,5 @@ def nan(facts: Facts, match: re.Match[str]) -> Told | None:
             ),
         ],
         f"keep what goes into {op} away from there: add a small number, clamp it, or choose with "
-        f"`torch.where` what goes into {op}, not what comes out",
+        f"`{facts.module}.where` what goes into {op}, not what comes out",
     )

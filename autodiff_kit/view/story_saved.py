@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 
 from autodiff_kit.record.events import Backward, Modified
+from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
-from autodiff_kit.view.words import memory
+from autodiff_kit.view.words import memory, ordinal
 
 __all__ = ["changed", "twice"]
 
@@ -118,9 +120,9 @@ def _instead(facts: Facts, changes: Sequence[Modified]) -> str:
         arguments = ", ".join(ast.unparse(argument) for argument in call.args)
         match call.func.attr:  # these have no method that returns a new tensor
             case "zero_":
-                return f"`{owner} = torch.zeros_like({owner})`"
+                return f"`{owner} = {facts.module}.zeros_like({owner})`"
             case "fill_":
-                return f"`{owner} = torch.full_like({owner}, {arguments})`"
+                return f"`{owner} = {facts.module}.full_like({owner}, {arguments})`"
         if call.func.attr in NO_OTHER:
             return f"`{owner} = {owner}.clone()` on the line before `{text}`"
         without = ast.Call(
@@ -144,6 +146,8 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     freed = next(i for i, e in enumerate(facts.events) if e is release)
     first = next(e for e in reversed(facts.events[:freed]) if e["kind"] == "backward")
+    number = _visits(facts, node, freed)  # of the passes that reached the node, the one that freed
+    freeing, failing = ordinal(number), ordinal(_visits(facts, node))
     op = facts.op(node)
     size = release["bytes"]
     chapters = [
@@ -153,21 +157,19 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.nodes[node]["where"],
         ),
         Chapter(
-            f"The first backward uses what {op} saved, and frees it"
+            f"The {freeing} backward uses what {op} saved, and frees it"
             f"{f': {memory(size)}' if size else ''}.",
             node,
             first["where"],
         ),
         Chapter(
-            f"The second backward reaches {op} and finds nothing there.",
+            f"The {failing} backward reaches {op} and finds nothing there.",
             node,
             facts.error["where"],
         ),
     ]
-    call = facts.text(first["where"])
-    keep = f"{call[:-1]}{'' if call.endswith('()') else ', '}retain_graph=True)"
-    retain = f"let the first backward retain what was saved: `{keep}`"
-    title = "The graph was freed by the first backward, and needed by a second"
+    retain = f"let the {freeing} backward retain what was saved: `{_retaining(facts, first)}`"
+    title = f"The graph was freed by the {freeing} backward, and needed by a {failing}"
     ways = f"run the forward code again; or {retain}"
     if first["where"] == passes[-1]["where"]:
         loop, is_carried = _between(facts, node, first, passes)
@@ -186,6 +188,23 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             chapters[0] = Chapter(words, chapters[0].node, chapters[0].where)
             ways = f"call backward once for both: `({a} + {b}).backward()`"
     return title, chapters, ways
+
+
+def _visits(facts: Facts, node: int, end: int | None = None) -> int:
+    """Return how many backward passes reached a node before an event."""
+    return sum(e["kind"] == "visit" and e["node"] == node for e in facts.events[:end])
+
+
+def _retaining(facts: Facts, run: Backward) -> str:
+    """Return the call of a backward pass with ``retain_graph=True``."""
+    text = facts.text(run["where"])
+    call = parsed(text)
+    if isinstance(call, ast.Call) and any(k.arg == "retain_graph" for k in call.keywords):
+        for keyword in (call := deepcopy(call)).keywords:
+            if keyword.arg == "retain_graph":
+                keyword.value = ast.Constant(True)
+        return ast.unparse(call)
+    return f"{text[:-1]}{'' if text.endswith('()') else ', '}retain_graph=True)"
 
 
 def _between(

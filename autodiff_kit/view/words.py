@@ -21,12 +21,14 @@ __all__ = [
     "equation",
     "listed",
     "memory",
+    "ordinal",
     "sentence",
     "spoken",
     "sum_of",
 ]
 
 
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 IN_A_BOX = 26  # characters a gradient may take in a box
 
 
@@ -80,6 +82,20 @@ def listed(parts: Iterable[str]) -> str:
     """Return ``a``, ``a and b``, ``a, b and c``."""
     parts = list(parts)
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def ordinal(number: int) -> str:
+    """Return ``third`` for 3, and ``12th`` for 12.
+
+    Examples
+    --------
+    >>> [ordinal(n) for n in (2, 11, 22, 103)]
+    ['second', '11th', '22nd', '103rd']
+    """
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
 def capital(text: str) -> str:

@@ -44,6 +44,11 @@ STORIES = {
                 "loss.backward(retain_graph=True)\nopt.step()\nloss.backward()", [3, 5, 6],
                 V + "opt = torch.optim.SGD([v], lr=.1)\nloss = (v * v).sum()\n"
                 "loss.backward()\nopt.step()\nloss = (v * v).sum()\nloss.backward()"),
+    "freed after a retained one": (
+        X + "y = x ** 2\nz = y * x\nz.backward(retain_graph=True)\nz.backward()\nz.backward()",
+        [3, 5, 6],
+        X + "y = x ** 2\nz = y * x\nz.backward(retain_graph=True)\n"
+        "z.backward(retain_graph=True)\nz.backward()"),
     "no scalar": (V + "y = 2 * v\ny.backward()", [2, 3], V + "y = 2 * v\ny.sum().backward()"),
     "no_grad": (X + "with torch.no_grad():\n    h = x * 2\ny = h + 1\ny.backward()", [2, 3, 5],
                 X + "h = x * 2\ny = h + 1\ny.backward()"),
@@ -378,6 +383,38 @@ ADVICE: dict[str, tuple[str, str | None, str, str]] = {
         V + "h = v * 2\ny = h ** 2\nh.fill_(3.)\ny.sum().backward()", None,
         "h = torch.full_like(h, 3.0)",
         V + "h = v * 2\ny = h ** 2\nh = torch.full_like(h, 3.0)\ny.sum().backward()"),
+    "a new leaf": (
+        V + "h = torch.tensor(v * 2, requires_grad=True)\nh.sum().backward()", "v",
+        "write `v * 2` instead of `torch.tensor(v * 2, requires_grad=True)`",
+        V + "# write `v * 2` instead of `torch.tensor(v * 2, requires_grad=True)`\n"
+        "h = v * 2\nh.sum().backward()"),
+    "number at the end": (
+        V + "(v ** 2 - 1).backward()", None, "(v ** 2 - 1).sum().backward()",
+        V + "(v ** 2 - 1).sum().backward()"),
+    "what flows in": (
+        V + "(v * 2).backward()", None, "(v * 2).backward(torch.ones_like(v * 2))",
+        V + "(v * 2).backward(torch.ones_like(v * 2))"),
+    "digit in a name": (
+        V + "x1 = v * 2\nx1.backward()", None, "x1.sum().backward()",
+        V + "x1 = v * 2\nx1.sum().backward()"),
+    "digit in an attribute": (
+        "class Net: pass\nnet = Net()\n" + V + "net.h1 = v * 2\nnet.h1.backward()", None,
+        "net.h1.sum().backward()",
+        "class Net: pass\nnet = Net()\n" + V + "net.h1 = v * 2\nnet.h1.sum().backward()"),
+    "numbered name": (
+        V + "h = v * 2\nh = h + 10\nh.backward()", None, "h.sum().backward()",
+        V + "h = v * 2\nh = h + 10\nh.sum().backward()"),
+    "a long expression": (
+        V + "(v * torch.tensor([1., 2.], requires_grad=True)).backward()", None,
+        "(v * torch.tensor([1., 2.], requires_grad=True)).sum().backward()",
+        V + "(v * torch.tensor([1., 2.], requires_grad=True)).sum().backward()"),
+    "optimizer of an expression": (
+        V + "torch.optim.SGD([v * 2], lr=.1)", None, "(v * 2).detach().requires_grad_()",
+        V + "torch.optim.SGD([(v * 2).detach().requires_grad_()], lr=.1)\nv.sum().backward()"),
+    "retained, and not": (
+        V + "y = v * v\ny.sum().backward(retain_graph=False)\ny.sum().backward()", None,
+        "y.sum().backward(retain_graph=True)",
+        V + "y = v * v\ny.sum().backward(retain_graph=True)\ny.sum().backward()"),
     "copy_": (
         V + "h = v * 2\ny = h ** 2\nh.copy_(v)\ny.sum().backward()", None, "h = h.clone()",
         V + "h = v * 2\ny = h ** 2\nh = h.clone()\nh.copy_(v)\ny.sum().backward()"),
@@ -431,6 +468,44 @@ def test_a_gradient_of_a_gradient_that_is_constant_is_not_advised_to_be_recorded
     # With create_graph=True it is the same error: d(2 v)/dv is the number 2.
     assert "create_graph" not in found.fix
     assert "gradient is 0" in found.fix
+
+
+def test_the_backward_that_freed_the_graph_is_told_by_its_number() -> None:
+    found = told(STORIES["freed after a retained one"][0])
+
+    assert found.title == "The graph was freed by the second backward, and needed by a third"
+    assert "The second backward uses what multiply saved, and frees it" in str(found)
+    assert "The third backward reaches multiply" in str(found)
+    assert "let the second backward retain" in found.fix
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["w.backward()", "(w * 2).backward(ak.ones(1))", "w -= 1.",
+     "h = w * 2\ny = h ** 2\nh.zero_()\ny.sum().backward()",
+     "h = ak.tensor([w[0], w[1]])\nh.sum().backward()"],
+)  # fmt: skip
+def test_a_fix_calls_the_library_as_the_learner_does(source: str) -> None:
+    found = told(
+        "import autodiff_kit as ak\nw = ak.tensor([1., 2.], requires_grad=True)\n" + source
+    )
+
+    assert "torch" not in str(found)
+    assert "ak." in found.fix
+
+
+def test_a_title_shows_an_expression_whole() -> None:
+    found = told("(torch.rand(3, requires_grad=True) * 2).backward()")
+
+    assert "`rand(3, requires_grad=True) * 2`".strip("`") in found.title
+    assert found.title.endswith("has 3 numbers")
+
+
+def test_a_new_leaf_is_told_where_it_was_made() -> None:
+    found = told(*ADVICE["a new leaf"][:2])
+
+    assert "`torch.tensor` gives the numbers without the graph" in str(found)
+    assert "`h` is a new leaf" in str(found)
 
 
 def test_a_loop_is_blamed_only_for_what_it_has_made() -> None:
