@@ -2,13 +2,13 @@
 
 After reading you know how value, slope and second derivative are drawn as a curve, its tangent and
 a parabola (``view/charts.py`` draws them), and what is said where autograd's slope is not that of
-the curve: at a kink, at a jump, behind a ``detach``. Read next: ``one_sided.py``, ``descent.py``.
+the curve: at a kink, at a jump, behind a ``detach``. Read next: ``sampling.py``, ``descent.py``.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
@@ -41,6 +41,7 @@ from autodiff_kit.widgets.gradients import (
 )
 from autodiff_kit.widgets.one_sided import NEAR, Curve, Side, agree, bends_of, is_kink, sides_of
 from autodiff_kit.widgets.running import name_of
+from autodiff_kit.widgets.sampling import Touch, refined
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,15 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["Slope", "goes_on", "touch"]
 
 POINTS = 161  # of a curve
-
-
-class Touch(NamedTuple):
-    """A function at one point; slope and bend (second derivative) are None without a graph."""
-
-    x: float
-    y: float
-    slope: float | None
-    bend: float | None
 
 
 def touch(function: Function, at: float, twice: bool = True) -> Touch:
@@ -81,7 +73,8 @@ class Slope(Plotted):
 
     The slope is autograd's. It is held against how the curve itself goes on to the left and to the
     right, and where the two differ the lab says so. The function runs at 161 points for the curve,
-    and some 25 times, at the point and near it, for each place that you drag it to.
+    at up to eight times as many where its tangents do not lead from one point to the next, and some
+    25 times, at the point and near it, for each place that you drag it to.
 
     Parameters
     ----------
@@ -179,12 +172,22 @@ class Slope(Plotted):
         tried = everywhere(lambda x: touch(self.function, x, twice=False), [(x,) for x in xs])
         empty = (math.nan, math.nan, math.nan)
         curve = [Touch(x, *((t and t[1:]) or empty)) for x, t in zip(xs, tried.found, strict=True)]
+        note = gaps([t.y for t in curve], tried, "points")
+        if not seen.differs:
+            curve, is_too_fast = refined(
+                lambda x: touch(self.function, x, twice=False), curve, SECONDS / 8
+            )
+            if is_too_fast:
+                note += (
+                    f" This picture cannot show all of {name_of(self.function)}: it changes too "
+                    f"fast, even for {len(curve):,} points."
+                )
         ys = [t.y for t in curve]
         slopes = [math.nan if t.slope is None else t.slope for t in curve]
         self._ys, self._slopes = ys, slopes
         self._up = Scale(*seen_range(ys), 248.0, 44.0)
         self._slope_up = Scale(*seen_range(slopes, 0.0), 390.0, 294.0)
-        self._note = gaps(ys, tried, "points") + within(self._up, ys)
+        self._note = note + within(self._up, ys)
         if not seen.differs:
             now, then = _numbers(touches()), _numbers(seen.first)
             pair = next(

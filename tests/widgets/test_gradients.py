@@ -82,6 +82,38 @@ def test_the_curve_is_computed_once_and_not_for_every_move() -> None:
     assert 1 < len(calls) - before < 30
 
 
+def test_peaks_between_the_points_of_a_grid_are_drawn() -> None:
+    # 96 half periods of sin(50 x) from -3 to 3, each with a peak of height 1 or -1.
+    lab = Slope(lambda x: torch.sin(50 * x), -3, 3, x=0.3)
+
+    ys = np.array(lab._ys)
+    turns = np.flatnonzero((ys[1:-1] - ys[:-2]) * (ys[2:] - ys[1:-1]) < 0) + 1
+    assert len(turns) == 96  # pi / 2 + k pi is between -150 and 150 for k = -48 ... 47
+    assert np.abs(ys[turns]).min() > 0.97  # at most 0.22 beside a peak: cos(0.22)
+    assert "cannot show" not in words(lab)
+
+
+def test_a_function_that_is_too_fast_for_the_picture_is_said_to_be() -> None:
+    # Points 6 / 160 apart are 6.28 apart in 167.5 x: they all meet the sine at the same phase.
+    lab = Slope(lambda x: torch.sin(167.5 * x), -3, 3, x=0.3)
+
+    assert max(lab._ys) > 0.9
+    assert min(lab._ys) < -0.9
+    assert "This picture cannot show all of the lambda: it changes too fast" in words(lab)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(torch.floor, torch.sign, torch.abs, torch.tan, torch.sqrt),
+        *(lambda x: 1 / x, lambda x: (40 * x).exp(), lambda x: (-500 * x * x).exp()),
+        lambda x: x.detach() + 1000 * (x - x.detach()),  # the values of x, with a slope of 1000
+    ],
+)
+def test_jumps_poles_and_wrong_slopes_are_not_taken_for_oscillations(function: Any) -> None:
+    assert "cannot show" not in words(Slope(function, -3, 3, x=0.3))
+
+
 def test_tangent_and_parabola_can_be_switched_off() -> None:
     lab = Slope(lambda x: x.cos())
     assert lab.canvas.svg.count('class="adk-tangent"') == 2  # in the plot and in the legend
