@@ -25,6 +25,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.record.events import Input, Packer, Params, Saved, Value
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (
@@ -224,6 +225,8 @@ class _Recorder(Notes, Observer):
         self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         place, scope, frame = self._where()
+        if isinstance(node, Nowhere):
+            node = None
         numbers, names = self._numbers, self._names
         key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
         draft = place.drafts.get(key)
@@ -359,7 +362,8 @@ class _Recorder(Notes, Observer):
         if before is None and isinstance(old, Node):  # of a view, which has another one now
             before = self._remembered(old)
         # The op that was just recorded computed the new value; a leaf stays itself all the same.
-        number = self._last_op if tensor._node is None else self._number(tensor, scope)
+        node = _maker(tensor)
+        number = self._last_op if node is None else self._number(tensor, scope)
         if number != self._last_op:
             self._names.pop(self._last_op, None)
         elif before is not None:
@@ -371,7 +375,7 @@ class _Recorder(Notes, Observer):
             return  # a .grad that gets a graph of its own: nothing the learner has changed
         self._tell_change(number, how, tensor, place)
         base = tensor._base
-        if tensor._node is None and base is not None:
+        if node is None and base is not None:
             self._tell_change(self._number(base, scope), how, base, place)
 
     @guarded
@@ -414,6 +418,8 @@ class _Recorder(Notes, Observer):
 
     @guarded
     def visited(self, node: Node, g: Any) -> None:
+        if isinstance(node, Nowhere):
+            return
         if not isinstance(g, Gradients):
             self._visit(node, self._node(node), g)
             return
@@ -440,6 +446,8 @@ class _Recorder(Notes, Observer):
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         op = node.op
+        if isinstance(edge, Nowhere):
+            return
         self._events.append(
             {
                 "kind": "contribution",
@@ -487,7 +495,8 @@ class _Recorder(Notes, Observer):
         """Return our number of a tensor, if it has one."""
         if self._copied[0]() is tensor:
             tensor = self._copied[1]()
-        number = None if tensor._node is None else self._remembered(tensor._node)
+        node = _maker(tensor)
+        number = None if node is None else self._remembered(node)
         if number is not None:
             return number
         reference, number = self._tensors.get(id(tensor), (nothing, -1))
@@ -507,7 +516,7 @@ class _Recorder(Notes, Observer):
         """Return our number of a tensor; one that is older than the recording becomes a leaf."""
         if self._copied[0]() is tensor:
             tensor = self._copied[1]()
-        number, node = self._known(tensor), tensor._node
+        number, node = self._known(tensor), _maker(tensor)
         if number is not None and (node is None or node.number in self._numbers):
             return number
         if number is not None and self._is_leaf(number) and node is not None:
@@ -537,8 +546,9 @@ class _Recorder(Notes, Observer):
         return number
 
     def _is_older(self, tensor: Tensor) -> bool | None:
-        if tensor._node is not None:
-            return tensor._node.number < self._first
+        node = _maker(tensor)
+        if node is not None:
+            return node.number < self._first
         return False if self._unseen_copies.get(id(tensor), nothing)() is tensor else None
 
     def _node(self, node: Node) -> int:
@@ -556,7 +566,7 @@ class _Recorder(Notes, Observer):
     def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn
         name = None if grad_fn is None else grad_fn.name()
-        number = self._put_node(tensor._node, name, self._value(tensor), scope, place)
+        number = self._put_node(_maker(tensor), name, self._value(tensor), scope, place)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         return number
 
@@ -571,3 +581,12 @@ class _Recorder(Notes, Observer):
 
     def _value(self, tensor: Any) -> Value:
         return self._values.of(getattr(tensor, "_array", tensor))
+
+
+def _maker(tensor: Tensor) -> Node | None:
+    """Return what made a tensor; nothing recorded did where no gradient flows, as to some views."""
+    try:
+        node = tensor._node
+    except RuntimeError:  # a view that may no longer be used: its base has changed
+        return None
+    return None if isinstance(node, Nowhere) else node

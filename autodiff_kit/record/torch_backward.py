@@ -17,7 +17,7 @@ from typing import Any
 from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.record.notes import guarded, nothing
 from autodiff_kit.record.torch_notes import TorchNotes
-from autodiff_kit.record.torch_ops import flat
+from autodiff_kit.record.torch_ops import flat, grad_fn_of
 
 __all__ = ["TorchBackward"]
 
@@ -115,7 +115,7 @@ class TorchBackward(TorchNotes):
         edges = self._torch.autograd.graph
         _, scope, _ = self._where()
         for tensor in now.told["roots"]:
-            if tensor.grad_fn is not None:  # a Function's result is met when it is first used
+            if grad_fn_of(tensor) is not None:  # a Function's result is met when it is first used
                 self._number(tensor, scope)
         with self.at_work:
             tensors = now.told["roots"]

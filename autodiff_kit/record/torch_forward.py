@@ -26,6 +26,7 @@ from autodiff_kit.record.torch_ops import (
     bind,
     describe,
     flat,
+    grad_fn_of,
     name_of,
     schema_of,
     unknown,
@@ -103,7 +104,7 @@ class TorchRecorder(TorchFunctions):
             number = self._number(args[0], scope)
             taken, where = bool(out), place.where
             self._events.append({"kind": "branch", "node": number, "taken": taken, "where": where})
-        elif isinstance(out, self._torch.Tensor) and out.grad_fn is None:
+        elif isinstance(out, self._torch.Tensor) and grad_fn_of(out) is None:
             if self._known(out) is not None:
                 return
             makes = not any(isinstance(arg, self._torch.Tensor) for arg in flat(args))
@@ -255,7 +256,7 @@ class TorchRecorder(TorchFunctions):
     def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
         reference, first, index = self._rest.get(id(tensor), (nothing, -1, 0))
         with self.at_work:
-            node, output = tensor.grad_fn, tensor.output_nr
+            node, output = grad_fn_of(tensor), tensor.output_nr
         if node is None or reference() is not tensor:
             return super()._adopt(tensor, scope, made)
         result = self._nodes[first]  # the next output of the same node
@@ -311,7 +312,7 @@ class TorchRecorder(TorchFunctions):
         pending, self._pending = self._pending, []
         with self.at_work:
             for number, tensor, func in pending:
-                node = tensor.grad_fn
+                node = grad_fn_of(tensor)
                 if node is not None:
                     self._meet(node, tensor.output_nr, number, func)
 
@@ -390,7 +391,7 @@ class TorchRecorder(TorchFunctions):
     def _number(self, tensor: Any, scope: int) -> int:
         number = super()._number(tensor, scope)
         with self.at_work:
-            node, base = tensor.grad_fn, tensor._base
+            node, base = grad_fn_of(tensor), tensor._base
             is_new = node is not None and node.metadata.get(self._key) is None
         if not is_new or base is None or any(number == waiting for waiting, _, _ in self._pending):
             return number

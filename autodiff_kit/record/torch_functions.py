@@ -18,6 +18,7 @@ from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward
 from autodiff_kit.record.torch_ops import (
+    grad_fn_of,
     unknown,
 )
 
@@ -52,7 +53,7 @@ class TorchFunctions(TorchBackward):
 
     def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
         with self.at_work:
-            node = tensor.grad_fn
+            node = grad_fn_of(tensor)
         if isinstance(node, self._torch.autograd.function.BackwardCFunction):
             return self._add_function(tensor, node, scope)
         return super()._adopt(tensor, scope, made)
@@ -64,7 +65,7 @@ class TorchFunctions(TorchBackward):
             for value in look(frame).values():
                 if isinstance(value, self._torch.Tensor) and self._known(value) is None:
                     with self.at_work:
-                        node = value.grad_fn
+                        node = grad_fn_of(value)
                     if isinstance(node, self._torch.autograd.function.BackwardCFunction):
                         self._number(value, 0)
 

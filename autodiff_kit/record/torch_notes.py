@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import UNSEEN, Notes, nothing
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_ops import flat, schema_of
+from autodiff_kit.record.torch_ops import flat, grad_fn_of, schema_of
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchNotes"]
@@ -55,7 +55,7 @@ class TorchNotes(Notes):
     def _known(self, tensor: Any) -> int | None:
         """Return our number of a tensor, if it has one."""
         with self.at_work:
-            node = tensor.grad_fn
+            node = grad_fn_of(tensor)
             numbers = None if node is None else node.metadata.get(self._key)
             if numbers is not None and tensor.output_nr in numbers:
                 return int(numbers[tensor.output_nr])
@@ -65,7 +65,7 @@ class TorchNotes(Notes):
     def _number(self, tensor: Any, scope: int) -> int:
         number = self._known(tensor)
         with self.at_work:
-            node, requires = tensor.grad_fn, tensor.requires_grad
+            node, requires = grad_fn_of(tensor), _is_wanted(tensor)
         if number is not None:
             entry = self._nodes[number]
             if node is not None or entry["recorded"] or not requires:
@@ -80,11 +80,13 @@ class TorchNotes(Notes):
 
     def _grad_of(self, leaf: Any) -> Any:
         with self.at_work:
-            return leaf.grad if leaf.is_leaf else None
+            with suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
+                return leaf.grad if leaf.is_leaf else None
+        return None
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         with self.at_work:
-            node, requires = tensor.grad_fn, tensor.requires_grad
+            node, requires = grad_fn_of(tensor), _is_wanted(tensor)
             name = None if node is None else node.name()
         number = self._put_leaf(name, self._value(tensor), scope, place)
         self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = bool(requires)
@@ -232,3 +234,13 @@ def _array(tensor: Any) -> Any:
 @cache
 def _saved_names(node: type) -> tuple[str, ...]:
     return tuple(n for n in sorted(vars(node)) if n.startswith("_saved_") and "_sym_" not in n)
+
+
+def _is_wanted(tensor: Any) -> bool:
+    """Return whether a gradient can flow to a tensor.
+
+    A view that was made in ``no_grad`` mode says that it requires grad, as its base does.
+    """
+    base = tensor._base
+    is_ghost = base is not None and base.requires_grad and grad_fn_of(tensor) is None
+    return tensor.requires_grad and not is_ghost

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from autodiff_kit.core.op import OPS
 from autodiff_kit.record.events import OpRecord, Params
 
-__all__ = ["NO_OPERATION", "bind", "describe", "flat", "name_of", "schema_of", "unknown"]
+__all__ = ["NO_OPERATION", "bind", "describe", "flat", "grad_fn_of", "name_of", "schema_of"]
+__all__ += ["unknown"]
 
 # What the kit calls PyTorch's operations; all others have the same name, underscores aside.
 _NAMES = {
@@ -171,3 +172,11 @@ def unknown(name: str, inputs: list[str]) -> OpRecord:
         "inputs": inputs,
         "rules": {},
     }
+
+
+def grad_fn_of(tensor: Any) -> Any:
+    """Return the node of a tensor; None for a view that PyTorch refuses: its base has changed."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None

@@ -26,6 +26,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.record import Recording, record
 from autodiff_kit.record.events import Params
 from autodiff_kit.tensor import Tensor
@@ -270,7 +271,8 @@ class fresh_grads(Observer):
 
     def visited(self, node: Node, g: Any) -> None:
         """Put the gradient of a leaf aside when the first one comes to it."""
-        if isinstance(node, AccumulateGrad) and node.number not in self._seen:
+        is_leaf = isinstance(node, AccumulateGrad) and not isinstance(node, Nowhere)
+        if is_leaf and node.number not in self._seen:
             leaf = node.variable
             self._seen.add(node.number)
             self._grads.append((leaf, leaf.grad))

@@ -170,7 +170,7 @@ def of_run(node: Any, known: dict[Any, Any]) -> Any:
         # The kit's engine goes along edges(); next_functions passes over what PyTorch has not.
         edges = node.edges() if hasattr(node, "edges") else ()
         # An edge leads to one of a node's outputs.
-        following = [getattr(n, "whole", n) for _, n in edges]
+        following = [getattr(n, "whole", n) for _, n in edges if getattr(n, "shown", n)]
         following = following or [n for n, _ in node.next_functions]
         inner = [of_run(n, known) for n in following if n is not None]
         name = node.name().rsplit("::", 1)[-1]

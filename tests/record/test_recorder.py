@@ -192,6 +192,33 @@ def test_an_op_that_is_not_recorded_is_a_ghost_that_saves_nothing() -> None:
     assert [(g["recorded"], g["grad_fn"], g["saved"]) for g in ghosts] == [(False, None, [])] * 2
 
 
+@pytest.mark.parametrize(
+    "view",
+    ["w[0]", "w[0:1]", "w[:, 0]", "w[None]", "w.T", "w.view(4)", "w.select(0, 1)", "w.unbind()[0]"],
+)
+def test_a_view_made_in_no_grad_mode_is_a_ghost_and_no_gradient_comes_to_it(view: str) -> None:
+    start = "w = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)"
+
+    rec = run(start, f"with torch.no_grad(): v = {view}\ny = v.sum() * w.sum()\ny.backward()")
+
+    assert rec.note is None
+    (ghost,) = [n for n in rec.nodes if n["name"] == "v"]
+    assert (ghost["recorded"], ghost["saved"]) == (False, [])
+    assert all(e["to"] != ghost["id"] for e in events(rec, "contribution"))
+    assert {e["node"] for e in events(rec, "accumulate")} == {
+        n["id"] for n in rec.nodes if n["name"] == "w"
+    }
+
+
+def test_a_view_that_may_no_longer_be_used_is_no_failure_of_the_recorder() -> None:
+    start = "w = torch.tensor([1., 2.], requires_grad=True)"
+
+    rec = run(start, "with torch.no_grad():\n    v = w[0]\n    w.mul_(2)\ny = w * 3")
+
+    assert rec.note is None
+    assert data(ops(rec)[-1]["value"]) == [6.0, 12.0]
+
+
 def test_a_conversion_that_an_op_needs_stands_between_it_and_its_input() -> None:
     rec = run("x = torch.ones(2, requires_grad=True)", "y = torch.ones(2).double() * x")
 

@@ -59,6 +59,13 @@ def in_place(x):
     return y
 
 
+def best_so_far(x):
+    w = x * torch.ones(2)
+    with torch.no_grad():
+        best = w[0]
+    return (w * w - 0 * best).sum()
+
+
 def kink(x):
     return x if x > 0 else -x * 3
 
@@ -187,7 +194,7 @@ SMOOTH: dict[str, Any] = {
         *(square, recursive, with_default, keyword_only, positional_only, with_more, in_place),
         *(kink, jump, doubling, catching, warning, importing, with_tuple, outside_weight),
         *(detached, half_detached, hooked, seeded, gradient_inside, one_element, view, of_many),
-        *(of_nothing, decorated),
+        *(of_nothing, decorated, best_so_far),
     )
 } | {
     "closure": closed_over(2.0),
