@@ -79,9 +79,8 @@ class TorchNotes(Notes):
         return self._adopt(tensor, scope, number)
 
     def _grad_of(self, leaf: Any) -> Any:
-        with self.at_work:
-            with suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
-                return leaf.grad if leaf.is_leaf else None
+        with self.at_work, suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
+            return leaf.grad if leaf.is_leaf else None
         return None
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:

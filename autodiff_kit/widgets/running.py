@@ -271,8 +271,9 @@ class fresh_grads(Observer):
 
     def visited(self, node: Node, g: Any) -> None:
         """Put the gradient of a leaf aside when the first one comes to it."""
-        is_leaf = isinstance(node, AccumulateGrad) and not isinstance(node, Nowhere)
-        if is_leaf and node.number not in self._seen:
+        if isinstance(node, Nowhere):
+            return
+        if isinstance(node, AccumulateGrad) and node.number not in self._seen:
             leaf = node.variable
             self._seen.add(node.number)
             self._grads.append((leaf, leaf.grad))
