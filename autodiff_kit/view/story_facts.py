@@ -129,7 +129,7 @@ class Facts(Code):
         if isinstance(found, ast.Call):
             func = found.func
             owner = ast.unparse(func.value) if isinstance(func, ast.Attribute) else "torch"
-            is_module = owner.split(".")[0] in MODULES
+            is_module = owner.split(".")[0] in (*MODULES, self.module)
             found = found.args[0] if is_module and found.args else getattr(func, "value", None)
             if isinstance(found, ast.List | ast.Tuple) and found.elts:
                 found = found.elts[0]

@@ -369,3 +369,21 @@ def test_the_mode_is_put_back_when_a_rule_fails() -> None:
     assert torch.is_grad_enabled()
     with torch.no_grad():
         pass
+
+
+def test_the_advice_of_a_backward_without_its_graph_holds_after_a_retained_one() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * x
+    y.backward(retain_graph=True)
+    y.backward()  # this one, the second, frees
+
+    with pytest.raises(RuntimeError, match="a second time") as caught:
+        y.backward()
+
+    advice = str(caught.value).split("\n-> ")[1]
+    assert advice.startswith("An earlier backward has already released")
+    assert advice.endswith("pass retain_graph=True to every backward before this one.")
+    y = x * x
+    for _ in range(2):  # as advised
+        y.backward(retain_graph=True)
+    y.backward()

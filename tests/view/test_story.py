@@ -14,6 +14,9 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import Recording, record
+from autodiff_kit.view.frames import frames
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import outline
 from autodiff_kit.view.story import Story, story
 from tests.record.cells import cell
 
@@ -494,11 +497,31 @@ def test_a_fix_calls_the_library_as_the_learner_does(source: str) -> None:
     assert "ak." in found.fix
 
 
+def test_the_library_may_have_any_name() -> None:
+    found = told(
+        "import autodiff_kit as adk\nw = adk.tensor([1., 2.], requires_grad=True)\n"
+        "adk.autograd.grad(w * 2, w)"
+    )
+
+    assert "w * 2" in found.title
+    assert "adk.ones_like(w * 2)" in found.fix
+
+
 def test_a_title_shows_an_expression_whole() -> None:
     found = told("(torch.rand(3, requires_grad=True) * 2).backward()")
 
-    assert "`rand(3, requires_grad=True) * 2`".strip("`") in found.title
+    assert "rand(3, requires_grad=True) * 2" in found.title
     assert found.title.endswith("has 3 numbers")
+
+
+def test_the_last_step_of_a_run_advises_the_same() -> None:
+    source = V + "(v + 10).backward()"
+
+    rec = recorded(source).to_dict()
+    last = frames(rec, outline(rec), Names(rec))[-1]
+
+    assert "(v + 10).sum().backward()" in last["caption"]
+    assert told(source).fix.replace("`", "") in last["caption"]
 
 
 def test_a_new_leaf_is_told_where_it_was_made() -> None:
