@@ -18,6 +18,17 @@ def names(rng, count):
     return [f"n{number}" for number in rng.permutation(count)]
 
 
+def ordered(step, nodes):
+    """Return the names in the order asked for; nodes of earlier graphs are asked for in `Anew`."""
+    own = {id(node) for node in nodes}
+    return [node.name for node in step.order(nodes[-1]) if id(node) in own]
+
+
+def seen_from(data, root):
+    """Return the part of a graph that is as old as a root, or older."""
+    return {name: data[name][: root + 1] for name in ("inputs", "names")}
+
+
 def reached(data):
     found = {len(data["inputs"]) - 1}
     for number in reversed(range(len(data["inputs"]))):
@@ -80,7 +91,7 @@ def places(data, value, wanted):
     return beside(*drawn, words)
 
 
-@check(step="order", points=3, concept="all users first", cases=4, using=[build])
+@check(step="order", points=3, concept="all users first", cases=4, using=[build, ordered])
 class Shared:
     shown = "d, which uses c and a, where c uses b, and b uses a"
     example = {"inputs": [[], [0], [1], [0, 2]], "names": ["a", "b", "c", "d"]}
@@ -96,12 +107,12 @@ class Shared:
         return {"inputs": inputs, "names": names(rng, len(inputs))}
 
     def drive(step, data):
-        return [node.name for node in step.order(build(step, data)[-1])]
+        return ordered(step, build(step, data))
 
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
 
-@check(step="order", points=2, concept="one node used twice", using=[build])
+@check(step="order", points=2, concept="one node used twice", using=[build, ordered])
 class Doubled:
     shown = "fourth = square * square, square = x * x"
     example = {"inputs": [[], [0, 0], [1, 1]], "names": ["x", "square", "fourth"]}
@@ -114,12 +125,12 @@ class Doubled:
         return {"inputs": inputs, "names": names(rng, len(inputs))}
 
     def drive(step, data):
-        return [node.name for node in step.order(build(step, data)[-1])]
+        return ordered(step, build(step, data))
 
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
 
-@check(step="order", points=2, concept="leaves and constants, too", cases=4, using=[build])
+@check(step="order", points=2, concept="leaves and constants, too", cases=4, using=[build, ordered])
 class Constants:
     shown = "double = const * x, where const requires no gradient"
     example = {"inputs": [[], [], [0, 1]], "names": ["const", "x", "double"]}
@@ -140,12 +151,40 @@ class Constants:
         return {"inputs": inputs, "names": given}
 
     def drive(step, data):
-        return [node.name for node in step.order(build(step, data)[-1])]
+        return ordered(step, build(step, data))
 
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
 
-@check(step="order", points=3, concept="any depth", cases=1)
+@check(step="order", points=1, concept="every call begins anew", using=[build])
+class Anew:
+    shown = "double = x * 2 and triple = x * 3: order(double), and then order(triple)"
+    example = {"inputs": [[], [0], [0]], "names": ["x", "double", "triple"], "roots": [1, 2]}
+
+    def generate(rng):
+        inputs = [[], [0], [0, 1]]
+        for number in range(3, 3 + int(rng.integers(2, 5))):
+            inputs.append([int(rng.integers(1, number)), 0])
+        roots = [int(root) for root in rng.permutation(range(1, len(inputs)))]
+        return {"inputs": inputs, "names": names(rng, len(inputs)), "roots": roots}
+
+    def drive(step, data):
+        nodes = build(step, data)
+        return [[node.name for node in step.order(nodes[root])] for root in data["roots"]]
+
+    def expected(data):
+        return [an_order(seen_from(data, root)) for root in data["roots"]]
+
+    def compare(data, value, wanted):
+        # Which order it is, the other checks ask.
+        return [sorted(set(names)) for names in value] == [sorted(names) for names in wanted]
+
+    def diagnose(data, value, wanted):
+        more = [set(names) - set(best) for names, best in zip(value, wanted, strict=True)]
+        return "earlier_calls_are_kept" if any(more) else ""
+
+
+@check(step="order", points=2, concept="any depth", cases=1, using=[ordered])
 class Deep:
     shown = "a chain of 1200 operations, 0 to 1199 (how many nodes came, and every 300th of them)"
     example = {"first": 0, "count": 1200}
@@ -154,10 +193,10 @@ class Deep:
         return {"first": int(rng.integers(10**6)), "count": int(rng.integers(1100, 1300))}
 
     def drive(step, data):
-        node = step.Node(data["first"])
+        nodes = [step.Node(data["first"])]
         for number in range(1, data["count"]):
-            node = step.Node(data["first"] + number, (node,))
-        names = [node.name for node in step.order(node)]
+            nodes.append(step.Node(data["first"] + number, (nodes[-1],)))
+        names = ordered(step, nodes)
         return [len(names), *names[::300]]
 
     def expected(data):

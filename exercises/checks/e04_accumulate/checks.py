@@ -91,7 +91,7 @@ class Start:
         return [1.0 if i in data["roots"] else None for i in range(len(data["leaves"]))]
 
 
-@check(step="backward", points=3, concept="contributions add up", cases=5, using=[build])
+@check(step="backward", points=2, concept="contributions add up", cases=5, using=[build])
 class FanOut:
     shown = "y = x * x + x at x = 3"
     example = {
@@ -119,6 +119,45 @@ class FanOut:
 
     def expected(data):
         return slopes_of(data, 0, len(data["operations"]))
+
+
+@check(step="backward", points=1, concept="each rule is called once")
+class Once:
+    shown = (
+        "a sum of x and w, doubled three times: y = y + y (.grad of x and w, and how often each "
+        "rule was called)"
+    )
+    example = {"slopes": [2.0, 3.0], "doublings": 3}
+
+    def generate(rng):
+        return {"slopes": [slope(rng), slope(rng)], "doublings": int(rng.integers(5, 10))}
+
+    def drive(step, data):
+        x, w = step.Node(2.0), step.Node(5.0)
+        calls = [0] * (1 + data["doublings"])
+
+        def rule_of(number, slopes):
+            def rule(g):
+                calls[number] += 1
+                return tuple(g * slope for slope in slopes)
+
+            return rule
+
+        y = step.Node(2.0, (x, w), rule_of(0, data["slopes"]))
+        for number in range(1, len(calls)):
+            y = step.Node(2.0, (y, y), rule_of(number, [1.0, 1.0]))
+        step.backward(y)
+        return {"grads": [x.grad, w.grad], "calls": calls}
+
+    def expected(data):
+        grads = [slope * 2.0 ** data["doublings"] for slope in data["slopes"]]
+        return {"grads": grads, "calls": [1] * (1 + data["doublings"])}
+
+    def compare(data, value, wanted):
+        # How large the gradients are is another check's question; here, that they came this way.
+        first, second = value["grads"]
+        in_step = same(first * data["slopes"][1], second * data["slopes"][0])
+        return value["calls"] == wanted["calls"] and in_step and bool(first)
 
 
 @check(step="backward", points=2, concept="a second pass adds to .grad", using=[build])
