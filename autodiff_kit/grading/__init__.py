@@ -1,4 +1,4 @@
-"""Graded exercises: feedback for learners, and a grader that cannot be talked into a mark.
+"""Graded exercises: feedback for learners, and a grader that believes values only.
 
 The parent holds the questions' answers and judges; a child process runs the learner's code and
 only returns numbers. Nothing is imported here before it is used. Read next: ``worker.py``.

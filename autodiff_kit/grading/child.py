@@ -308,18 +308,25 @@ def kind_of(error: BaseException) -> str:
     return next((name for name in known if name != "NotImplementedError"), "Exception")
 
 
+def _name_of(kind: type) -> str:
+    """Return what a class is called, but not the name of one of Python's if it is none of them."""
+    name: str = type.__dict__["__name__"].__get__(kind)  # a metaclass may have a word in __name__
+    return "an exception of its own" if name in KINDS and kind not in _KNOWN else name
+
+
 def described(error: BaseException | None) -> Trouble:
     """Return an error in words, its kind, and the place in the learner's code that was running."""
     if error is None:
         return _NO_TROUBLE
+    name = _name_of(type(error))
     try:
-        words = f"{type(error).__name__}: {error}"[:2000]
+        words = f"{name}: {error}"[:2000]
     except BaseException:  # a message may be made by the learner's own code
-        words = type(error).__name__
+        words = name
     cell = line = 0
     if isinstance(error, SyntaxError) and error.filename in ("<unknown>", None):  # not run at all
         line = error.lineno or 0
-        words = f"{type(error).__name__}: {error.msg}"
+        words = f"{name}: {error.msg}"
     called = (0, 0)
     trace = error.__traceback__
     while trace is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.grading.answers import Answer, is_right
-from autodiff_kit.grading.checks import Check, as_array, show
+from autodiff_kit.grading.checks import Check, alike, as_array, show
 from autodiff_kit.grading.exercise import Step
 
 __all__ = ["evidence", "not_run"]
@@ -43,8 +43,8 @@ def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list
             continue
         if number == 0:
             wanted, shown = show(best.value), show(answer.value)
-            if answer.status == "ok" and shown == wanted:  # they differ further on
-                shown, wanted = (show(value, digits=12) for value in (answer.value, best.value))
+            if answer.status == "ok" and shown == wanted:
+                shown, wanted = _apart(answer.value, best.value)
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
@@ -52,6 +52,39 @@ def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list
         yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
         return f"For {check.shown}: right. With other inputs of that kind it is not: there {yours}."
     return ""
+
+
+def _apart(value: Any, wanted: Any) -> tuple[str, str]:
+    """Show two answers that look alike at first: with more digits, else where they part."""
+    shown, right = show(value, digits=12), show(wanted, digits=12)
+    if shown != right:
+        return shown, right
+    where = ""
+    while (part := _first_difference(value, wanted)) is not None:
+        where += f"[{', '.join(map(repr, part))}]"
+        for index in part if isinstance(value, list | tuple | dict) else (part,):
+            value, wanted = value[index], wanted[index]
+    for digits in (4, 12):
+        shown, right = (f"at {where}: {show(v, digits=digits)}" for v in (value, wanted))
+        if shown != right:
+            break
+    return shown, right
+
+
+def _first_difference(value: Any, wanted: Any) -> tuple[Any, ...] | None:
+    """Return the index of the first part in which two answers differ, if they have parts."""
+    if isinstance(value, np.ndarray) and isinstance(wanted, np.ndarray):
+        if value.shape != wanted.shape or not value.ndim:
+            return None
+        unlike = np.argwhere(~np.isclose(value, wanted, equal_nan=True))
+        return tuple(map(int, unlike[0])) if len(unlike) else None
+    if isinstance(value, dict) and isinstance(wanted, dict) and value.keys() == wanted.keys():
+        keys: Any = wanted.keys()
+    elif isinstance(value, list | tuple) and isinstance(wanted, list | tuple):
+        keys = range(min(len(value), len(wanted)))
+    else:
+        return None
+    return next(((key,) for key in keys if not alike(value[key], wanted[key])), None)
 
 
 def _trouble(answer: Answer) -> str:

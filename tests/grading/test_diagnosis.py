@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autodiff_kit.grading.answers import Answer
 from autodiff_kit.grading.checks import same
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.marking import Row, grade_code
 from autodiff_kit.grading.trusted import Trusted
+from autodiff_kit.grading.wording import evidence
 from tests.grading import tiny
 
 COURSE = open_course(Path(__file__).resolve().parents[2] / "exercises")
@@ -59,6 +61,30 @@ def test_an_answer_that_is_off_in_a_later_digit_is_shown_with_more_of_them(tmp_p
     text = grade_code(exercise, code, Trusted(exercise), 1).rows[1].text
 
     assert "your code gives [3.00001, 5.00001] of shape (2,)\nright is [3., 5.]" in text
+
+
+FIRST_DIFFERENCES = [
+    (["x" * 200, 3.0], ["x" * 200, 4.0], "at [1]: 3", "at [1]: 4"),
+    ([*range(40), 7], [*range(40), 8], "at [40]: 7", "at [40]: 8"),
+    ([*range(40), 1.0], [*range(40), 1.00001], "at [40]: 1", "at [40]: 1.00001"),
+    (np.arange(60.0), np.where(np.arange(60) == 30, -1, np.arange(60.0)), "at [30]: 30", "at [30]"),
+    ({"a": "x" * 200, "b": [1]}, {"a": "x" * 200, "b": [2]}, "at ['b'][0]: 1", "at ['b'][0]: 2"),
+    (np.eye(9), np.eye(9) - np.eye(9, k=-1) * (np.arange(9) == 3), "at [4, 3]: 0", "at [4, 3]: -1"),
+]
+
+
+@pytest.mark.parametrize(("value", "wanted", "mine", "best"), FIRST_DIFFERENCES)
+def test_of_long_answers_that_begin_alike_the_first_difference_is_shown(
+    value: object, wanted: object, mine: str, best: str, tmp_path: Path
+) -> None:
+    (check, _) = tiny.make_course(tmp_path).exercise("01.double").checks
+
+    text = evidence(check, [3.0], [Answer("ok", value)], [Answer("ok", wanted)])
+
+    _, yours, right = text.splitlines()
+    assert yours.startswith(f"your code gives {mine}")
+    assert right.startswith(f"right is {best}")
+    assert yours.removeprefix("your code gives ") != right.removeprefix("right is ")
 
 
 def test_gradients_that_are_all_twice_too_large_fail_where_their_size_is_asked_for() -> None:

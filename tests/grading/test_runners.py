@@ -255,6 +255,26 @@ def test_an_error_is_of_its_own_kind_whatever_its_class_is_called(
     assert one(runner, call("f"), f"{made}\ndef f(x): raise NotImplementedError").kind == kind
 
 
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ("class Odd(Exception): pass\nOdd.__name__ = 'KeyError'", "an exception of its own: 1"),
+        ("class KeyError(Exception): pass\nOdd = KeyError", "an exception of its own: 1"),
+        ("class Odd(Exception): pass", "Odd: 1"),
+        ("Odd = ValueError", "ValueError: 1"),
+        (
+            "class Meta(type):\n    __name__ = property(lambda kind: 1 / 0)\n"
+            "class Odd(Exception, metaclass=Meta): pass",
+            "Odd: 1",
+        ),
+    ],
+)
+def test_no_class_of_the_learners_is_named_as_one_of_python_s(
+    made: str, words: str, runner: Runner
+) -> None:
+    assert one(runner, call("f"), f"{made}\ndef f(x): raise Odd(1)").error == words
+
+
 def test_after_a_statement_that_fails_the_next_one_runs(runner: Runner) -> None:
     reply = one(runner, call("f", 2), "import autodiff_kit.nothing\n1 / 0\ndef f(x): return x")
 
