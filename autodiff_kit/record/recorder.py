@@ -26,6 +26,7 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.record import rounds
 from autodiff_kit.record.events import Input, Packer, Params, Saved, Value
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.notes import (
@@ -97,6 +98,11 @@ class record:
             self.failed(error)
         self._recorder.finish()
         del self._recorder, self._outer  # it knows frames, and they know tensors
+
+    def abandon(self) -> None:
+        """Stop counting rounds, where an interruption has kept the block from doing so."""
+        if hasattr(self, "_recorder"):
+            rounds.stop(self._recorder)
 
     def failed(self, error: BaseException) -> None:
         """Note the exception that ended the run, with the learner's line that raised it."""

@@ -230,9 +230,9 @@ class _Tracer:
         state = self._state
         state.users.discard(user)
         if not state.users and state.session is not None:
-            state.session = None
             if sys.gettrace() == self._called:
                 sys.settrace(None)
+            state.session = None  # last: an interrupted call can be made again
 
     def pause(self) -> bool:
         if self._state.session is not None and sys.gettrace() == self._called:
@@ -318,9 +318,9 @@ class _Monitor:
             monitoring.set_events(self._tool, 0)
             for event in (monitoring.events.PY_START, monitoring.events.JUMP):
                 monitoring.register_callback(self._tool, event, None)
-            monitoring.free_tool_id(self._tool)
-            self._tool = -1
             self._frames.clear()
+            tool, self._tool = self._tool, -1  # so that an interrupted call can be made again
+            monitoring.free_tool_id(tool)
 
     def pause(self) -> bool:
         return False

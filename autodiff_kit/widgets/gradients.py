@@ -35,6 +35,7 @@ from autodiff_kit.widgets.running import (
     fresh_grads,
     name_of,
     refuse_class,
+    restorer,
     the_tensor,
     with_article,
 )
@@ -96,7 +97,7 @@ def bounded(
     Exception
         Whatever the function raises.
     """
-    clock = Clock(seconds)
+    clock, restore = Clock(seconds), restorer()
     try:
         with installed(None), enable_grad(), clock:
             return function(*args)
@@ -104,6 +105,7 @@ def bounded(
         raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
         clock.__exit__()  # where it struck on the way in or out, it has not been ended yet
+        restore()  # nor have the others
 
 
 class Plotted(Lab):

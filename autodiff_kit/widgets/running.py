@@ -42,6 +42,7 @@ __all__ = [
     "name_of",
     "ran",
     "refuse_class",
+    "restorer",
     "run",
     "the_tensor",
     "unslowed",
@@ -104,19 +105,31 @@ def run(
     >>> value
     tensor(9.)
     """
-    mode = local.mode
-    flags = mode.grad_enabled, mode.inference
-    clock = Clock(seconds)
+    restore = restorer()
+    clock, recorder = Clock(seconds), record()
     try:
         # The clock goes on inside the recorder: it interrupts the learner's code and no other.
-        with installed(_Counter(operations)), record() as recording, clock:
+        with installed(_Counter(operations)), recorder as recording, clock:
             value = function(*args, **kwargs)
     except Stopped as stop:
         raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
-        clock.__exit__()  # where it struck on the way in or out, it has not been ended yet
-        mode.grad_enabled, mode.inference = flags
+        # Where it struck on the way in or out, it has not been ended yet, nor have the others.
+        clock.__exit__()
+        recorder.abandon()
+        restore()
     return value, recording
+
+
+def restorer() -> Callable[[], None]:
+    """Return what puts the grad mode and the observer of this thread back to what they are now."""
+    mode = local.mode
+    before = mode.grad_enabled, mode.inference, mode.observer
+
+    def restore() -> None:
+        mode.grad_enabled, mode.inference, mode.observer = before
+
+    return restore
 
 
 def ran(value: Any, function: Callable[..., Any]) -> Any:

@@ -8,9 +8,12 @@ import time
 import pytest
 
 import autodiff_kit as torch
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.record import record
-from autodiff_kit.widgets import Compare, Slope
-from autodiff_kit.widgets.running import Refused, name_of, run, the_tensor, unslowed
+from autodiff_kit.record.notes import Notes
+from autodiff_kit.widgets import Compare, Slope, gradients, running
+from autodiff_kit.widgets.running import Refused, Stopped, name_of, run, the_tensor, unslowed
 from tests.widgets.clock import the_clock_strikes
 
 
@@ -113,6 +116,72 @@ def test_a_clock_that_strikes_while_it_is_being_started_is_ended_all_the_same():
 
     time.sleep(0.2)
     assert not [thread for thread in threading.enumerate() if thread.name == "clock of a lab"]
+
+
+class Struck:
+    """A context manager that a time limit interrupts on the way out, before it does anything."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __enter__(self):
+        return self.inner.__enter__()
+
+    def __exit__(self, *error):
+        raise Stopped("struck")
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def tracing():
+    tools = getattr(sys, "monitoring", None)
+    return sys.gettrace(), [tools and tools.get_tool(tool) for tool in range(6)]
+
+
+@pytest.mark.parametrize("part", ["installed", "record"])
+def test_a_clock_that_strikes_on_the_way_out_leaves_no_observer_and_no_tracing(monkeypatch, part):
+    whole = getattr(running, part)
+    monkeypatch.setattr(running, part, lambda *args: Struck(whole(*args)))
+    before, outer = tracing(), Observer()
+
+    with installed(outer):
+        with pytest.raises(Refused, match="was stopped: struck"):
+            run(square, torch.tensor(3.0))
+
+        assert local.mode.observer is outer
+    assert tracing() == before
+
+
+def test_a_recording_that_is_struck_while_it_begins_leaves_no_tracing(monkeypatch):
+    begin = Notes.begin
+
+    def struck(self):
+        begin(self)
+        raise Stopped("struck")
+
+    monkeypatch.setattr(Notes, "begin", struck)
+    before = tracing()
+
+    with pytest.raises(Refused, match="was stopped: struck"):
+        run(square, torch.tensor(3.0))
+
+    assert local.mode.observer is None
+    assert tracing() == before
+
+
+@pytest.mark.parametrize("part", ["installed", "enable_grad"])
+def test_a_bounded_call_that_is_struck_on_the_way_out_leaves_the_modes(monkeypatch, part):
+    whole = getattr(gradients, part)
+    monkeypatch.setattr(gradients, part, lambda *args: Struck(whole(*args)))
+    outer = Observer()
+
+    with torch.no_grad(), installed(outer):
+        with pytest.raises(Refused, match="was stopped: struck"):
+            gradients.bounded(5.0, square, torch.tensor(3.0))
+
+        assert local.mode.observer is outer
+        assert not torch.is_grad_enabled()
 
 
 @pytest.fixture
