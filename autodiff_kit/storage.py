@@ -190,6 +190,8 @@ class Storage:
             self._changes, self._kind = INFERENCE, DETACHED  # it goes on counting
             if self._node is not None:
                 self._array = marked(self._array)
+        if local.mode.observer is not None:
+            local.mode.observer.modified(self, "assignment to .data")
 
     def detach_(self: Own) -> Own:
         """Cut the tensor itself out of the graph, in place."""

@@ -217,6 +217,7 @@ class _Recorder(Notes, Observer):
         self._unseen_copies: dict[int, weakref.ref[Tensor]] = {}  # that the kit's own code made
         self._copied: tuple[Any, Any] = (nothing, nothing)  # the latest copy, and of what
         self._unseen: tuple[Node, int] | None = None  # it has saved what hooks are about to pack
+        self._detached: dict[int, tuple[Any, Any]] = {}  # by id: who looks into whose memory
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
 
     # -- what the core tells ---------------------------------------------------------------------
@@ -339,6 +340,7 @@ class _Recorder(Notes, Observer):
             return
         place, scope, _ = self._where()
         source = self._number(tensor, scope)
+        self._detached[id(out)] = weakref.ref(out), weakref.ref(tensor)
         self.recording.ops.setdefault("detach", DETACH)
         number = len(self._nodes)
         entry = entry_of("op", place.text, None, place.where)
@@ -357,7 +359,15 @@ class _Recorder(Notes, Observer):
     @guarded
     def modified(self, tensor: Tensor, how: str) -> None:
         place, scope, _ = self._where()
-        if how.endswith(".step"):  # an optimizer's: no op has computed the new value
+        if how.endswith((".step", ".data")):  # no op has computed the new value in place
+            last = self._events[-1] if self._events else None
+            if how.endswith(".data") and last and last["kind"] == "modified":
+                now, told = self._value(tensor), last["value"]
+                is_same = now.get("stats") == told.get("stats") and last["node"] == self._known(
+                    tensor
+                )
+                if is_same and np.array_equal(now["data"], told["data"]):
+                    return  # `w.data -= 1` changes the memory, and then assigns it
             self._tell_change(self._number(tensor, scope), how, tensor, place)
             return
         if self._last_op < 0:
@@ -383,6 +393,13 @@ class _Recorder(Notes, Observer):
         base = tensor._base
         if node is None and base is not None:
             self._tell_change(self._number(base, scope), how, base, place)
+        root = tensor if base is None else base
+        reference, source = self._detached.get(id(root), (nothing, nothing))
+        while reference() is not None and (seen := source()) is not None:
+            if not np.may_share_memory(seen._array, tensor._array):
+                break
+            self._tell_change(self._number(seen, scope), how, seen, place)
+            reference, source = self._detached.get(id(seen), (nothing, nothing))
 
     @guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:

@@ -303,7 +303,7 @@ class Picture:
         if not named:
             return "Computation graph"
         if len(named) > 3:
-            return f"Computation graph of {named[0]} to {named[-1]}"
+            return f"Computation graph of {named[0]}, {named[1]} and {len(named) - 2} more"
         return f"Computation graph of {', '.join(named)}"
 
     def _box_title(self, box: Box) -> str:

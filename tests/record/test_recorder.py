@@ -219,6 +219,36 @@ def test_a_view_that_may_no_longer_be_used_is_no_failure_of_the_recorder() -> No
     assert data(ops(rec)[-1]["value"]) == [6.0, 12.0]
 
 
+def changes_of(rec: Recording, name: str) -> list[Any]:
+    numbers = {n["id"] for n in rec.nodes if n["name"] == name}
+    return [data(e["value"]) for e in events(rec, "modified") if e["node"] in numbers]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("w.data -= torch.tensor([0.5, 1.])", [0.5, 1.0]),
+        ("w.data.mul_(2)", [2.0, 4.0]),
+        ("w.data = torch.tensor([5., 6.])", [5.0, 6.0]),
+        ("d = w.detach()\nd[0] = 100.", [100.0, 2.0]),
+        ("w.detach()[1:].zero_()", [1.0, 0.0]),
+    ],
+)
+def test_a_change_that_goes_around_the_graph_is_told_once(change: str, expected: Any) -> None:
+    start = "w = torch.tensor([1., 2.], requires_grad=True)"
+
+    rec = run(f"{start}\ny = w * 1\n{change}\nz = w * 1")
+
+    assert rec.note is None
+    assert changes_of(rec, "w") == [expected]
+
+
+def test_changes_of_one_number_around_the_graph_are_told() -> None:
+    rec = run(f"{X}\ny = x * 1\nt = torch.tensor(9.)\nx.data.sub_(1)\nx.data = t\nz = x * 1")
+
+    assert changes_of(rec, "x") == [[2.0], [9.0]]
+
+
 def test_a_conversion_that_an_op_needs_stands_between_it_and_its_input() -> None:
     rec = run("x = torch.ones(2, requires_grad=True)", "y = torch.ones(2).double() * x")
 
