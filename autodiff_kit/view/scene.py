@@ -303,6 +303,8 @@ class Picture:
         if not named:
             return "Computation graph"
         if len(named) > 3:
+            if len({name.rstrip("0123456789") for name in named}) == 1:  # of one loop
+                return f"Computation graph of {named[0]} to {named[-1]}"
             return f"Computation graph of {named[0]}, {named[1]} and {len(named) - 2} more"
         return f"Computation graph of {', '.join(named)}"
 

@@ -9,6 +9,7 @@ from autodiff_kit.view import build
 from autodiff_kit.view.page import deflate
 from autodiff_kit.view.svg import box_size
 from autodiff_kit.view.svg_text import text_width
+from tests.record.cells import run
 from tests.view import recordings
 
 
@@ -104,6 +105,14 @@ def test_the_title_names_where_backward_starts():
 
 def test_without_backward_the_title_names_what_was_made_last():
     assert build(recordings.line()).title == "Computation graph of y"
+
+
+def test_the_title_says_how_many_results_it_leaves_out() -> None:
+    lines = [f"{name} = x * 2" for name in "zwug"]
+
+    rec = run("x = torch.tensor(3., requires_grad=True)\n" + "\n".join(lines))
+
+    assert build(rec).title == "Computation graph of z, w and 2 more"
 
 
 def test_a_recording_object_is_as_good_as_its_data():
