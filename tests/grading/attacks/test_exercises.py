@@ -343,18 +343,6 @@ def train_step(parameters, x, y, rate):
     return float(loss.value)
 """,
     ),
-    "helper of a given function exchanged, and put back": (
-        "e08_control_flow",
-        "power: Power",
-        """
-def power(x, n):
-    x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
-    true = backward
-    def fake(y): globals()["backward"] = true
-    globals()["backward"] = fake
-    return Node(x.value ** n)
-""",
-    ),
     "weights found without a step": (
         "e12_train",
         "train",
