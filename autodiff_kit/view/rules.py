@@ -33,6 +33,8 @@ class _AsOperators(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in _MATRIX_PRODUCTS:
             return ast.BinOp(node.args[0], ast.MatMult(), node.args[1])
+        if name == "pow_to_number":
+            return ast.BinOp(node.args[0], ast.Pow(), node.keywords[0].value)
         if name == "masked" and len(node.args) == 2:  # where the condition is false: 0
             return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
         if name == "spread" and len(node.args) == 2:
@@ -104,6 +106,8 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     --------
     >>> fill("g * y", {"g": "y.grad", "y": "2 * x"})
     'y.grad * (2 * x)'
+    >>> fill("g * (n * pow_to_number(x, exponent=n - 1))", {"g": "3.", "n": "2", "x": "-4."})
+    '3. * (2 * (-4.) ** (2 - 1))'
     >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
     '-(-3.) * cos(-1.)'
     """
