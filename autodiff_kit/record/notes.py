@@ -29,7 +29,8 @@ __all__ = ["DETACH", "GIVEN_NUMBERS", "OVERWRITING", "UNSEEN", "Notes", "SecondR
 __all__ += ["entry_of", "guarded", "learners_frame", "nothing"]
 
 OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
-GIVEN_NUMBERS = (*OVERWRITING, "index_put")  # of which the kit makes tensors: `x[x > 3] = 0.`
+# Of what the learner gave as a number here, the kit makes a tensor: `x[x > 3] = 0.`, `x[0] = 7.`.
+GIVEN_NUMBERS = (*OVERWRITING, "index_put", "put")
 
 
 UNSEEN: Value = {"shape": [], "dtype": "", "data": []}

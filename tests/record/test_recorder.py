@@ -243,6 +243,14 @@ def test_a_change_that_goes_around_the_graph_is_told_once(change: str, expected:
     assert changes_of(rec, "w") == [expected]
 
 
+def test_a_number_that_is_assigned_to_an_item_is_no_tensor_from_elsewhere() -> None:
+    rec = run("a = torch.tensor([1., 2.], requires_grad=True)\nb = a * 1\nb[0] = 7.0")
+
+    (put,) = [n for n in ops(rec) if n["op"] == "put"]
+    assert put["inputs"][1]["value"] == 7.0
+    assert [n["name"] for n in rec.nodes if n["kind"] == "leaf"] == ["a"]
+
+
 def test_changes_of_one_number_around_the_graph_are_told() -> None:
     rec = run(f"{X}\ny = x * 1\nt = torch.tensor(9.)\nx.data.sub_(1)\nx.data = t\nz = x * 1")
 
