@@ -15,7 +15,7 @@ def softmax(X):
 
 X = torch.normal(0, 1, (2, 5))
 X_prob = softmax(X)
-print(X_prob, X_prob.sum(1))
+print(X_prob)
 y = torch.tensor([0, 2])
 y_hat = torch.tensor([[0.1, 0.3, 0.6], [0.3, 0.2, 0.5]])
 print(y_hat[[0, 1], y])
