@@ -283,7 +283,8 @@ def isolation() -> tuple[str, str, str]:
             return "ok", found, ""
         fallen = sorted({wall for f in seen for wall in f.walls.names} - set(walls.names))
         if fallen:
-            found += f". What does not stand: {', '.join(fallen)} ({seen[0].problem[:200]})"
+            reason = seen[0].problem.rpartition(": ")[2]  # what comes first is where it was seen
+            found += f". What does not stand: {', '.join(fallen)} ({reason[:120]})"
         return "optional", found, _mend(seen)
     return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(seen)
 

@@ -171,7 +171,7 @@ class _Server:
             self.control.sendall(wire.frame(wire.encode(wanted)))
             problem = self.told()
             if problem.startswith("LookupError") and walls.user is not None:  # of an encoding
-                problem = f"another user cannot read this Python ({sys.base_prefix})"
+                problem = "another user cannot read this Python"
         except (OSError, EOFError) as error:
             problem = f"no answer ({error})"
         if problem:

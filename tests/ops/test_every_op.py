@@ -468,10 +468,11 @@ def node_of(out: Any) -> Any:
     return type(node), op, node.shape, edges, {n: v for n, v in saved.items() if n in reads}
 
 
-@pytest.mark.parametrize(("op", "sample"), SAMPLES)
+# An op with several outputs has a function of its own, made from neither text.
+@pytest.mark.parametrize(
+    ("op", "sample"), [param for param in SAMPLES if not param.values[0].several]
+)
 def test_the_function_of_an_op_does_what_the_plain_text_does(op: Op, sample: Sample) -> None:
-    if op.several:
-        pytest.skip("has several outputs, and so a function of its own")
     for wanted in [differentiable(op), *([i] for i in differentiable(op)), []]:
         inputs = tuple(leaves(op, sample, wanted))
 
