@@ -116,7 +116,7 @@ def run(
     finally:
         # Where it struck on the way in or out, it has not been ended yet, nor have the others.
         clock.__exit__()
-        recorder.abandon()
+        recorder.__exit__()
         restore()
     return value, recording
 

@@ -123,12 +123,15 @@ class Struck:
 
     def __init__(self, inner):
         self.inner = inner
+        self.strikes = iter([Stopped("struck")])  # a clock strikes once
 
     def __enter__(self):
         return self.inner.__enter__()
 
     def __exit__(self, *error):
-        raise Stopped("struck")
+        for strike in self.strikes:
+            raise strike
+        self.inner.__exit__(*error)
 
     def __getattr__(self, name):
         return getattr(self.inner, name)

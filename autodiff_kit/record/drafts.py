@@ -1,0 +1,102 @@
+"""What the entries of one op at one place have in common, worked out once.
+
+After reading this file you know why the thousandth round of a loop is cheap to write down: its ops
+differ from those of the round before in their numbers and values only, and what a node saves for
+which rule is looked up by its slots. Read next: ``recorder.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_kit.core.node import Node
+from autodiff_kit.core.op import Op
+from autodiff_kit.record.events import Saved
+from autodiff_kit.record.memory import arrays_in, parameters_of
+from autodiff_kit.record.notes import entry_of
+from autodiff_kit.record.source import Place
+
+__all__ = ["Draft"]
+
+_NOTHING_SAVED: list[Saved] = []
+_SLOTS = ("x", "y", "out")  # of a node, for what it saves
+
+
+class Draft:
+    """What the entries of one op at one place have in common.
+
+    Attributes
+    ----------
+    args : sequence of str
+        What the op calls its inputs.
+    entry : dict
+        To be copied and completed.
+    """
+
+    __slots__ = ("_kept", "_saved", "args", "entry")
+
+    def __init__(self, op: Op, node: Node | None, place: Place, count: int) -> None:
+        self.entry = entry_of("op", place.text, None if node is None else op.node_name, place.where)
+        self.entry["op"] = op.name
+        self.entry["recorded"] = self.entry["requires_grad"] = node is not None
+        self.args: Sequence[str] = op.inputs
+        if op.is_variadic:
+            self.args = [f"{op.inputs[0]}[{i}]" for i in range(count)]
+        # What the node saves: the name, the inputs whose rules read it, the slot of the node, or
+        # the place of a parameter, such as the indices that a gradient is put back to.
+        self._kept: list[tuple[str, list[str], str | int]] = []
+        self._saved: dict[tuple[int | None, ...], list[Saved]] = {}
+        if node is not None:
+            slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
+            node = node.whole
+            wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
+            places = {name: op.rest.index(name) for name in parameters_of(op)}
+            for name in (*node.saved(), *places):
+                readers = [w for w in wanted if name in op.rules[w].reads]
+                self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
+
+    def saved(self, node: Node) -> list[Saved]:
+        """Return what a node saves; equal answers are one object, as loops give thousands."""
+        if not self._kept:
+            return _NOTHING_SAVED
+        # Asking the node for names takes four times as long.
+        node = node.whole
+        seen: list[Any] = []  # `x * x` saves one array, for both rules
+        sizes: list[int | None] = []
+        for name, _, slot in self._kept:
+            value = getattr(node, slot) if slot in _SLOTS else None
+            if value is None or seen:
+                sizes.append(self._size(node, name, slot, seen))
+            elif type(value) is float:
+                sizes.append(0)
+            else:  # the first one, which nearly always is the only one
+                seen.append(value)
+                sizes.append(getattr(value, "nbytes", 0))
+        key = tuple(sizes)
+        found = self._saved.get(key)
+        if found is None:
+            found = self._saved[key] = [
+                {"name": name, "for": readers, "bytes": size}
+                for (name, readers, _), size in zip(self._kept, sizes, strict=True)
+                if size is not None
+            ]
+        return found
+
+    def _size(self, node: Node, name: str, slot: str | int, seen: list[Any]) -> int | None:
+        """Return the bytes of one thing that are not counted yet; None for no tensor."""
+        if isinstance(slot, int):
+            parts = arrays_in(node.rest[slot])
+            if not parts:
+                return None
+        else:
+            value = getattr(node, slot) if slot else node.saved()[name]
+            if type(value) is float:
+                return 0
+            parts = [value]
+        size = 0
+        for part in parts:
+            if all(part is not other for other in seen):
+                seen.append(part)
+                size += getattr(part, "nbytes", 0)
+        return size

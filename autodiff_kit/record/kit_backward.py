@@ -1,0 +1,121 @@
+"""The kit's backward pass: each visit, each contribution, what leaves accumulate, what is released.
+
+After reading this file you know how the engine's steps become the events of a recording. Read next:
+``recorder.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.core.hooks import Gradients
+from autodiff_kit.core.node import AccumulateGrad, Node
+from autodiff_kit.core.observer import Observer
+from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.record.kit_notes import KitNotes
+from autodiff_kit.record.notes import guarded, nothing
+from autodiff_kit.tensor import Tensor
+
+__all__ = ["KitBackward"]
+
+
+class KitBackward(KitNotes, Observer):
+    """Notes of the kit's backward passes: what an observer is told of them."""
+
+    def __init__(self, limit: int, base: FrameType | None) -> None:
+        super().__init__(limit, base)
+        self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
+
+    @guarded
+    def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
+        """Note the roots of a backward pass, each with its seed."""
+        self._see_packed()
+        place, _ = self._begin_backward()
+        numbers = [self._node(node) for node, _ in roots]
+        seed = [self._value(g) for _, g in roots]
+        where = place.where
+        self._events.append({"kind": "backward", "roots": numbers, "seed": seed, "where": where})
+
+    @guarded
+    def visited(self, node: Node, g: Any) -> None:
+        """Note that all of the gradient of a node is there."""
+        if isinstance(node, Nowhere):
+            return
+        if not isinstance(g, Gradients):
+            self._visit(node, self._node(node), g)
+            return
+        outputs = self._outputs.get(node.number, {})
+        for index in sorted(outputs.keys() & g.keys()):
+            # What the node does next is told of the last output that has a gradient.
+            number = self._numbers[node.number] = outputs[index]
+            self._visit(node, number, g[index], index)
+
+    def _visit(self, node: Node, number: int, g: Any, index: int = 0) -> None:
+        if isinstance(node, AccumulateGrad):
+            grad = node.variable._grad
+            self._grads[number] = None if grad is None else self._value(grad)
+        value = self._value(g)
+        self._events.append({"kind": "visit", "node": number, "g": value})
+        kept = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
+        if kept is not None and kept._grad is not None:
+            before, now = self._retained.get(number), self._value(kept._grad)
+            self._retained[number] = now
+            self._tell_accumulation(number, value, before, now)
+
+    @guarded
+    def contributed(
+        self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
+    ) -> None:
+        """Note what a rule has passed on, before and after broadcasting was undone."""
+        op = node.op
+        if isinstance(edge, Nowhere):
+            return
+        self._events.append(
+            {
+                "kind": "contribution",
+                "node": self._node(node),
+                "arg": f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
+                "to": self._node(edge),
+                "before": None if before.shape == after.shape else self._value(before),
+                "after": self._value(after),
+                "total": None if total is after else self._value(total),
+            }
+        )
+
+    @guarded
+    def accumulated(self, node: AccumulateGrad, tensor: Tensor, g: Any, grad: Any) -> None:
+        """Note what was added to a leaf's ``.grad``, and what that held before."""
+        number = self._node(node)
+        # backward(inputs=...) accumulates when the pass is over, which is nothing to tell.
+        is_over = self._events[-1]["kind"] == "finish"
+        before = self._grads.pop(number, None)
+        g, grad = self._value(g), self._value(g if grad is None else grad)
+        self._tell_accumulation(number, g, before, grad)
+        if is_over:
+            self._events[-2:] = self._events[:-3:-1]
+
+    @guarded
+    def released(self, node: Node) -> None:
+        """Note that what a node had saved is gone."""
+        outputs = self._outputs.get(node.number)
+        number = min(outputs.values()) if outputs else self._node(node)
+        saved = self._nodes[number]["saved"]
+        if saved:
+            size = sum(entry["bytes"] for entry in saved)
+            self._events.append({"kind": "release", "node": number, "bytes": size})
+
+    @guarded
+    def backward_finished(self) -> None:
+        """Note that a backward pass is over."""
+        self._scopes.end_backward()
+        self._events.append({"kind": "finish"})
+
+    @guarded
+    def gradients_returned(
+        self, inputs: Sequence[Tensor], gradients: Sequence[Tensor | None]
+    ) -> None:
+        """Note what ``autograd.grad`` returns."""
+        place, scope, _ = self._where()
+        self._note_results(inputs, gradients, (place, scope))
