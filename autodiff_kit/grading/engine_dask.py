@@ -83,8 +83,8 @@ class OnDask:
                         break
                     key = key_of(*(job.key for job in group))
                     running[key] = group
-                    given = (group, self.course.folder, self.least)
-                    arriving.add(self.client.submit(grade_there, *given, key=key, pure=True))
+                    arguments = (group, self.course.folder, self.least)
+                    arriving.add(self.client.submit(grade_there, *arguments, key=key, pure=True))
                 if not running:
                     return
                 done = arriving.next_batch(block=True)  # all that are there: one question for all

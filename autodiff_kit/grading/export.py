@@ -207,16 +207,16 @@ def is_empty(grade: Grade) -> bool:
 
 def mistakes(grades: Iterable[Grade]) -> Counter[str]:
     """Return how many learners were told what: message id, or "timeout" or "memory" -> number."""
-    found = Counter[str]()
+    learners = Counter[str]()
     for grade in grades:
-        said = {
+        messages = {
             mark.status if mark.status in ("timeout", "memory") else mark.message
             for mark in grade.marks
             if mark.points < mark.max
             and mark.status not in (*_NOTHING, "unreadable", "fault", "override")
         }
-        found.update(sorted(said))
-    return found
+        learners.update(sorted(messages))
+    return learners
 
 
 def histogram(grades: Iterable[Grade], exercise: str, title: str, words: Mapping[str, str]) -> str:

@@ -111,7 +111,7 @@ class Feedback:
         for check in self.exercise.checks:
             if row.failed and check.name == row.failed[0] and check.picture:
                 answer = self.result.example[check.name]
-                wanted = self.result.wanted[check.name]
+                wanted = self.result.expected[check.name]
                 if answer.status == "ok" and wanted.status == "ok":
                     try:
                         if check.compare(check.example, answer.value, wanted.value):
@@ -238,14 +238,14 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
     and so for the names that these cells read: helpers and imports in cells of their own.
     """
     history = _history(namespace)
-    wanted = [name for step in exercise.steps for name in step.names]
+    tasks = [name for step in exercise.steps for name in step.names]
     chosen: set[int] = set()
     loose: list[str] = []
     names_of = [defined(cell) for cell in history]
-    for name in wanted:
-        found = [number for number, names in enumerate(names_of) if name in names]
-        if found:
-            chosen.add(found[-1])
+    for name in tasks:
+        cells = [number for number, names in enumerate(names_of) if name in names]
+        if cells:
+            chosen.add(cells[-1])
         elif name in namespace:
             try:
                 loose.append(inspect.getsource(namespace[name]))
@@ -255,10 +255,10 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
     waiting = [*(history[number] for number in chosen), *loose]
     while waiting:
         for name in read_by(waiting.pop()):
-            found = [number for number, names in enumerate(bound) if name in names]
-            if found and not chosen & {*found}:
-                chosen.add(found[-1])
-                waiting.append(history[found[-1]])
+            cells = [number for number, names in enumerate(bound) if name in names]
+            if cells and not chosen & {*cells}:
+                chosen.add(cells[-1])
+                waiting.append(history[cells[-1]])
     return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(chosen)), *loose])
 
 

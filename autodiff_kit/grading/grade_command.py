@@ -94,7 +94,7 @@ def grade(
         course = course_in(folder)
         name = course.exercise(exercise).name if exercise else ""
         # Read before anybody's code runs: without walls it could change the files.
-        asked = {e.name: [n for step in e.steps for n in step.names] for e in course.exercises()}
+        names = {e.name: [n for step in e.steps for n in step.names] for e in course.exercises()}
         with Store(results / RESULTS) as store:
             secret = store.secret(seed)
             total = handed_in.count(place)
@@ -106,9 +106,9 @@ def grade(
                 walls = _walls(console, allow_level)
                 run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
             with _progress(console, total) as progress, unpacking(walls) as runner:
-                found = submissions.find(place, course.names, name, pattern, runner, asked)
+                submitted = submissions.find(place, course.names, name, pattern, runner, names)
                 summary = engine_local.grade(
-                    found,
+                    submitted,
                     course,
                     store,
                     run,

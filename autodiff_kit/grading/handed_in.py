@@ -209,7 +209,7 @@ def _unpack(step: Any, data: Any) -> Any:
             return f"A zip with more than {data['files']} files."
         if sum(entry.compress_size for entry in entries) > len(data["data"]):
             return "A zip whose files lie on top of one another."
-        found, size = [], 0
+        files, size = [], 0
         for entry in sorted(entries, key=lambda entry: entry.filename):
             path = pathlib.PurePosixPath(entry.filename.replace("\\", "/"))
             odd = path.name.startswith("._") or "__MACOSX" in path.parts
@@ -223,12 +223,12 @@ def _unpack(step: Any, data: Any) -> Any:
             if size > data["bytes"]:
                 return f"It has more than {data['bytes'] // 2**20} MiB."
             name = str(path).encode("utf-8", "replace").decode()
-            found.append([name, np.frombuffer(content, np.uint8)])
+            files.append([name, np.frombuffer(content, np.uint8)])
     except MemoryError:
         return "Not a zip that can be read: it needs more memory than there is."
     except Exception as error:
         return f"Not a zip that can be read: {type(error).__name__}: {str(error)[:150]}"
-    return found or "A zip without a notebook or .py file in it."
+    return files or "A zip without a notebook or .py file in it."
 
 
 def count(place: Path) -> int:

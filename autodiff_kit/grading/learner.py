@@ -286,11 +286,11 @@ def reset(key: str, folder: Path | None) -> None:
     path = _work(exercise, folder)
     fresh = _linked(_released(course, exercise.name), exercise.lesson, folder)
     number = 1
-    while (kept := path.with_name(f"{exercise.name}-old{number}{path.suffix}")).exists():
+    while (old := path.with_name(f"{exercise.name}-old{number}{path.suffix}")).exists():
         number += 1
-    path.rename(kept)
+    path.rename(old)
     (folder / f"{exercise.name}.ipynb").write_bytes(fresh)
-    click.echo(f"Fresh: {shown(folder)}/{exercise.name}.ipynb\nYour old work: {shown(kept)}")
+    click.echo(f"Fresh: {shown(folder)}/{exercise.name}.ipynb\nYour old work: {shown(old)}")
 
 
 @click.command()

@@ -61,14 +61,14 @@ class Result:
     rows : tuple of Row
     example : dict of str to Answer
         Name of each check -> what the learner's code answered to its example; for pictures.
-    wanted : dict of str to Answer
+    expected : dict of str to Answer
         Name of each check -> the right answer to its example, which learners may see.
     """
 
     exercise: str
     rows: tuple[Row, ...]
     example: dict[str, Answer]
-    wanted: dict[str, Answer]
+    expected: dict[str, Answer]
 
     @property
     def points(self) -> float:
@@ -122,20 +122,24 @@ def grade_code(
         Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent) for r in replies
     ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
-    asked = _by_check(exercise, answers)
+    answers_by_check = _by_check(exercise, answers)
     rows: list[Row] = []
     for step in exercise.steps:
-        said = {row.message for row in rows}
-        rows.append(_row(exercise, step, asked, seed, said))
-    example = {name: given[0] for name, given in asked.items()}
-    wanted = {name: given[0] for name, given in right_by_check(exercise, seed).items()}
-    return Result(exercise.id, tuple(rows), example, wanted)
+        messages = {row.message for row in rows}
+        rows.append(_row(exercise, step, answers_by_check, seed, messages))
+    example = {name: cases[0] for name, cases in answers_by_check.items()}
+    expected = {name: cases[0] for name, cases in right_by_check(exercise, seed).items()}
+    return Result(exercise.id, tuple(rows), example, expected)
 
 
 def _row(
-    exercise: Exercise, step: Step, asked: dict[str, list[Answer]], seed: int, said: set[str]
+    exercise: Exercise,
+    step: Step,
+    answers_by_check: dict[str, list[Answer]],
+    seed: int,
+    earlier: set[str],
 ) -> Row:
-    """Judge one step; ``said`` are the messages of those before it."""
+    """Judge one step; ``earlier`` are the messages of those before it."""
     checks = [check for check in exercise.checks if check.step == step.id]
     inputs, right = inputs_of(exercise, seed), right_by_check(exercise, seed)
     failed = [
@@ -144,12 +148,12 @@ def _row(
         if not all(
             is_right(check, data, answer, wanted)
             for data, answer, wanted in zip(
-                inputs[check.name], asked[check.name], right[check.name], strict=True
+                inputs[check.name], answers_by_check[check.name], right[check.name], strict=True
             )
         )
     ]
     points = sum(check.points for check in checks if check not in failed)
-    answers = [answer for check in checks for answer in asked[check.name]]
+    answers = [answer for check in checks for answer in answers_by_check[check.name]]
 
     def row(status: str, message: str, text: str) -> Row:
         names = tuple(check.name for check in failed)
@@ -166,18 +170,20 @@ def _row(
         names = " and ".join(f"`{name}`" for name in step.names)
         return row(MISSING, MISSING, f"Not found: {names}. Is its cell still there?")
     first = failed[0]
-    trouble = next((answer for answer in asked[first.name] if answer.status != "ok"), Answer("ok"))
+    trouble = next(
+        (answer for answer in answers_by_check[first.name] if answer.status != "ok"), Answer("ok")
+    )
     if trouble.loading:
         status = "timeout" if trouble.status == "timeout" else "error"
         return row(status, DOES_NOT_RUN, not_run(step, trouble))
     statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
     status = statuses.get(trouble.status, "error")
-    message = known_mistake(exercise, step, checks, first, asked, seed, said)
+    message = known_mistake(exercise, step, checks, first, answers_by_check, seed, earlier)
     message = message or shown_mistake(
-        first, inputs[first.name], asked[first.name], right[first.name]
+        first, inputs[first.name], answers_by_check[first.name], right[first.name]
     )
     message = message or first.name
-    where = evidence(first, inputs[first.name], asked[first.name], right[first.name])
+    where = evidence(first, inputs[first.name], answers_by_check[first.name], right[first.name])
     # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
     if trouble.status in ("timeout", "memory", "died", "missing") and message == first.name:
         return row(status, message, where)

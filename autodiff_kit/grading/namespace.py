@@ -44,16 +44,16 @@ class Given:
 
     _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
 
-    def __init__(self, step: Namespace, asked: list[str], source: str = "") -> None:
+    def __init__(self, step: Namespace, tasks: list[str], source: str = "") -> None:
         self.space = vars(step)
         # With built-in functions of its own, as the functions of this file.
         self.own: dict[str, Any] = {"__name__": step.__name__, "__builtins__": dict(_BUILTINS)}
         before = set(self.own)
         exec(_given(source), self.own)
-        self.asked = [name for name in asked if name not in self.own]
+        self.tasks = [name for name in tasks if name not in self.own]
         self.names: dict[str, Any] = {}
         for name, value in self.own.items():
-            if name in before or name in asked or name == "__annotations__":
+            if name in before or name in tasks or name == "__annotations__":
                 continue
             if isinstance(value, types.ModuleType):  # the learner's may be changed, ours not
                 self.space[name] = sys.modules.get(value.__name__, value)
@@ -81,7 +81,7 @@ class Given:
 
     def share(self) -> None:
         """Let given code find what the learner's code has defined of what is asked."""
-        self.own.update({name: self.space[name] for name in self.asked if name in self.space})
+        self.own.update({name: self.space[name] for name in self.tasks if name in self.space})
 
     def for_driver(self) -> types.ModuleType:
         """Return what a driver reads names from: those given, and the learner's as of now."""

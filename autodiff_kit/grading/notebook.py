@@ -105,10 +105,10 @@ def cells_of(
             raise Unreadable(f"The script has more than {MAX_CELLS:,} cells.")
         return pieces
     cells = _written(_sources(text), {source.strip() for source in locked})
-    asked = [_top(cell) & set(names) for cell in cells]
-    done = [asked[i] - _stubs(cell) for i, cell in enumerate(cells)]
+    tasks = [_top(cell) & set(names) for cell in cells]
+    done = [tasks[i] - _stubs(cell) for i, cell in enumerate(cells)]
     solved = set[str]().union(*done)
-    return [c for i, c in enumerate(cells) if done[i] or not asked[i] or not asked[i] <= solved]
+    return [c for i, c in enumerate(cells) if done[i] or not tasks[i] or not tasks[i] <= solved]
 
 
 def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
@@ -122,10 +122,10 @@ def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
     Unreadable
         As `cells_of`.
     """
-    found = set[str]()
+    attempted = set[str]()
     for cell in cells_of(data, suffix, names):
-        found |= (_top(cell) - _stubs(cell)) if cell.tree else {*_BEGINS.findall(cell.source)}
-    return len(found & set(names))
+        attempted |= (_top(cell) - _stubs(cell)) if cell.tree else {*_BEGINS.findall(cell.source)}
+    return len(attempted & set(names))
 
 
 def binding(code: str) -> set[str]:

@@ -29,8 +29,24 @@ class Mark:
     text: str = ""
 
 
+class _Marked:
+    """What has marks: their sums."""
+
+    marks: tuple[Mark, ...]
+
+    @property
+    def points(self) -> float:
+        """Points of all steps."""
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def max(self) -> float:
+        """Points there were to earn."""
+        return sum(mark.max for mark in self.marks)
+
+
 @dataclass(frozen=True)
-class Attempt:
+class Attempt(_Marked):
     """One submission's result: a row that is written once."""
 
     key: str
@@ -51,19 +67,9 @@ class Attempt:
     note: str = ""
     """Which other files the learner handed in for it, or ``""``."""
 
-    @property
-    def points(self) -> float:
-        """Points of all steps."""
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def max(self) -> float:
-        """Points there were to earn."""
-        return sum(mark.max for mark in self.marks)
-
 
 @dataclass(frozen=True)
-class Grade:
+class Grade(_Marked):
     """What a learner has for an exercise: the chosen attempt, with the overrides on top."""
 
     student: str
@@ -72,16 +78,6 @@ class Grade:
     marks: tuple[Mark, ...]
     attempt: Attempt
     attempts: int
-
-    @property
-    def points(self) -> float:
-        """Points of all steps."""
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def max(self) -> float:
-        """Points there were to earn."""
-        return sum(mark.max for mark in self.marks)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class _Server:
             theirs.close()
         self.control = ours
         self.control.settimeout(START)
-        wanted = {
+        setting = {
             "user": None if walls.bubblewrap else walls.user,
             "namespaces": walls.namespaces,
             "landlock": walls.landlock,
@@ -168,7 +168,7 @@ class _Server:
             "taken": 0,
         }
         try:
-            self.control.sendall(wire.frame(wire.encode(wanted)))
+            self.control.sendall(wire.frame(wire.encode(setting)))
             problem = self.told()
             if problem.startswith("LookupError") and walls.user is not None:  # of an encoding
                 problem = "another user cannot read this Python"

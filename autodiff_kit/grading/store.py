@@ -271,8 +271,8 @@ class Store:
         -------
         int - how many rows had been changed, added or removed.
         """
-        found = {attempt.key: attempt for attempt in self.attempts()}
-        wrong = [key for key, attempt in written.items() if found.get(key) != attempt]
+        stored = {attempt.key: attempt for attempt in self.attempts()}
+        wrong = [key for key, attempt in written.items() if stored.get(key) != attempt]
         sql = "select key from attempts where number > ?"
         with self._explained():
             foreign = [r[0] for r in self.base.execute(sql, before[:1]) if r[0] not in written]

@@ -60,15 +60,15 @@ def supervise(
             late = Reply("timeout", error=f"More than {limits.total:g} s for the whole submission.")
             replies.update(dict.fromkeys(waiting, late))
             continue
-        asked = [calls[number] for number in waiting]
+        calls_left = [calls[number] for number in waiting]
         try:
-            for number, reply, is_end in _answers(start, work, asked, limits, latest):
+            for number, reply, is_end in _answers(start, work, calls_left, limits, latest):
                 is_left_out = stops and reply.status == "missing"
                 if is_left_out:
                     reply = dataclasses.replace(stops[0], absent=reply.absent)
                 replies[waiting[number]] = reply
                 if is_end:
-                    ended[asked[number].driver] = reply
+                    ended[calls_left[number].driver] = reply
         except _Stopped as stop:
             stops.append(stop.reply)
             work = dataclasses.replace(work, skip=(*work.skip, stop.number))
@@ -118,8 +118,8 @@ def request_of(
     """Return the two messages to a child: its work and the examples, and then the other calls."""
 
     def sent(numbers: list[int]) -> list[CallSent]:
-        asked = (calls[number] for number in numbers)
-        return [{"driver": textwrap.dedent(call.driver), "data": call.sent} for call in asked]
+        chosen = (calls[number] for number in numbers)
+        return [{"driver": textwrap.dedent(call.driver), "data": call.sent} for call in chosen]
 
     first, second = map(sent, order)
     handed_in: WorkSent = {

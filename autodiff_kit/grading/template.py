@@ -302,14 +302,14 @@ def begin(folder: Path, key: str, title: str = "") -> tuple[Path, str]:
 def _listed(path: Path, name: str) -> str:
     """Return the text of ``course.toml`` with one more exercise in it, comments and all kept."""
     text = path.read_text(encoding="utf-8")
-    wanted = [*tomllib.loads(text)["exercises"], name]
+    exercises = [*tomllib.loads(text)["exercises"], name]
     for end in reversed(list(re.finditer(r"""["'[]""", text))):  # behind the last name, or "["
         before, after = text[: end.end()], text[end.end() :]
         line = before.rpartition("\n")[2].strip()
         for more in (f',\n    "{name}"' if line[0] in "\"'" else f', "{name}"', f'"{name}"'):
             longer = before + more + after
             try:
-                if tomllib.loads(longer)["exercises"] == wanted:
+                if tomllib.loads(longer)["exercises"] == exercises:
                     return longer
             except (tomllib.TOMLDecodeError, KeyError):
                 continue

@@ -145,9 +145,9 @@ def table(verdicts: Iterable[Verdict]) -> str:
 
 def _runnable(exercise: Exercise, verdict: Verdict) -> Exercise:
     """Return the exercise without the answers that stop before anything is asked of them."""
-    found: dict[str, list[Variant]] = {}
+    runnable: dict[str, list[Variant]] = {}
     for kind, name_of in (("mutants", "the mutant {}"), ("alternatives", "alternatives/{}.py")):
-        found[kind] = []
+        runnable[kind] = []
         for variant in getattr(exercise, kind):
             fault = _fault("\n\n".join([exercise.given, exercise.solution, variant.code]))
             if fault:
@@ -155,9 +155,9 @@ def _runnable(exercise: Exercise, verdict: Verdict) -> Exercise:
                     f"{name_of.format(variant.name)} stops when it is run: {fault}"
                 )
             else:
-                found[kind].append(variant)
+                runnable[kind].append(variant)
     return dataclasses.replace(
-        exercise, mutants=tuple(found["mutants"]), alternatives=tuple(found["alternatives"])
+        exercise, mutants=tuple(runnable["mutants"]), alternatives=tuple(runnable["alternatives"])
     )
 
 
@@ -185,11 +185,13 @@ def _mutants(exercise: Exercise, verdict: Verdict, seeds: Iterable[int] = (1, 2,
         for seed in seeds:
             result = _graded(exercise, mutant.code, seed, runner)
             failed = [name for row in result.rows for name in row.failed]
-            said = {row.message for row in result.rows if set(_names(exercise, row.step)) & names}
+            messages = {
+                row.message for row in result.rows if set(_names(exercise, row.step)) & names
+            }
             if result.points >= result.max:
                 verdict.problems.append(f"mutant {mutant.name} keeps all points (seed {seed})")
-            if mutant.message not in said:
-                verdict.problems.append(f"mutant {mutant.name} is told {said} (seed {seed})")
+            if mutant.message not in messages:
+                verdict.problems.append(f"mutant {mutant.name} is told {messages} (seed {seed})")
             if len(failed) == 1:
                 needed.update(failed)
     for check in exercise.checks:

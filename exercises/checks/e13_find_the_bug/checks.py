@@ -140,7 +140,9 @@ class Path:
             notes.append([x, b1, "", "", b2, "", show(answer[0])])
         leaves = [0, 1, 4]
         wrong = [i for i, a, b in zip(leaves, *sides, strict=True) if a != b]
-        marked = max(wrong, default=6)  # the way back meets it first; 6: only the value is wrong
+        marked = max(
+            wrong, default=6
+        )  # the backward pass meets it first; 6: only the value is wrong
         words = f"{labels[marked]}: {notes[0][marked]}, right is {notes[1][marked]}"
         yours = graph(labels, inputs, notes[0], marked)
         return beside(yours, graph(labels, inputs, notes[1]), words)

@@ -57,7 +57,7 @@ def played(data):
 
 
 def number(rng):
-    """Return a number in quarters, so that adding and taking away leaves nothing behind."""
+    """Return a number in quarters, so that adding and subtracting leaves no rounding error."""
     return float(rng.integers(5, 13)) / 4 * float(rng.choice([-1.0, 1.0]))
 
 
