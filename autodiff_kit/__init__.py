@@ -21,7 +21,6 @@ from autodiff_kit.autograd.grad_mode import (
     is_inference_mode_enabled,
     no_grad,
 )
-from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.creation import *
 from autodiff_kit.creation import __all__ as _creation
 from autodiff_kit.dtypes import (
@@ -39,9 +38,7 @@ from autodiff_kit.dtypes import (
     set_default_dtype,
     uint8,
 )
-from autodiff_kit.function_files import FUNCTIONS as _more_functions
-from autodiff_kit.functions.basic import *
-from autodiff_kit.functions.basic import __all__ as _functions
+from autodiff_kit.function_files import FUNCTIONS as _functions
 from autodiff_kit.late import LOADERS, keep
 from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
@@ -55,7 +52,9 @@ if TYPE_CHECKING:  # what `__getattr__` loads
     from autodiff_kit import optim as optim
     from autodiff_kit import special as special
     from autodiff_kit import utils as utils
+    from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
     from autodiff_kit.functions.arranging import *
+    from autodiff_kit.functions.basic import *
     from autodiff_kit.functions.calculus import *
     from autodiff_kit.functions.comparing import *
     from autodiff_kit.functions.diagonals import *
@@ -91,7 +90,6 @@ short, int, long = int16, int32, int64
 __all__ = [
     *_creation,
     *_functions,
-    *_more_functions,
     "Size",
     "Tensor",
     "are_deterministic_algorithms_enabled",
@@ -177,6 +175,7 @@ _SETTINGS += [
 _LAZY_NAMES = {
     **dict.fromkeys(_SETTINGS, "settings"),
     **dict.fromkeys(("get_rng_state", "initial_seed", "seed", "set_rng_state"), "random"),
+    **dict.fromkeys(("inference_mode", "set_grad_enabled"), "autograd"),
     "load": "serialization",
     "record": "record",
     "vmap": "func",
@@ -194,7 +193,7 @@ LOADERS["view"] = lambda: import_module("autodiff_kit.view")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _more_functions:
+    if name in _functions:
         return keep(__name__, name, import_module("autodiff_kit.functions").find(name))
     if name in _LAZY_NAMES:
         if name == "load":  # what was saved may be parameters

@@ -14,6 +14,17 @@ FILES = {
         select squeeze_ sum_to_size swapaxes swapaxes_ swapdims t_ tile transpose_ unflatten
         unfold unravel_index unsqueeze_ view_as
     """,
+    "basic": """
+        abs abs_ add addmm all amax amin any argmax argmin bmm cat ceil ceil_ chunk clamp
+        clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clone cos cos_ cumsum detach div
+        dot einsum eq exp exp_ expm1 expm1_ flatten flip floor floor_ floor_divide gather ge
+        gt index_add index_select is_floating_point is_tensor isnan le log log1p log1p_ log_
+        log_softmax logsumexp lt masked_fill masked_select matmul max maximum mean min
+        minimum mm mul mv narrow ne neg neg_ norm numel outer permute pow prod reciprocal
+        reciprocal_ relu relu_ remainder reshape round round_ rsqrt rsqrt_ scatter sigmoid
+        sigmoid_ sign sin sin_ softmax sort split sqrt sqrt_ square square_ squeeze stack
+        std sub sum t tan tan_ tanh tanh_ topk transpose unbind unsqueeze var where
+    """,
     "calculus": """
         absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan
         atanh clip conj cosh deg2rad erf erfc erfinv exp2 fix frac isfinite isinf isneginf
@@ -98,4 +109,6 @@ _IN_PLACE = """
 
 FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
 FUNCTIONS = tuple(sorted(FILE_OF.keys() - _NO_FUNCTIONS.split()))
-METHODS = (*sorted(FILE_OF.keys() - _NO_METHODS.split()), *(f"{n}_" for n in _IN_PLACE.split()))
+# What is in ``basic`` are methods of their own: they stand in ``methods.py``.
+_OWN = (*_NO_METHODS.split(), *FILES["basic"].split())
+METHODS = (*sorted(FILE_OF.keys() - _OWN), *(f"{n}_" for n in _IN_PLACE.split()))

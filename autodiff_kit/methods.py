@@ -37,7 +37,7 @@ from autodiff_kit.ops.checks import unless_misfit
 from autodiff_kit.return_types import pair
 from autodiff_kit.shape_methods import ShapeMethods
 from autodiff_kit.signature_texts import OF_METHODS
-from autodiff_kit.signatures import checked, full_name
+from autodiff_kit.signatures import CheckedLater, full_name
 from autodiff_kit.sizes import converted
 
 __all__ = ["Methods", "where"]
@@ -320,4 +320,4 @@ class Methods(ShapeMethods, MoreMethods):
 
 for _name in {line.partition("(")[0] for line in OF_METHODS.split("\n") if line}:
     if callable(getattr(Methods, _name, None)):
-        setattr(Methods, _name, checked(_name, getattr(Methods, _name)))
+        setattr(Methods, _name, CheckedLater(Methods, _name))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from functools import cache, wraps
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from autodiff_kit import dtypes
 from autodiff_kit.late import late
 from autodiff_kit.outside import functions_with, keyword_outside
 
-__all__ = ["checked", "declare", "full_name", "name_methods", "wrong_call"]
+__all__ = ["CheckedLater", "checked", "declare", "full_name", "name_methods", "wrong_call"]
 
 # What NumPy calls an argument, and PyTorch.
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
@@ -60,6 +60,22 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
 
     call.unchecked = function  # type: ignore[attr-defined]
     return call
+
+
+class CheckedLater:
+    """Stands for a ``checked`` method until it is asked for; then that takes its place."""
+
+    __slots__ = ("_name", "_owner", "_unchecked")
+
+    def __init__(self, owner: type, name: str) -> None:
+        self._owner, self._name, self._unchecked = owner, name, getattr(owner, name)
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        method = checked(self._name, self._unchecked)
+        if method.__qualname__ != self._name:  # it was written in a class
+            method.__qualname__ = f"Tensor.{self._name}"
+        setattr(self._owner, self._name, method)
+        return method if tensor is None else method.__get__(tensor, owner)
 
 
 def takes_out(name: str, kind: str) -> bool:
@@ -110,11 +126,9 @@ def _renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
 _NUMBERS_AS_TENSORS = ("add", "sub", "mul", "div", "floor_divide")
 
 
-class _Param(NamedTuple):
-    kind: str
-    name: str
-    default: str | None
-    by_name: bool
+class _Param:
+    def __init__(self, kind: str, name: str, default: str | None, by_name: bool) -> None:
+        self.kind, self.name, self.default, self.by_name = kind, name, default, by_name
 
 
 class _Signature:

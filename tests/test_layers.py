@@ -313,7 +313,7 @@ def imported_for_types(path: Path) -> set[str]:
 def test_what_is_loaded_later_is_known_to_editors_and_mypy() -> None:
     from autodiff_kit.function_files import FILES
 
-    own = {"__init__", "basic", "declared"}  # what is there from the start
+    own = {"__init__", "declared"}
     files = {path.stem for path in (PACKAGE / "functions").glob("*.py")} - own
     at_once = {t for t in GRAPH["autodiff_kit.ops"] if t.startswith("autodiff_kit.ops.")}
     files_of_ops = {p for p in (PACKAGE / "ops").glob("*.py") if "@op(" in p.read_text("utf-8")}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.autograd.backward import backward, grad
 from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
-from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
 from autodiff_kit.late import keep
 from autodiff_kit.outside import absent, modules_below
 
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.function import Function as Function
     from autodiff_kit.autograd.gradcheck import gradcheck as gradcheck
     from autodiff_kit.autograd.gradcheck import gradgradcheck as gradgradcheck
+    from autodiff_kit.autograd.more_modes import inference_mode as inference_mode
+    from autodiff_kit.autograd.more_modes import set_grad_enabled as set_grad_enabled
 
 __all__ = ["Function", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck"]
 __all__ += ["gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
@@ -32,7 +33,9 @@ _LAZY = {
     "detect_anomaly": "anomaly",
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
+    "inference_mode": "more_modes",
     "set_detect_anomaly": "anomaly",
+    "set_grad_enabled": "more_modes",
 }
 _LAZY_MODULES = ("anomaly", "function", "functional", "graph")
 

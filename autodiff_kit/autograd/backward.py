@@ -7,13 +7,12 @@ After reading this file you know what may stand in ``grad_tensors`` and ``inputs
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.engine import run_backward
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
@@ -83,7 +82,7 @@ def backward(
             if not target.is_leaf or not target.requires_grad:
                 target.retain_grad()  # raises where no gradient can arrive
         ends = _reachable(_nodes(targets))
-    run = run_backward if grad_tensors is None else partial(_run, seeds)
+    run = _engine() if grad_tensors is None else partial(_run, seeds)
     run(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
 
 
@@ -168,12 +167,19 @@ def grad(
     return tuple(gradients)
 
 
+def _engine() -> Callable[..., dict[Node, Any]]:
+    """Return the engine, loaded when it is first used."""
+    from autodiff_kit.autograd.engine import run_backward
+
+    return run_backward
+
+
 def _run(seeds: list[TensorBase | None], roots: list[Any], **options: Any) -> dict[Node, Any]:
     """Run the backward pass, in which hooks and Functions see the tensors that were given."""
     pairs = zip(roots, seeds, strict=True)
     before, running.given = running.given, [(seed, g) for (_, seed), g in pairs if g is not None]
     try:
-        return run_backward(roots, **options)
+        return _engine()(roots, **options)
     finally:
         running.given = before
 

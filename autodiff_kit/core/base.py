@@ -21,8 +21,6 @@ ARRAYS = (np.ndarray, np.generic)  # a tuple: isinstance takes twice as long wit
 
 # Nodes and changes in place are numbered as they happen: what is younger has a higher number.
 next_number = itertools.count().__next__
-
-
 # When the latest change in place happened. A younger node cannot have saved what was changed since,
 # so backward looks closer at older nodes only: one comparison per node.
 last_change = SimpleNamespace(number=-1)

@@ -7,7 +7,6 @@ is needed to compute a gradient. Read next: ``node.py``.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -24,7 +23,7 @@ from autodiff_kit.core.hooks import (
     together,
 )
 from autodiff_kit.core.memory import gradient_of, share
-from autodiff_kit.core.mode import local
+from autodiff_kit.core.mode import local, thread_local
 from autodiff_kit.core.op import OPS, Op, Value
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
@@ -34,7 +33,7 @@ __all__ += ["OpOfOneNode", "Visit", "as_seen", "current_task", "inputs_shown", "
 __all__ += ["registered", "running", "show_as"]
 
 
-class _Local(threading.local):
+class _Local(thread_local):
     task: Callable[[], Any] = staticmethod(lambda: None)
     given: Sequence[tuple[Value, Any]] = ()  # what flows in, with the tensors that it is of
     sums_anew = False  # as under create_graph: a gradient is not added in place

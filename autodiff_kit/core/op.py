@@ -8,6 +8,7 @@ After reading this file you know what an op is: a plain NumPy function, and one 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -127,12 +128,11 @@ class Op:
             At import, if the rule is for no input or reads a name that the op does not have.
         """
         rule = Rule(function, tex)
-        aspects = {f"{x}_{of}" for x in self.inputs for of in ("shape", "dtype", "strides")}
         slots = {"out", *self.inputs[:2]}  # what has a place of its own in a node
         values = {"out", *self.inputs, *self.by_products}
         if self.is_variadic:
             slots, values = {"index"}, set()
-        readable = {*values, *slots, *aspects, *self.params}
+        readable = {*values, *slots, *_aspects_of(self.inputs), *self.params}
         if wrt not in self.inputs or not set(rule.reads) <= readable:
             raise TypeError(
                 f"op {self.name!r}: the rule for {wrt!r} reads {rule.reads}; an op's rules are "
@@ -144,6 +144,11 @@ class Op:
         self.saves_rest = self.saves_rest or not values.isdisjoint(self.rest)
         place_rule(self, wrt)
         return function
+
+
+@cache
+def _aspects_of(inputs: tuple[str, ...]) -> list[str]:
+    return [f"{x}_{aspect}" for x in inputs for aspect in ("shape", "dtype", "strides")]
 
 
 _OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"calls_all_rules", "add_rule"}

@@ -8,7 +8,7 @@ read. Read next: ``node.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 __all__ = ["place_rule"]
@@ -18,25 +18,27 @@ Positional = Callable[[Any, Any, Any, Any, Any], Any]
 
 def place_rule(op: Any, wrt: str) -> None:
     """Give ``op`` its rule for the input ``wrt`` in positional form: rule0, rule1, or of more."""
-    rule, index = op.rules[wrt], op.inputs.index(wrt)
-    places = [_place(op, name) for name in rule.reads]
-
-    def place(by_position: Positional) -> None:
-        if op.is_variadic:
-            op.rules_of_more = _SameForEach(by_position)
-        elif index < 2:
-            setattr(op, f"rule{index}", by_position)
-        else:
-            op.rules_of_more[index - 2] = by_position
-
-    def at_first(*saved: Any) -> Any:  # compiling all at import would cost a tenth of it
-        place(by_position := _caller(", ".join(["g", *places]))(rule.function))
-        return by_position(*saved)
-
-    place(at_first)
+    _place(op, wrt, partial(_at_first, op, wrt))  # compiling all at import would cost a tenth of it
 
 
-def _place(op: Any, name: str) -> str:
+def _at_first(op: Any, wrt: str, *saved: Any) -> Any:
+    rule = op.rules[wrt]
+    places = [_place_of(op, name) for name in rule.reads]
+    _place(op, wrt, by_position := _caller(", ".join(["g", *places]))(rule.function))
+    return by_position(*saved)
+
+
+def _place(op: Any, wrt: str, by_position: Positional) -> None:
+    index = op.inputs.index(wrt)
+    if op.is_variadic:
+        op.rules_of_more = _SameForEach(by_position)
+    elif index < 2:
+        setattr(op, f"rule{index}", by_position)
+    else:
+        op.rules_of_more[index - 2] = by_position
+
+
+def _place_of(op: Any, name: str) -> str:
     if op.is_variadic and name == "index":
         return "rest[-1]"
     if name == "out":

@@ -1,8 +1,8 @@
 """Functions of tensors, at the top of the namespace and as methods: how they are found.
 
-After reading this file you know that a file is loaded when one of its functions is first asked for;
-only ``basic.py`` is there from the start. Which file has which, ``function_files.py`` says:
-``torch.tril``, which is ``x.tril`` too, is in ``diagonals.py``. Read next: ``declared.py``.
+After reading this file you know that a file is loaded when one of its functions is first asked for.
+Which file has which, ``function_files.py`` says: ``torch.tril``, which is ``x.tril`` too, is in
+``diagonals.py``. Read next: ``declared.py``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ __all__ = ["find", "method_of"]
 @cache
 def find(name: str) -> Any:
     """Return a function; AttributeError if there is none of this name."""
-    file = FILE_OF.get(name, "basic")
-    return getattr(import_module(f"autodiff_kit.functions.{file}"), name)
+    if name not in FILE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"autodiff_kit.functions.{FILE_OF[name]}"), name)
 
 
 @cache

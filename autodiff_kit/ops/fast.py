@@ -166,8 +166,17 @@ def forward_of(row: Op) -> Callable[..., Any]:
     return _OPERATORS.get(row.forward.__code__.co_code, row.forward)
 
 
-def function_of(row: Op) -> Callable[..., Any]:
+def function_of(row: Op) -> Any:
     """Return the function that applies an op; its text is made when it is first called."""
+    function: Any = _function_of(row)
+    # What ``functools.update_wrapper`` does, without what ``inspect`` finds behind __wrapped__.
+    declared = function.__wrapped__ = row.forward
+    function.__module__, function.__doc__ = declared.__module__, declared.__doc__
+    function.__name__ = function.__qualname__ = declared.__name__
+    return function
+
+
+def _function_of(row: Op) -> Callable[..., Any]:
     if row.several:
         return function_of_several(row)
     forward = forward_of(row)
@@ -179,28 +188,28 @@ def function_of(row: Op) -> Callable[..., Any]:
         )
     if row.by_products:
         return lambda *inputs, **params: apply(row, inputs, params)
-    names = {**_NAMES, "row": row, "forward": forward}
-
-    def compile_first(*inputs: Any, **params: Any) -> Any:
-        import linecache
-
-        text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
-        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        names["Tensor"] = type(wrap(None))
-        made: dict[str, Any] = {}
-        exec(compile(text, file, "exec"), made)
-        function.__code__ = made[row.name].__code__
-        function.__kwdefaults__ = row.defaults
-        made.clear()  # it and the function in it would wait for the garbage collector
-        return function(*inputs, **params)
-
-    names["compile_first"] = compile_first
-    function = FunctionType(_stub.__code__, names, row.name)
-    return function
+    return FunctionType(_at_first.__code__, {"row": row, "compile_for": _compile_for}, row.name)
 
 
-def _stub(*inputs: Any, **params: Any) -> Any:
-    return compile_first(*inputs, **params)  # type: ignore[name-defined] # noqa: F821
+def _at_first(*inputs: Any, **params: Any) -> Any:
+    return compile_for(row)(*inputs, **params)  # type: ignore[name-defined] # noqa: F821
+
+
+def _compile_for(row: Op) -> Callable[..., Any]:
+    """Give the function of an op the code that applies it, and return the function."""
+    import linecache
+
+    text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    function: Any = row.function
+    names = {**_NAMES, "row": row, "forward": forward_of(row), "Tensor": type(wrap(None))}
+    function.__globals__.update(names)
+    made: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), made)
+    function.__kwdefaults__ = row.defaults
+    function.__code__ = made[row.name].__code__
+    made.clear()  # it and the function in it would wait for the garbage collector
+    return row.function
 
 
 def text_of(row: Op) -> str:

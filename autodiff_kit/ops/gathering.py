@@ -17,7 +17,7 @@ from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints, unless_misfit
 from autodiff_kit.ops.elementwise import masked, to_copy
-from autodiff_kit.ops.layouts import scalar_if_0d
+from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.table import op, vjp
 
@@ -29,15 +29,7 @@ __all__ += [
     "scatter",
     "scatter_add",
     "scatter_value",
-    "zeros",
 ]
-
-
-def zeros(g: Value, shape: Ints) -> Value:
-    """Return zeros of the dtype and kind (array or Tensor) of ``g``, to put it back into."""
-    if isinstance(g, ARRAYS):
-        return scalar_if_0d(np.zeros(shape, g.dtype))
-    return wrap(scalar_if_0d(np.zeros(shape, g._array.dtype)))
 
 
 # -- places along a dimension: index has as many dimensions as x ----------------------------------

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.op import Op, Value
 
 __all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out", "scalar_if_0d"]
+__all__ += ["zeros"]
 
 
 def laid_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
@@ -116,3 +118,10 @@ def _order(shape: tuple[int, ...], arrays: Sequence[Any]) -> list[int]:
             elif sign < 0:
                 break
     return order
+
+
+def zeros(g: Value, shape: Sequence[int]) -> Value:
+    """Return zeros of the dtype and kind (array or Tensor) of ``g``, to put it back into."""
+    if isinstance(g, ARRAYS):
+        return scalar_if_0d(np.zeros(shape, g.dtype))
+    return wrap(scalar_if_0d(np.zeros(shape, g._array.dtype)))

@@ -18,8 +18,8 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import isnan, masked
-from autodiff_kit.ops.gathering import scatter_add, zeros
-from autodiff_kit.ops.layouts import scalar_if_0d
+from autodiff_kit.ops.gathering import scatter_add
+from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.reduction import amax, amin, keep, mean_dim, share, spread
 from autodiff_kit.ops.shape import unsqueeze
 from autodiff_kit.ops.statistics import linalg_vector_norm, std, var

@@ -15,7 +15,8 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.core.op import OpFunction, Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in
-from autodiff_kit.ops.gathering import index_add, zeros
+from autodiff_kit.ops.gathering import index_add
+from autodiff_kit.ops.layouts import zeros
 from autodiff_kit.ops.table import op
 
 __all__ = ["BORDERS"]

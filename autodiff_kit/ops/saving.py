@@ -7,13 +7,12 @@ tensors that were converted for it, and that integers have no history. Read next
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.memory import share
-from autodiff_kit.core.mode import local
+from autodiff_kit.core.mode import local, thread_local
 from autodiff_kit.core.op import Op, Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
@@ -38,7 +37,7 @@ def is_recorded(x: Any) -> bool:
     return local.mode.grad_enabled and x.requires_grad and may_record([x])
 
 
-class _InPlace(threading.local):
+class _InPlace(thread_local):
     whole = False  # whether a change in place is computed that may be one of integers
 
 

@@ -22,8 +22,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import zeros_like
-from autodiff_kit.ops.gathering import zeros
-from autodiff_kit.ops.layouts import empty_like, scalar_if_0d
+from autodiff_kit.ops.layouts import empty_like, scalar_if_0d, zeros
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]

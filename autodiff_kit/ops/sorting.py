@@ -10,8 +10,8 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
-from autodiff_kit.ops.gathering import scatter, zeros
-from autodiff_kit.ops.layouts import empty_like
+from autodiff_kit.ops.gathering import scatter
+from autodiff_kit.ops.layouts import empty_like, zeros
 from autodiff_kit.ops.table import op
 
 __all__ = ["sort", "topk"]

@@ -7,8 +7,7 @@ rule per input. What these become is in ``core/op.py``. Read next: ``arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
-from typing import Any, cast
+from typing import Any
 
 from autodiff_kit.core.op import OPS, Op, OpFunction, Value
 from autodiff_kit.ops.fast import function_of
@@ -52,9 +51,8 @@ def op(
         rules = forward.__dict__.pop("rules", ())
         row = Op(forward, text, tex, node=node, **options)
         OPS[row.name] = row
-        function = cast(OpFunction, update_wrapper(function_of(row), forward))
-        function.op = row
-        row.function = function
+        function = function_of(row)
+        function.op, row.function = row, function
         function.vjp = lambda wrt, tex="": lambda rule: row.add_rule(wrt, rule, tex)
         for wrt, rule, formula in rules:
             row.add_rule(wrt, rule, formula)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import autodiff_kit
-from autodiff_kit.functions import basic
 from tests.parity import require_torch
 
 torch = require_torch()
@@ -54,8 +53,7 @@ NAMES = {
 }
 autodiff_kit.ops.load_all()
 NAMES[autodiff_kit] |= {
-    name: getattr(autodiff_kit, name)
-    for name in (*basic.__all__, *autodiff_kit.function_files.FUNCTIONS)
+    name: getattr(autodiff_kit, name) for name in autodiff_kit.function_files.FUNCTIONS
 }
 
 
