@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error

@@ -18,8 +18,8 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, exp, log, where
 from autodiff_kit.ops.gathering import scatter_add
-from autodiff_kit.ops.layouts import zeros
 from autodiff_kit.ops.indexing import select
+from autodiff_kit.ops.layouts import zeros
 from autodiff_kit.ops.shape import cat, flip, slice_dim, stack
 from autodiff_kit.ops.table import op, vjp
 
