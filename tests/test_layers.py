@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "record": CORE | {"record", "face"},
     "view": {"errors", "files", "record", "view"},
     "widgets": CORE | {"face", "record", "static", "view", "widgets"},
-    "lessons": CORE | {"face", "record", "view", "widgets", "lessons"},
+    "lessons": CORE | {"face", "nn", "record", "view", "widgets", "lessons"},
     "grading": CORE | {"face", "record", "grading"},
     "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "cli"},
     "face": CORE | {"nn", "optim", "utils", "static", "face"},
