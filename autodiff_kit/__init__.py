@@ -68,7 +68,14 @@ if TYPE_CHECKING:  # what `__getattr__` loads
     from autodiff_kit.functions.scans import *
     from autodiff_kit.functions.types import *
     from autodiff_kit.printing import set_printoptions
-    from autodiff_kit.random import get_rng_state, initial_seed, seed, set_rng_state
+    from autodiff_kit.random import (
+        Generator,
+        get_rng_state,
+        initial_seed,
+        manual_seed,
+        seed,
+        set_rng_state,
+    )
     from autodiff_kit.serialization import load, save
     from autodiff_kit.settings import (
         get_default_device,
@@ -90,6 +97,7 @@ short, int, long = int16, int32, int64
 __all__ = [
     *_creation,
     *_functions,
+    "Generator",
     "Size",
     "Tensor",
     "are_deterministic_algorithms_enabled",
@@ -122,6 +130,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "load",
     "long",
+    "manual_seed",
     "nan",
     "newaxis",
     "nn",
@@ -172,9 +181,10 @@ _SETTINGS += [
     for verb in ("get", "set")
     for what in ("default_device", "float32_matmul_precision", "num_threads")
 ]
+_RANDOM = "Generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"
 _LAZY_NAMES = {
     **dict.fromkeys(_SETTINGS, "settings"),
-    **dict.fromkeys(("get_rng_state", "initial_seed", "seed", "set_rng_state"), "random"),
+    **dict.fromkeys(_RANDOM, "random"),
     **dict.fromkeys(("inference_mode", "set_grad_enabled"), "autograd"),
     "load": "serialization",
     "record": "record",

@@ -17,17 +17,15 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes
+from autodiff_kit.calls import checked
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_data, from_numpy, made, numpy_type, shape_of_sizes
 from autodiff_kit.operands import check_bool, check_operand
 from autodiff_kit.ops.layouts import fill_in_order
-from autodiff_kit.random import Generator, default_generator, manual_seed
-from autodiff_kit.signatures import checked
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Generator", "arange", "empty", "eye", "from_numpy", "full", "linspace", "manual_seed"]
-__all__ += ["ones", "ones_like", "rand", "rand_like", "randint", "randn", "randperm", "tensor"]
-__all__ += ["zeros", "zeros_like"]
+__all__ = ["arange", "empty", "eye", "from_numpy", "full", "linspace", "ones", "ones_like", "rand"]
+__all__ += ["rand_like", "randint", "randn", "randperm", "tensor", "zeros", "zeros_like"]
 
 
 def tensor(
@@ -181,6 +179,13 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
 # -- random numbers -------------------------------------------------------------------------------
 
 
+def _source(generator: Any) -> Any:
+    """Return the generator to draw from, loaded when it is first used."""
+    from autodiff_kit.random import default_generator
+
+    return generator or default_generator
+
+
 def _random(name: str, draw: str, doc: str) -> Any:
     def make(*sizes: Any, size: Any = None, generator: Any = None, dtype: Any) -> Any:
         shape = shape_of_sizes(name, sizes if size is None else (size,))
@@ -188,7 +193,7 @@ def _random(name: str, draw: str, doc: str) -> Any:
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
             raise error("creation.random_whole", kernel=kernel, kind=dtypes.tensor_type(kind))
-        numbers = getattr(generator or default_generator, draw)(math.prod(shape), kind)
+        numbers = getattr(_source(generator), draw)(math.prod(shape), kind)
         return numbers.reshape(shape)
 
     make.__name__, make.__doc__ = name, doc
@@ -217,7 +222,7 @@ def randint(
     for name, end in (("from", low), ("to - 1", high - 1)):
         if not limits.min <= end <= (limits.max if kind != "?" else 1):
             raise error("creation.randint_range", name=name, type=dtypes.c_type(kind))
-    numbers = (generator or default_generator).integers(low, high, math.prod(shape))
+    numbers = _source(generator).integers(low, high, math.prod(shape))
     return numbers.reshape(shape).astype(kind)
 
 
@@ -235,4 +240,4 @@ def randperm(n: Any, *, generator: Any = None, dtype: Any) -> Any:
     if target.kind == "f" and n > 2 ** (np.finfo(target).nmant + 1) + 1:
         raise error("creation.randperm", most=2 ** (np.finfo(target).nmant + 1) + 1, kind=kind)
     dtypes.number_in(n, target)
-    return (generator or default_generator).permutation(n).astype(target)
+    return _source(generator).permutation(n).astype(target)

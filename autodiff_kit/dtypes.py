@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_kit.errors import error
 
-__all__ = ["Size", "device", "dtype", "get_default_dtype", "set_default_dtype"]
+__all__ = ["Size", "device", "dtype", "full_name", "get_default_dtype", "set_default_dtype"]
 
 
 class dtype:
@@ -253,3 +253,9 @@ class Size(tuple[int, ...]):
     def numel(self) -> int:
         """Return the number of elements of a tensor of this shape."""
         return math.prod(self)
+
+
+def full_name(value: Any) -> str:
+    """Return the name of a value's type as PyTorch writes it."""
+    name = type(value).__name__
+    return f"numpy.{name}" if isinstance(value, np.ndarray | np.generic) else name

@@ -108,7 +108,8 @@ _IN_PLACE = """
 """
 
 FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
-FUNCTIONS = tuple(sorted(FILE_OF.keys() - _NO_FUNCTIONS.split()))
+_APART = {*_NO_FUNCTIONS.split()}
+FUNCTIONS = tuple(name for name in FILE_OF if name not in _APART)
 # What is in ``basic`` are methods of their own: they stand in ``methods.py``.
-_OWN = (*_NO_METHODS.split(), *FILES["basic"].split())
-METHODS = (*sorted(FILE_OF.keys() - _OWN), *(f"{n}_" for n in _IN_PLACE.split()))
+_APART = {*_NO_METHODS.split(), *FILES["basic"].split()}
+METHODS = (*(n for n in FILE_OF if n not in _APART), *(f"{n}_" for n in _IN_PLACE.split()))

@@ -16,7 +16,6 @@ from autodiff_kit import dtypes, inplace, ops
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
 from autodiff_kit.operands import NUMBERS, check_operand, only_argument
-from autodiff_kit.return_types import pair
 from autodiff_kit.sizes import converted, in_dtype, refuse_empty
 
 __all__ = [
@@ -24,6 +23,7 @@ __all__ = [
     "along_with",
     "clamp_in_place",
     "deviation",
+    "elementwise",
     "extreme",
     "filled_with",
     "in_place",
@@ -38,11 +38,15 @@ __all__ = [
 
 # Of methods whose ops are loaded when they are first used.
 _DOCS = {
+    "ceil": "Round up; flat almost everywhere, so its gradient is 0.",
+    "floor": "Round down; flat almost everywhere, so its gradient is 0.",
+    "floor_divide": "Divide and round down; PyTorch does not differentiate it.",
     "gather": "Take for each place the element that ``index`` names along ``dim``.",
     "index_add": "Add ``source`` to the entries along ``dim`` that a vector of numbers names.",
     "index_select": "Take the entries along ``dim`` that a vector of numbers names.",
     "log_softmax": "Return the logarithm of ``softmax``, exact also where that is almost 0.",
     "masked_select": "Take the elements where the mask is true, in the order of reading.",
+    "remainder": "Return what is left after whole divisions; the sign is that of ``y``.",
     "softmax": "Turn numbers into shares that are positive and add up to 1 along ``dim``.",
     "std": "Return the root of the variance.",
     "var": "Average the squared distances from the mean, ``correction`` elements counted less.",
@@ -59,6 +63,16 @@ def called(name: str) -> Callable[[Callable[..., Any]], Any]:
         return method
 
     return rename
+
+
+def elementwise(name: str) -> Any:
+    """Make a method without arguments, of an op that is loaded when it is first used."""
+
+    @called(name)
+    def method(self: Any) -> Any:
+        return getattr(ops, name)(self)
+
+    return method
 
 
 def with_operand(
@@ -136,6 +150,8 @@ def extreme(name: str) -> Any:
         if dim is None:
             return getattr(ops, f"{name}_all")(self)
         along = getattr(ops, f"{name}_dim")
+        from autodiff_kit.return_types import pair
+
         return pair(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
 
     method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."

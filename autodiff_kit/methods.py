@@ -12,15 +12,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autodiff_kit import dtypes, inplace, ops
+from autodiff_kit.calls import CheckedLater
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import Own
-from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
+from autodiff_kit.dtypes import full_name, number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.method_makers import (
     along_dim,
     along_with,
     clamp_in_place,
     deviation,
+    elementwise,
     extreme,
     filled_with,
     in_place,
@@ -34,10 +36,8 @@ from autodiff_kit.method_makers import (
 from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.operands import NUMBERS, check_bool, check_operand
 from autodiff_kit.ops.checks import unless_misfit
-from autodiff_kit.return_types import pair
 from autodiff_kit.shape_methods import ShapeMethods
 from autodiff_kit.signature_texts import OF_METHODS
-from autodiff_kit.signatures import CheckedLater, full_name
 from autodiff_kit.sizes import converted
 
 __all__ = ["Methods", "where"]
@@ -84,8 +84,8 @@ class Methods(ShapeMethods, MoreMethods):
     sqrt, rsqrt, reciprocal = ops.sqrt, ops.rsqrt, ops.reciprocal
     sin, cos, tan, tanh = ops.sin, ops.cos, ops.tan, ops.tanh
     sigmoid, relu, abs, neg = ops.sigmoid, ops.relu, ops.abs, ops.neg
-    sign, floor, ceil, isnan = ops.sign, ops.floor, ops.ceil, ops.isnan
-    clone = ops.clone
+    sign, isnan, clone = ops.sign, ops.isnan, ops.clone
+    floor, ceil = map(elementwise, ("floor", "ceil"))
     eq, ne, lt, le, gt, ge = map(with_operand, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = with_operand("mul")
     add, sub = map(scalable, ("add", "sub"))
@@ -285,10 +285,14 @@ class Methods(ShapeMethods, MoreMethods):
 
     def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
         """Return (values, indices): the elements in order along ``dim``; where they were."""
+        from autodiff_kit.return_types import pair
+
         return pair("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
 
     def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
+        from autodiff_kit.return_types import pair
+
         return pair("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
 
     # -- by tensors of numbers or truth values ---------------------------------------------------

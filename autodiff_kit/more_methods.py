@@ -11,17 +11,19 @@ from typing import Any
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.core.memory import Own
+from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.function_files import METHODS
 from autodiff_kit.inplace import for_tensors
 from autodiff_kit.late import late
-from autodiff_kit.signatures import full_name
 
 __all__ = ["MoreMethods"]
 
 
 class _Later:
     """Stands for a method until it is asked for; then that takes its place."""
+
+    __slots__ = ("_name",)
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -36,6 +38,7 @@ class MoreMethods:
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
+    vars().update({name: _Later(name) for name in METHODS})
 
     @property
     def mT(self: Own) -> Own:
@@ -99,7 +102,3 @@ def _number(sign: str, value: Any) -> Any:
     if not isinstance(value, int | float):
         raise operands_refused(sign, full_name(value), "Tensor")
     return value
-
-
-for _name in METHODS:
-    setattr(MoreMethods, _name, _Later(_name))

@@ -12,10 +12,10 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import TensorBase
+from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.ops.checks import refuse_bool_difference
-from autodiff_kit.signatures import full_name
 
 __all__ = [
     "NUMBERS",

@@ -1,103 +1,27 @@
-"""What a call may look like: NumPy's names for arguments, and PyTorch's words when one is wrong.
+"""Signatures in PyTorch's notation, and its words for a call that fits none of them.
 
-After reading this file you know why ``x.sum(axis=1, keepdims=True)`` works, and where "received an
-invalid combination of arguments" comes from. A call goes straight to the function; only where it
-names arguments as NumPy does, or fails, the signatures in ``signature_texts.py`` are read.
-Read next: ``methods.py``.
+After reading this file you know where "received an invalid combination of arguments" comes from.
+The signatures are in ``signature_texts.py``; they are read for a call that names arguments as NumPy
+does, or that fails (``calls.py``). Read next: ``methods.py``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache, wraps
-from math import inf
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit import dtypes
-from autodiff_kit.late import late
-from autodiff_kit.outside import functions_with, keyword_outside
+from autodiff_kit.dtypes import full_name
+from autodiff_kit.outside import keyword_outside
 
-__all__ = ["CheckedLater", "checked", "declare", "full_name", "name_methods", "wrong_call"]
+__all__ = ["declare", "renamed", "wrong_call"]
 
 # What NumPy calls an argument, and PyTorch.
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
 _OF_NUMPY |= {"x2": "other"}
-
-
-def checked(name: str, function: Callable[..., Any], kind: str = "method") -> Any:
-    """Return ``function`` so that it takes NumPy's names, and refuses calls in PyTorch's words.
-
-    ``kind``: a ``"method"``; a ``"function"`` of the same name, whose input comes first, as
-    ``input``; or a ``"factory"``.
-    """
-    first, bools = _bools(function)
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            if len(args) > first or kwargs:  # a number would do as well to Python
-                refuse_numbers(args, kwargs)
-            if kwargs:
-                if kwargs.get("out") is not None and takes_out(name, kind):
-                    out = kwargs.pop("out")
-                    return late("given_outputs").compute_into(name, call, out, args, kwargs)
-                return function(*args, **_renamed(name, kind, kwargs))
-            return function(*args)
-        except TypeError as refused:
-            own = args[1:] if kind == "method" else args
-            raise wrong_call(name, kind, own, kwargs) or refused from refused.__cause__
-
-    def refuse_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for argument, place in bools.items():
-            value = kwargs.get(argument, args[int(place)] if place < len(args) else True)
-            if not isinstance(value, bool):
-                own = args[1:] if kind == "method" else args
-                if (wrong := wrong_call(name, kind, own, kwargs)) is not None:
-                    raise wrong
-
-    call.unchecked = function  # type: ignore[attr-defined]
-    return call
-
-
-class CheckedLater:
-    """Stands for a ``checked`` method until it is asked for; then that takes its place."""
-
-    __slots__ = ("_name", "_owner", "_unchecked")
-
-    def __init__(self, owner: type, name: str) -> None:
-        self._owner, self._name, self._unchecked = owner, name, getattr(owner, name)
-
-    def __get__(self, tensor: Any, owner: Any) -> Any:
-        method = checked(self._name, self._unchecked)
-        if method.__qualname__ != self._name:  # it was written in a class
-            method.__qualname__ = f"Tensor.{self._name}"
-        setattr(self._owner, self._name, method)
-        return method if tensor is None else method.__get__(tensor, owner)
-
-
-def takes_out(name: str, kind: str) -> bool:
-    """Return whether PyTorch lets a function write into a tensor that is given."""
-    return kind != "method" and name in functions_with("out")
-
-
-def _bools(function: Any) -> tuple[float, dict[str, float]]:
-    """Return the place of the first argument that must be a bool, and the places of all by name.
-
-    Those that are given by name only stand behind all others.
-    """
-    bools: dict[str, float] = {}
-    while function is not None:
-        code = getattr(function, "__code__", None)
-        if code is not None:
-            count = code.co_argcount
-            for place, name in enumerate(code.co_varnames[: count + code.co_kwonlyargcount]):
-                if str(function.__annotations__.get(name)).startswith("bool"):
-                    bools[name] = place if place < count else inf
-        function = getattr(function, "__wrapped__", None)
-    return min(bools.values(), default=inf), bools
 
 
 def wrong_call(
@@ -115,7 +39,8 @@ def wrong_call(
     return TypeError(f"{words}\n-> {advice}")
 
 
-def _renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+def renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by PyTorch's names, where the function has those and NumPy's were used."""
     if kwargs.keys().isdisjoint(_OF_NUMPY):
         return kwargs
     accepted = {p.name for signature in _signatures(kind, name) for p in signature.params}
@@ -210,12 +135,6 @@ class _Signature:
         return True
 
 
-def full_name(value: Any) -> str:
-    """Return the name of a value's type as PyTorch writes it."""
-    name = type(value).__name__
-    return f"numpy.{name}" if isinstance(value, np.ndarray | np.generic) else name
-
-
 _DECLARED: dict[str, Any] = {}
 
 
@@ -279,7 +198,7 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     signatures = _signatures(kind, name)
     if not signatures:
         return None
-    own = _renamed(name, kind, kwargs)
+    own = renamed(name, kind, kwargs)
     complaints = [s.complaint(name, args, own) for s in signatures]
     if None in complaints:
         return None
@@ -295,14 +214,3 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     text = ", ".join(types) + (", " if kwargs and not args else "")
     wrong = f"{name}() received an invalid combination of arguments - got ({text})"
     return f"{wrong}, but expected one of:"
-
-
-def name_methods(owner: str, *parts: type) -> None:
-    """Let errors name the methods of a class that is made of parts as its users know them."""
-    classes = [base for part in parts for base in part.__mro__ if base is not object]
-    names = {base.__name__ for base in classes}
-    for base in classes:
-        for name, method in vars(base).items():
-            own, _, rest = getattr(method, "__qualname__", "").partition(".")
-            if rest == name and own in names:
-                method.__qualname__ = f"{owner}.{name}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import assignment, inplace, ops, views
+from autodiff_kit.calls import name_methods
 from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error, warn_of_grad
@@ -20,7 +21,6 @@ from autodiff_kit.hookable import Hookable
 from autodiff_kit.methods import Methods
 from autodiff_kit.operands import comparison, number_first, operand_last
 from autodiff_kit.outside import missing_attribute
-from autodiff_kit.signatures import name_methods
 from autodiff_kit.storage import Storage
 
 __all__ = ["TensorMethods"]

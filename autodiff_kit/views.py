@@ -25,8 +25,8 @@ from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import changes_of, memory_of
 from autodiff_kit.core.view_nodes import DEFAULT, DETACHED, INFERENCE_MODE, NO_GRAD, Nowhere
+from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error
-from autodiff_kit.signatures import full_name
 
 __all__ = [
     "follow_base",

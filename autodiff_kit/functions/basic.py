@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from autodiff_kit import ops
+from autodiff_kit.calls import checked
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.late import late
 from autodiff_kit.methods import where
 from autodiff_kit.operands import check_operand
-from autodiff_kit.signatures import checked, wrong_call
+from autodiff_kit.signatures import wrong_call
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["abs", "abs_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bmm"]

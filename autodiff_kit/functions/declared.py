@@ -12,8 +12,9 @@ from functools import wraps
 from typing import Any, Protocol
 
 from autodiff_kit import dtypes
+from autodiff_kit.calls import checked
 from autodiff_kit.methods import Methods
-from autodiff_kit.signatures import checked, declare
+from autodiff_kit.signatures import declare
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Declared", "Dtype", "Ints", "Number", "Operand", "Tensors", "function", "method"]

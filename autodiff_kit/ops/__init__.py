@@ -22,7 +22,6 @@ from autodiff_kit.ops.indexing import *
 from autodiff_kit.ops.linalg import *
 from autodiff_kit.ops.powers import *
 from autodiff_kit.ops.reduction import *
-from autodiff_kit.ops.rounding import *
 from autodiff_kit.ops.shape import *
 from autodiff_kit.ops.table import op as op
 from autodiff_kit.ops.table import vjp as vjp
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.pooling import *
     from autodiff_kit.ops.products import *
     from autodiff_kit.ops.resampling import *
+    from autodiff_kit.ops.rounding import *
     from autodiff_kit.ops.scaled import *
     from autodiff_kit.ops.scans import *
     from autodiff_kit.ops.selecting import *
@@ -59,7 +59,7 @@ _LATER = (
     *("activations", "attention", "convolution", "curves", "einsum", "gathering", "layers"),
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
-    *("drawing", "padding"),
+    *("drawing", "padding", "rounding"),
 )
 
 

@@ -1,0 +1,116 @@
+"""What a call may look like: NumPy's names for arguments, and PyTorch's words when one is wrong.
+
+After reading this file you know why ``x.sum(axis=1, keepdims=True)`` works. A call goes straight to
+the function; only where it names arguments as NumPy does, or fails, ``signatures.py`` is loaded.
+Read next: ``signatures.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from math import inf
+from types import FunctionType
+from typing import Any
+
+from autodiff_kit.late import late
+
+__all__ = ["CheckedLater", "checked", "name_methods"]
+
+
+def _signatures() -> Any:
+    from autodiff_kit import signatures
+
+    return signatures
+
+
+def checked(name: str, function: Callable[..., Any], kind: str = "method") -> Any:
+    """Return ``function`` so that it takes NumPy's names, and refuses calls in PyTorch's words.
+
+    ``kind``: a ``"method"``; a ``"function"`` of the same name, whose input comes first, as
+    ``input``; or a ``"factory"``.
+    """
+    first, bools = _bools(function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if len(args) > first or kwargs:  # a number would do as well to Python
+                refuse_numbers(args, kwargs)
+            if kwargs:
+                if kwargs.get("out") is not None and takes_out(name, kind):
+                    out = kwargs.pop("out")
+                    return late("given_outputs").compute_into(name, call, out, args, kwargs)
+                return function(*args, **_signatures().renamed(name, kind, kwargs))
+            return function(*args)
+        except TypeError as refused:
+            own = args[1:] if kind == "method" else args
+            wrong = _signatures().wrong_call(name, kind, own, kwargs)
+            raise wrong or refused from refused.__cause__
+
+    def refuse_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for argument, place in bools.items():
+            value = kwargs.get(argument, args[int(place)] if place < len(args) else True)
+            if not isinstance(value, bool):
+                own = args[1:] if kind == "method" else args
+                if (wrong := _signatures().wrong_call(name, kind, own, kwargs)) is not None:
+                    raise wrong
+
+    call.unchecked = function  # type: ignore[attr-defined]
+    return call
+
+
+class CheckedLater:
+    """Stands for a ``checked`` method until it is asked for; then that takes its place."""
+
+    __slots__ = ("_name", "_owner", "_unchecked")
+
+    def __init__(self, owner: type, name: str) -> None:
+        self._owner, self._name, self._unchecked = owner, name, getattr(owner, name)
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        method = checked(self._name, self._unchecked)
+        if method.__qualname__ != self._name:  # it was written in a class
+            method.__qualname__ = f"Tensor.{self._name}"
+        setattr(self._owner, self._name, method)
+        return method if tensor is None else method.__get__(tensor, owner)
+
+
+def takes_out(name: str, kind: str) -> bool:
+    """Return whether PyTorch lets a function write into a tensor that is given."""
+    from autodiff_kit.outside import functions_with
+
+    return kind != "method" and name in functions_with("out")
+
+
+def _bools(function: Any) -> tuple[float, dict[str, float]]:
+    """Return the place of the first argument that must be a bool, and the places of all by name.
+
+    Those that are given by name only stand behind all others.
+    """
+    bools: dict[str, float] = {}
+    while function is not None:
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            count = code.co_argcount
+            for place, name in enumerate(code.co_varnames[: count + code.co_kwonlyargcount]):
+                if str(function.__annotations__.get(name)).startswith("bool"):
+                    bools[name] = place if place < count else inf
+        function = getattr(function, "__wrapped__", None)
+    return min(bools.values(), default=inf), bools
+
+
+_FUNCTIONS = (FunctionType, staticmethod, classmethod)
+
+
+def name_methods(owner: str, *parts: type) -> None:
+    """Let errors name the methods of a class that is made of parts as its users know them."""
+    classes = [base for part in parts for base in part.__mro__ if base is not object]
+    names = {base.__name__ for base in classes}
+    for base in classes:
+        for name, method in vars(base).items():
+            if not isinstance(method, _FUNCTIONS):
+                continue
+            own, _, rest = method.__qualname__.partition(".")
+            if rest == name and own in names:
+                method.__qualname__ = f"{owner}.{name}"
