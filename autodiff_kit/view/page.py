@@ -39,7 +39,7 @@ def static(name: str) -> str:
 
 _MODULES = (  # each after those that it imports
     *("steps", "code", "panning", "keys", "dom", "source_pane", "inspector_pane", "graph_pane"),
-    *("transport", "find", "find_bar", "kit"),
+    *("transport", "find", "find_box", "kit"),
 )
 
 

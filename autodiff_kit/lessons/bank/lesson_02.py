@@ -84,7 +84,7 @@ QUESTIONS = (
         key="02.grows",
         kind="choice",
         text="A graph has three operations. Then `backward()` is called on its result. How many "
-        "nodes of operations has the graph afterwards?",
+        "operation nodes has the graph afterwards?",
         choices=(
             "more, because the graph grows backward",
             "three, as before",

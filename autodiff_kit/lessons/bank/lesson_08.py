@@ -28,10 +28,10 @@ QUESTIONS = (
         text="The eight layers pile up eight arrays. When is the first of them freed?",
         choices=(
             "in the forward pass, when the next layer has run",
-            "on the way back, as soon as backward has been through its node",
+            "in the backward pass, as soon as it has been through its node",
             "at the end, when backward has reached the leaves",
         ),
-        answer="on the way back, as soon as backward has been through its node",
+        answer="in the backward pass, as soon as it has been through its node",
         right="Each node drops what it kept when its rules have been called. So the arrays of the "
         "last layer go first.",
         why={

@@ -32,13 +32,13 @@ QUESTIONS = (
         "`y` is 0, an ordinary number. What is `x.grad`?",
         choices=("zeros", "ones", "`inf`, twice", "`nan`, twice"),
         answer="`nan`, twice",
-        right="The slope of the square root is endless at 0, so `inf` comes back to the sum; then "
+        right="The slope of the square root is infinite at 0, so `inf` flows into the sum; then "
         "the rule of `x * x` multiplies it by `x`, and `inf * 0` is `nan`.",
         why={
             "zeros": "`x` is 0, and the rule of `x * x` multiplies by it. But by what does it "
             "multiply? Think of the slope of the square root at 0.",
             "ones": "Away from 0 the gradient has the length 1. At 0 the rules are followed one "
-            "by one, and one of them has an endless slope.",
+            "by one, and one of them has an infinite slope.",
             "`inf`, twice": "`inf` is what comes back to the sum. The rule of `x * x` then "
             "multiplies it by `x`, which is 0.",
         },
@@ -88,7 +88,7 @@ QUESTIONS = (
     Question(
         key="09.task",
         kind="choice",
-        text="Somebody protects a square root against negative numbers, and against its endless "
+        text="A program protects a square root against negative numbers, and against its infinite "
         "slope at 0:\n\n"
         "    x = torch.tensor(0., requires_grad=True)\n"
         "    y = torch.where(x > 0, x.sqrt(), x)\n"
@@ -97,7 +97,7 @@ QUESTIONS = (
         choices=("0", "1", "`inf`", "`nan`"),
         answer="`nan`",
         right="`where` sends 0 to the branch that was not taken, and 1 to the other one. But the "
-        "rule of `sqrt` multiplies that 0 by its endless slope, and 0 times `inf` is `nan`; and "
+        "rule of `sqrt` multiplies that 0 by its infinite slope, and 0 times `inf` is `nan`; and "
         "`nan` plus 1 is `nan`.",
         why={
             "0": "`y` is 0. Its gradient is the sum of what comes by two ways, and one of them is "

@@ -88,13 +88,13 @@ QUESTIONS = (
             "it gets more than 1000 times larger",
         ),
         answer="it gets more than 1000 times larger",
-        right="On the way back each layer multiplies by its weights. Seven layers that are 4 times "
-        "larger make 4 to the power of 7: the gradient explodes.",
+        right="In the backward pass each layer multiplies by its weights. Seven layers that are 4 "
+        "times larger make 4 to the power of 7: the gradient explodes.",
         why={
-            "it stays about the same": "On the way back, a gradient is multiplied by the weights "
-            "of every layer that it passes.",
-            "it gets about 4 times larger": "One layer would do that. The way back leads through "
-            "seven, and factors along a way are multiplied.",
+            "it stays about the same": "In the backward pass, a gradient is multiplied by the "
+            "weights of every layer that it passes.",
+            "it gets about 4 times larger": "One layer would do that. There are seven on the path, "
+            "and factors along a path are multiplied.",
         },
     ),
 )

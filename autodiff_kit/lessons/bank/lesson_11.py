@@ -23,8 +23,8 @@ QUESTIONS = (
             "`loss.backward()`",
         ),
         answer="`with torch.no_grad():`",
-        right="There the way back ends: `h` has numbers and no node. All that follows is made of "
-        "`h` alone.",
+        right="The backward pass ends there: `h` has numbers and no node. All that follows is made "
+        "of `h` alone.",
         why={
             "`x = torch.tensor([3., 4.])`": "With `requires_grad=True` the error would be the "
             "same: is anything recorded where `x` is used?",
@@ -61,14 +61,14 @@ QUESTIONS = (
         "    y = h * x\n"
         "    h += 1\n"
         "    y.sum().backward()\n\n"
-        "Which operation comes first on the way back and misses the old numbers?",
+        "Which operation comes first in the backward pass and misses the old numbers?",
         choices=("`y.sum()`", "`h * x`", "`x.exp()`"),
         answer="`h * x`",
         right="For the gradient of `x` it had saved `h`, at version 0. Now `h` is at version 1.",
         why={
             "`y.sum()`": "A sum needs only the shape of what it summed, and that is still known.",
-            "`x.exp()`": "It misses its result, too. But the way back comes to another operation "
-            "before.",
+            "`x.exp()`": "It misses its result, too. But the backward pass reaches another "
+            "operation first.",
         },
     ),
     Question(

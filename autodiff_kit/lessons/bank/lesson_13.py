@@ -64,7 +64,7 @@ QUESTIONS = (
         key="13.graph",
         kind="number",
         text="The next cell makes, three times in a loop, `h = torch.tanh(h * w) + h`, and then "
-        "`loss = h * h`. How many nodes of operations will PyTorch's graph have?",
+        "`loss = h * h`. How many operation nodes will PyTorch's graph have?",
         answer=10.0,
         right="Three in each round (`*`, `tanh`, `+`), and one for `loss`. The loop itself is no "
         "node: it is unrolled by running.",

@@ -1,5 +1,5 @@
 // Where a search leads: to a node, to a step, to the next step about a node. Pure functions.
-// Read next: find_bar.mjs.
+// Read next: find_box.mjs.
 
 /** Is it a condition, for Python to work out, and not a name to look for? */
 export const isCondition = (text) => /[<>=!()]|\b(and|or|not|in|is)\b/.test(text);

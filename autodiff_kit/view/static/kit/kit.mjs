@@ -7,7 +7,7 @@
 import { nodeAtSource } from "./code.mjs";
 import { button, make, steadyText } from "./dom.mjs";
 import { nextStep, stepsOf } from "./find.mjs";
-import { findBar } from "./find_bar.mjs";
+import { findBar } from "./find_box.mjs";
 import { graphPane } from "./graph_pane.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
 import { ownKeys } from "./keys.mjs";
