@@ -1,8 +1,14 @@
-"""Is each rule the cotangent times the operation's own slope?"""
+"""Is each rule the cotangent times the operation's own slope, to the last digits?"""
 
 import numpy as np
 
 from autodiff_kit.grading.checks import check
+from autodiff_kit.grading.rules import (
+    contributions,
+    mistake,
+    right_to_twelve_digits,
+    with_complex,
+)
 
 
 def numbers(rng, low=0.5, high=3.0):
@@ -11,80 +17,93 @@ def numbers(rng, low=0.5, high=3.0):
     return rng.uniform(low, high, size) * rng.choice([-1.0, 1.0], size)
 
 
-def slope(f, x, h=1e-5):
-    """Return the slope of f at each number: by moving it a little up and down."""
-    return (f(x + h) - f(x - h)) / (2 * h)
-
-
 def pair(rng):
     x = numbers(rng)
     y = rng.uniform(1.2, 2.5, x.shape) * rng.choice([-1.0, 1.0], x.shape)
     return {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "y": y}
 
 
-@check(step="mul", points=2, concept="rule of x * y")
+@check(step="mul", points=2, concept="rule of x * y", using=[contributions])
 class Mul:
     shown = "g = 10, x = 3, y = 5"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([5.0])}
 
     def generate(rng):
-        return pair(rng)
+        data = with_complex(rng, pair(rng), "gxy")
+        # At one place x * y is infinite, and the contributions are not.
+        place = int(rng.integers(data["x"].size))
+        for name, power in (("g", -120.0), ("x", 180.0), ("y", 180.0)):
+            data[name][place] *= 10.0**power
+        return data
 
     def drive(step, data):
-        return step.mul_rule(data["g"], data["x"], data["y"])
+        return contributions(step.mul_rule, data, "gxy", 2)
 
     def expected(data):
-        g, x, y = data["g"], data["x"], data["y"]
-        return (g * slope(lambda x: x * y, x), g * slope(lambda y: x * y, y))
+        return contributions(lambda g, x, y: (g * y, g * x), data, "gxy", 2)
+
+    compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="div", points=2, concept="rule of x / y")
+@check(step="div", points=2, concept="rule of x / y", using=[contributions])
 class Div:
     shown = "g = 10, x = 3, y = 2"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([2.0])}
 
     def generate(rng):
-        return pair(rng)
+        data = pair(rng)
+        # No step fits all places: the denominators differ by many orders of magnitude.
+        data["y"] *= 10.0 ** rng.permutation([-9.0, 0.0, 9.0, 18.0])[: data["y"].size]
+        return with_complex(rng, data, "gxy")
 
     def drive(step, data):
-        return step.div_rule(data["g"], data["x"], data["y"])
+        return contributions(step.div_rule, data, "gxy", 2)
 
     def expected(data):
-        g, x, y = data["g"], data["x"], data["y"]
-        return (g * slope(lambda x: x / y, x), g * slope(lambda y: x / y, y))
+        return contributions(lambda g, x, y: (g / y, -(g / y) * (x / y)), data, "gxy", 2)
+
+    compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="exp", points=2, concept="rule of exp(x)")
+@check(step="exp", points=2, concept="rule of exp(x)", using=[contributions])
 class Exp:
     shown = "g = 10, x = 2, out = exp(2) = 7.389"
     example = {"g": np.array([10.0]), "x": np.array([2.0])}
 
     def generate(rng):
-        x = rng.uniform(0.2, 2.0, 3) * rng.choice([-1.0, 1.0], 3)
-        return {"g": rng.uniform(1.5, 3.0, 3), "x": x}
+        x = rng.uniform(0.2, 2.0, 4) * rng.choice([-1.0, 1.0], 4)
+        x[int(rng.integers(4))] *= 100.0
+        return with_complex(rng, {"g": rng.uniform(1.5, 3.0, 4), "x": x}, "gx")
 
     def drive(step, data):
-        return step.exp_rule(data["g"], data["x"], np.exp(data["x"]))
+        return contributions(lambda g, x: step.exp_rule(g, x, np.exp(x)), data, "gx", 1)
 
     def expected(data):
-        return data["g"] * slope(np.exp, data["x"])
+        return contributions(lambda g, x: g * np.exp(x), data, "gx", 1)
+
+    compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="pow", points=2, concept="rule of x ** n", cases=4)
+@check(step="pow", points=2, concept="rule of x ** n", cases=4, using=[contributions])
 class Pow:
     shown = "g = 10, x = [2, 0], n = 3"
     example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3}
 
     def generate(rng):
-        x = np.append(numbers(rng), 0.0)
         n = int(rng.integers(1, 5))
-        return {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "n": n}
+        x = np.append(numbers(rng), [0.0, rng.uniform(1.5, 3.0)])
+        data = with_complex(rng, {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "n": n}, "gx")
+        if n > 1:  # at the last place x ** n is infinite, and the contribution is not
+            data["x"][-1] *= 10.0 ** (309 // n)
+        return data
 
     def drive(step, data):
-        return step.pow_rule(data["g"], data["x"], data["n"])
+        return contributions(step.pow_rule, data, "gxn", 1)
 
     def expected(data):
-        return data["g"] * slope(lambda x: x ** data["n"], data["x"])
+        return contributions(lambda g, x, n: g * n * x ** (n - 1), data, "gxn", 1)
+
+    compare, diagnose = right_to_twelve_digits, mistake
 
 
 @check(step="relu", points=2, concept="rule of max(x, 0)")
@@ -93,7 +112,10 @@ class Relu:
     example = {"g": np.array([10.0, 20.0, -30.0]), "x": np.array([-1.0, 0.0, 4.0])}
 
     def generate(rng):
-        x = rng.permutation(np.append(numbers(rng), [0.0, 1.3, -1.7]))
+        # A difference moves some of them over the corner, and others not at all.
+        near = 10.0 ** -rng.uniform(20.0, 300.0, 4) * [1.0, 1.0, -1.0, -1.0]
+        far = [0.0, 1.3e150, -1.7e150]
+        x = rng.permutation(np.concatenate([numbers(rng), near, far]))
         return {"g": rng.uniform(1.5, 3.0, x.shape) * rng.choice([-1.0, 1.0], x.shape), "x": x}
 
     def drive(step, data):
@@ -101,3 +123,5 @@ class Relu:
 
     def expected(data):
         return np.array([g if x > 0 else 0.0 for g, x in zip(data["g"], data["x"], strict=True)])
+
+    compare = right_to_twelve_digits

@@ -3,6 +3,12 @@
 import numpy as np
 
 from autodiff_kit.grading.checks import check
+from autodiff_kit.grading.rules import (
+    contributions,
+    mistake,
+    right_to_twelve_digits,
+    with_complex,
+)
 
 
 def sizes(rng):
@@ -10,9 +16,20 @@ def sizes(rng):
     return [int(size) for size in rng.permutation([2, 3, 4, 5])[:3]]
 
 
-def by_indices(data):
+def drawn(rng, shapes):
+    """Return real matrices so large that a @ b is infinite, though no contribution is; and others.
+
+    The others are complex, and of ordinary size.
+    """
+    matrices = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    data = with_complex(rng, matrices, "gab")
+    for name, size in (("g", 1e-120), ("a", 1e160), ("b", 1e160)):
+        data[name] *= size
+    return data
+
+
+def sums(g, a, b):
     """Sum over the indices themselves: a[i, k] moves z[i, j] with the slope b[k, j]."""
-    g, a, b = data["g"], data["a"], data["b"]
     whole_b = np.broadcast_to(b, (*g.shape[:-2], *b.shape[-2:]))
     whole_a = np.broadcast_to(a, (*g.shape[:-2], *a.shape[-2:]))
     to_a = np.einsum("...ij,...kj->...ik", g, whole_b)
@@ -23,7 +40,11 @@ def by_indices(data):
     )
 
 
-@check(step="matmul", points=4, concept="two matrices")
+def by_indices(data):
+    return contributions(sums, data, "gab", 2)
+
+
+@check(step="matmul", points=4, concept="two matrices", using=[contributions])
 class Matrices:
     shown = "g = [[1, 2], [3, 4]], a = [[1, 0], [2, 1]], b = [[5, 6], [7, 9]]"
     example = {
@@ -35,15 +56,15 @@ class Matrices:
     def generate(rng):
         n, k, m = sizes(rng)
         shapes = {"g": (n, m), "a": (n, k), "b": (k, m)}
-        return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+        return drawn(rng, shapes)
 
     def drive(step, data):
-        return step.matmul_rule(data["g"], data["a"], data["b"])
+        return contributions(step.matmul_rule, data, "gab", 2)
 
-    expected = by_indices
+    expected, compare, diagnose = by_indices, right_to_twelve_digits, mistake
 
 
-@check(step="batches", points=3, concept="a batch of pairs")
+@check(step="batches", points=3, concept="a batch of pairs", using=[contributions])
 class Batches:
     shown = (
         "batches of two 2 x 2 matrices (a is 1, 2, ... 8, b is 2, 4, ... 16, g is 1, -1, 1, ...)"
@@ -57,15 +78,15 @@ class Batches:
     def generate(rng):
         n, k, m = sizes(rng)
         shapes = {"g": (6, n, m), "a": (6, n, k), "b": (6, k, m)}
-        return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+        return drawn(rng, shapes)
 
     def drive(step, data):
-        return step.batch_rule(data["g"], data["a"], data["b"])
+        return contributions(step.batch_rule, data, "gab", 2)
 
-    expected = by_indices
+    expected, compare, diagnose = by_indices, right_to_twelve_digits, mistake
 
 
-@check(step="batches", points=3, concept="one matrix for the whole batch")
+@check(step="batches", points=3, concept="one matrix for the whole batch", using=[contributions])
 class Shared:
     shown = "a batch of two 1 x 1 matrices, 1 and 2, times one matrix [[3, 4]], with g full of ones"
     example = {
@@ -79,9 +100,9 @@ class Shared:
         shapes = {"g": (6, n, m), "a": (6, n, k), "b": (k, m)}
         if rng.random() < 0.4:
             shapes = {"g": (6, n, m), "a": (n, k), "b": (6, k, m)}
-        return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+        return drawn(rng, shapes)
 
     def drive(step, data):
-        return step.batch_rule(data["g"], data["a"], data["b"])
+        return contributions(step.batch_rule, data, "gab", 2)
 
-    expected = by_indices
+    expected, compare, diagnose = by_indices, right_to_twelve_digits, mistake

@@ -57,9 +57,16 @@ def answered(steps, values):
     ]
 
 
-def forward(tape, values, number):
-    """Return the slope of the last result: a change of one input, carried forward."""
-    made = run(tape, values)
+def rounded(number):
+    """Return a number with two digits, as a format of few bits would save it."""
+    return float(f"{number:.1e}")
+
+
+def forward(tape, values, results, number):
+    """Return the slope of the last result: a change of one input, carried forward.
+
+    The rules read `results` as they were saved.
+    """
     change = []
 
     def look(ref):
@@ -68,7 +75,7 @@ def forward(tape, values, number):
             return what, 0.0
         if kind == "input":
             return values[what], float(what == number)
-        return made[what], change[what]
+        return results[what], change[what]
 
     for op, left, right in tape:
         (a, da), (b, db) = look(left), look(right)
@@ -191,10 +198,12 @@ class Slopes:
         used = ["result", len(steps) - 1]
         steps += [["mul", used, used], ["add", ["result", len(steps)], used]]
         steps += [["mul", ["input", 1], ["result", len(steps) - 1]]]
-        return {"tape": steps, "values": values, "results": run(steps, values)}
+        results = [rounded(result) for result in run(steps, values)]
+        return {"tape": steps, "values": values, "results": results}
 
     def drive(step, data):
         return step.gradients(tuples(data["tape"]), data["values"], data["results"])
 
     def expected(data):
-        return [forward(data["tape"], data["values"], i) for i in range(len(data["values"]))]
+        run = data["tape"], data["values"], data["results"]
+        return [forward(*run, number) for number in range(len(data["values"]))]

@@ -1,0 +1,126 @@
+"""Call a backward rule so that no numerical difference can answer in its place.
+
+After reading this file you can say why `(f(x + h) - f(x - h)) / (2 * h)` and the complex step earn
+nothing where a backward rule is asked for: twelve digits have to be right, also for inputs at
+which the operation itself overflows, and the same formula has to hold for complex inputs, whose
+imaginary part is not free for a step. Exercises 02 and 06 use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.grading.checks import as_array
+
+__all__ = ["contributions", "mistake", "right_to_twelve_digits", "with_complex"]
+
+DIGITS = 1e-12
+ZERO = 1e-50  # how far from 0 a number may be that is 0
+ROUGH = 1e-3  # how near a difference comes, at least
+
+
+def with_complex(rng: np.random.Generator, data: dict[str, Any], names: str) -> dict[str, Any]:
+    """Add complex inputs for a rule: those in `data`, with imaginary parts of about the same size.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    data : dict of str to array or number
+    names : str
+        The inputs that get one: ``"gxy"``.
+
+    Returns
+    -------
+    dict - `data`, and under ``"complex"`` the real and imaginary parts by name.
+    """
+    parts = {n: [data[n].copy(), data[n] * rng.uniform(0.3, 0.8, data[n].shape)] for n in names}
+    return {**data, "complex": parts}
+
+
+def contributions(rule, data, names, count):  # type: ignore[no-untyped-def]
+    """Return what a rule contributes: for real inputs, and for complex ones if there are any.
+
+    Its source travels with a driver, so it uses nothing of this file.
+
+    Parameters
+    ----------
+    rule : callable
+    data : dict of str to array
+    names : str
+        The rule's arguments, in their order.
+    count : int
+        How many contributions the rule returns.
+
+    Returns
+    -------
+    what the rule returns; or three lists of arrays: for real inputs, and for complex ones the real
+    and the imaginary parts
+    """
+    real = rule(*[data[name] for name in names])
+    if "complex" not in data:
+        return real
+    parts = data["complex"]
+    turned = rule(*[parts[n][0] + 1j * parts[n][1] if n in parts else data[n] for n in names])
+    real, turned = (list(answer) if count > 1 else [answer] for answer in (real, turned))
+    turned = [np.asarray(part) for part in turned]
+    return [real, [part.real for part in turned], [part.imag for part in turned]]
+
+
+def right_to_twelve_digits(data: Any, value: Any, wanted: Any) -> bool:
+    """Tell whether contributions are right in shape and to twelve digits (`Check.compare`)."""
+    pairs = _pairs(data, value, wanted)
+    return pairs is not None and all(_near(mine, best) for mine, best in pairs)
+
+
+def mistake(data: Any, value: Any, wanted: Any) -> str:
+    """Return the id of what is not a rule: a difference, a complex step (`Check.diagnose`)."""
+    pairs = _pairs(data, value, wanted)
+    if pairs is None:
+        return ""
+    count = len(pairs) // 2 if "complex" in data else len(pairs)
+    real, turned = pairs[:count], pairs[count:]
+    if turned and all(_near(mine.real, best.real) and not mine.imag.any() for mine, best in turned):
+        return "real_numbers_only"
+    is_rough = all(_is_rough(mine, best) for mine, best in pairs)
+    if is_rough and not all(_near(mine, best) for mine, best in real):
+        return "differences"
+    if turned and not is_rough and all(_is_rough(mine, best) for mine, best in real):
+        return "complex_steps"
+    return ""
+
+
+def _is_rough(mine: Any, best: Any) -> bool:
+    """Tell whether numbers are right to a few digits, or not finite where the operation is not."""
+    finite = np.isfinite(mine)
+    near = np.isclose(mine, best, rtol=ROUGH, atol=ROUGH * np.abs(best[finite]).max(initial=0))
+    return bool(near[finite].all())
+
+
+def _pairs(data: Any, value: Any, wanted: Any) -> list[tuple[Any, Any]] | None:
+    """Return each contribution beside the right one; None if they are not of the same shapes."""
+    if "complex" in data:
+        value = _complex(value)
+        wanted = _complex(wanted)
+    else:
+        value = list(value) if isinstance(wanted, tuple) else [value]
+        wanted = list(wanted) if isinstance(wanted, tuple) else [wanted]
+    arrays = [as_array(part) if isinstance(part, list | tuple) else part for part in value]
+    is_alike = len(arrays) == len(wanted) and all(
+        isinstance(mine, np.ndarray) and mine.dtype.kind != "b" and mine.shape == best.shape
+        for mine, best in zip(arrays, wanted, strict=True)
+    )
+    return list(zip(arrays, wanted, strict=True)) if is_alike else None
+
+
+def _complex(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    real, turned, imaginary = lists
+    return [*real, *(a + 1j * b for a, b in zip(turned, imaginary, strict=True))]
+
+
+def _near(mine: Any, best: Any) -> bool:
+    """Compare number by number; in a matrix, whose sums may cancel, by the largest of them."""
+    size = np.abs(best).max() if best.ndim > 1 else np.abs(best)
+    return bool(np.isfinite(mine).all() and (np.abs(mine - best) <= DIGITS * size + ZERO).all())

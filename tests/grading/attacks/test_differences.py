@@ -1,0 +1,182 @@
+"""Differences and complex steps in the place of backward rules: no points, and the reason why."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autodiff_kit.grading.course import open_course
+from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.trusted import Trusted
+
+COURSE = open_course(Path(__file__).resolve().parents[3] / "exercises")
+# `slope(f, x, move)`: how f(x) moves with the numbers of x at which `move` is 1.
+SLOPES = {
+    "central": """
+def slope(f, x, move, h=1e-6):
+    return (f(x + h * move) - f(x - h * move)) / (2 * h)
+""",
+    "to one side": """
+def slope(f, x, move, h=1e-8):
+    return (f(x + h * move) - f(x)) / h
+""",
+    "as large as the input": """
+def slope(f, x, move):
+    h = np.max(np.abs(x)) * 1e-4 + 1e-300
+    return (f(x + h * move) - f(x - h * move)) / (2 * h)
+""",
+    "a step of one, exact where f is linear": """
+def slope(f, x, move):
+    return f(x + 1.0 * move) - f(x)
+""",
+    "five points": """
+def slope(f, x, move, h=1e-3):
+    near, far = f(x + h * move) - f(x - h * move), f(x + 2 * h * move) - f(x - 2 * h * move)
+    return (8 * near - far) / (12 * h)
+""",
+    "a complex step": """
+def slope(f, x, move, h=1e-30):
+    return f(x + 1j * h * move).imag / h
+""",
+    "a complex step as large as the input": """
+def slope(f, x, move):
+    h = 1e-30 * np.where(x == 0, 1.0, np.abs(x))
+    return (f(x + 1j * h * move) / h).imag
+""",
+}
+RULES = """
+def numerical(f, x, g):
+    gradient = np.zeros_like(x, dtype=np.result_type(x, g, float))
+    for place in np.ndindex(np.shape(x)):
+        move = np.zeros(np.shape(x))
+        move[place] = 1.0
+        gradient[place] = np.sum(g * slope(f, x, move))
+    return gradient
+"""
+ANSWERS = {
+    "e02_rules": RULES
+    + """
+def mul_rule(g, x, y):
+    return numerical(lambda x: x * y, x, g), numerical(lambda y: x * y, y, g)
+def div_rule(g, x, y):
+    return numerical(lambda x: x / y, x, g), numerical(lambda y: x / y, y, g)
+def exp_rule(g, x, out):
+    return numerical(np.exp, x, g)
+def pow_rule(g, x, n):
+    return numerical(lambda x: x**n, x, g)
+def relu_rule(g, x):
+    return numerical(lambda x: np.maximum(x, 0.0), x, g)
+""",
+    "e02_rules, all places at once": """
+def mul_rule(g, x, y):
+    return g * slope(lambda x: x * y, x, 1.0), g * slope(lambda y: x * y, y, 1.0)
+def div_rule(g, x, y):
+    return g * slope(lambda x: x / y, x, 1.0), g * slope(lambda y: x / y, y, 1.0)
+def exp_rule(g, x, out):
+    return g * slope(np.exp, x, 1.0)
+def pow_rule(g, x, n):
+    return g * slope(lambda x: x**n, x, 1.0)
+def relu_rule(g, x):
+    return g * slope(lambda x: np.maximum(x, 0.0), x, 1.0)
+""",
+    "e06_matmul": RULES
+    + """
+def matmul_rule(g, a, b):
+    return numerical(lambda a: a @ b, a, g), numerical(lambda b: a @ b, b, g)
+batch_rule = matmul_rule
+""",
+    "e11_static_graph": """
+import numpy as np
+def gradients(tape, values, results):
+    def last(values):
+        made = []
+        def value(ref):
+            kind, what = ref
+            return {"input": values, "result": made}[kind][what] if kind != "constant" else what
+        for op, left, right in tape:
+            a, b = value(left), value(right)
+            made.append(a + b if op == "add" else a * b)
+        return made[-1]
+    values = np.array(values)
+    return [float(slope(last, values, move)) for move in np.eye(len(values))]
+""",
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("kind", SLOPES)
+def test_a_difference_earns_nothing_where_a_rule_is_asked_for(kind: str, answer: str) -> None:
+    exercise = COURSE.exercise(answer.partition(",")[0])
+    names = ("gradients",) if exercise.id == "11.static_graph" else ()
+    code = f"{exercise.solution}\n{SLOPES[kind]}\n{ANSWERS[answer]}"
+
+    for seed in range(10):
+        rows = grade_code(exercise, code, Trusted(), seed).rows
+
+        points = {row.step: row.points for row in rows if not names or row.step in names}
+        assert not any(points.values()), (seed, points)
+
+
+@pytest.mark.parametrize(
+    ("folder", "step", "kind", "words"),
+    [
+        ("e02_rules", "mul", "central", "from a difference"),
+        ("e02_rules", "div", "to one side", "from a difference"),
+        ("e02_rules", "exp", "five points", "from a difference"),
+        ("e02_rules", "pow", "a complex step", "from a complex step"),
+        ("e02_rules", "exp", "a complex step as large as the input", "from a complex step"),
+        ("e02_rules", "relu", "central", "from a difference"),
+        ("e06_matmul", "matmul", "central", "from a difference"),
+        ("e06_matmul", "batches", "a complex step", "from a complex step"),
+        ("e11_static_graph", "gradients", "central", "computed again"),
+        ("e11_static_graph", "gradients", "a complex step", "computed again"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+def test_who_writes_a_difference_is_told_that_a_rule_is_asked_for(
+    folder: str, step: str, kind: str, words: str
+) -> None:
+    exercise = COURSE.exercise(folder)
+    code = f"{exercise.solution}\n{SLOPES[kind]}\n{ANSWERS[folder]}"
+
+    rows = grade_code(exercise, code, Trusted(), seed=5).rows
+
+    assert words in next(row.text for row in rows if row.step == step)
+
+
+def by_complex_step(data: dict[str, np.ndarray], name: str, forward: str) -> np.ndarray:
+    """Return the gradient of sum(g * forward) for one input, at real inputs of moderate size."""
+    gradient = np.zeros_like(data[name])
+    for place in np.ndindex(data[name].shape):
+        moved = data[name].astype(complex)
+        moved[place] += 1e-100j
+        out = eval(forward, {"np": np, **data, name: moved})
+        gradient[place] = (data["g"] * out.imag).sum() / 1e-100
+    return gradient
+
+
+@pytest.mark.parametrize(
+    ("folder", "check", "forward", "names"),
+    [
+        ("e02_rules", "Mul", "x * y", "xy"),
+        ("e02_rules", "Div", "x / y", "xy"),
+        ("e02_rules", "Exp", "np.exp(x)", "x"),
+        ("e02_rules", "Pow", "x ** n", "x"),
+        ("e06_matmul", "Matrices", "a @ b", "ab"),
+        ("e06_matmul", "Batches", "a @ b", "ab"),
+        ("e06_matmul", "Shared", "a @ b", "ab"),
+    ],
+)
+def test_the_right_contributions_are_the_slopes_of_the_operation(
+    folder: str, check: str, forward: str, names: str
+) -> None:
+    exercise = COURSE.exercise(folder)
+    (part,) = [part for part in exercise.checks if part.name == check]
+    data = dict(part.example)
+    assert part.expected is not None
+
+    right = part.expected(data)
+
+    for name, contribution in zip(names, right if len(names) > 1 else [right], strict=True):
+        assert np.allclose(contribution, by_complex_step(data, name, forward), rtol=1e-12)
