@@ -38,6 +38,7 @@ __all__ = [
     "marked",
     "node_of",
     "positions",
+    "put_grad",
     "refusal_of_view",
     "require_grad",
     "seems_leaf",
@@ -103,6 +104,13 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
 
 
 def set_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
+    """Set or clear ``tensor.grad``, where an observer may see it."""
+    put_grad(tensor, grad)
+    if local.mode.observer is not None:
+        local.mode.observer.grad_set(tensor, grad)
+
+
+def put_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
     """Set ``tensor.grad``; the node of a leaf knows it, too."""
     tensor._grad = grad
     node = tensor._node if tensor._base is None else latest_node(tensor)

@@ -30,7 +30,7 @@ from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.views import set_grad
+from autodiff_kit.views import put_grad
 
 __all__ = ["Task", "add_to_grad"]
 
@@ -187,7 +187,7 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
         # The leaf's node does not know it: it leads back there, and they would hold each other.
         tensor._grad = wrap(np.empty_like(g._array)[()]).copy_(g) if old is None else old + g
     elif old is None:
-        set_grad(tensor, gradient_of(g))
+        put_grad(tensor, gradient_of(g))
     elif local.mode.inference and running.sums_anew:
         tensor._grad = gradient_of(old._array + g)
     else:

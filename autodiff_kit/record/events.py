@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, final
 
-__all__ = ["Accumulate", "Backward", "Branch", "Contribution", "ErrorRecord", "Event", "Input"]
+__all__ = ["Accumulate", "Backward", "Branch", "Contribution", "ErrorRecord", "Event"]
 __all__ += [
+    "Gradient",
+    "Input",
     "Made",
     "Mark",
     "Modified",
@@ -189,6 +191,17 @@ class Modified(TypedDict):
 
 
 @final
+class Gradient(TypedDict):
+    """The ``.grad`` of a tensor was set or cleared, or changed in place, by no backward pass."""
+
+    kind: Literal["grad"]
+    node: NodeNumber
+    grad: Value | None
+    how: str  # the method that has changed it in place; "" if it was set or cleared
+    where: Where | None
+
+
+@final
 class Backward(TypedDict):
     """A backward pass begins."""
 
@@ -257,7 +270,18 @@ class Mark(TypedDict):
     results: NotRequired[list[Result]]  # "finish"
 
 
-Event = Made | Branch | Modified | Backward | Visit | Contribution | Accumulate | Release | Mark
+Event = (
+    Made
+    | Branch
+    | Modified
+    | Gradient
+    | Backward
+    | Visit
+    | Contribution
+    | Accumulate
+    | Release
+    | Mark
+)
 
 
 class RecordingData(TypedDict):

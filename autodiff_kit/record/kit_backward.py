@@ -62,7 +62,7 @@ class KitBackward(KitNotes, Observer):
         if kept is not None and kept._grad is not None:
             before, now = self._retained.get(number), self._value(kept._grad)
             self._retained[number] = now
-            self._tell_accumulation(number, value, before, now)
+            self._tell_accumulation(number, value, before, now, kept._grad)
 
     @guarded
     def contributed(
@@ -89,12 +89,13 @@ class KitBackward(KitNotes, Observer):
         """Note what was added to a leaf's ``.grad``, and what that held before."""
         number = self._node(node)
         # backward(inputs=...) accumulates when the pass is over, which is nothing to tell.
-        is_over = self._events[-1]["kind"] == "finish"
+        finish = len(self._events) - 1
+        is_over = self._events[finish]["kind"] == "finish"
         before = self._grads.pop(number, None)
-        g, grad = self._value(g), self._value(g if grad is None else grad)
-        self._tell_accumulation(number, g, before, grad)
+        g, held = self._value(g), self._value(g if grad is None else grad)
+        self._tell_accumulation(number, g, before, held, grad)
         if is_over:
-            self._events[-2:] = self._events[:-3:-1]
+            self._events.append(self._events.pop(finish))
 
     @guarded
     def released(self, node: Node) -> None:

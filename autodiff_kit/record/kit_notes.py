@@ -11,19 +11,22 @@ import weakref
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.autograd.graph import Packed
 from autodiff_kit.core.base import next_number
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.events import Packer, Saved, Value
-from autodiff_kit.record.notes import UNSEEN, Notes, SecondRun, nothing
+from autodiff_kit.record.notes import UNSEEN, SecondRun, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["KitNotes", "maker_of"]
 
 
-class KitNotes(Notes):
+class KitNotes(Changes):
     """Notes of what the kit's core does."""
 
     def __init__(self, limit: int, base: FrameType | None) -> None:
@@ -131,6 +134,9 @@ class KitNotes(Notes):
 
     def _grad_of(self, leaf: Tensor) -> Any:
         return leaf._grad
+
+    def _shares_memory(self, tensor: Tensor, other: Tensor) -> bool:
+        return bool(np.may_share_memory(tensor._array, other._array))
 
     def _see_packed(self) -> None:
         """Find out what hooks, such as those of a checkpoint, have made of what a node saved."""

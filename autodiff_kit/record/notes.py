@@ -249,17 +249,6 @@ class Notes:
         self._events.append({"kind": "leaf", "node": number})
         return number
 
-    def _tell_change(self, number: int, how: str, tensor: Any, place: Place) -> None:
-        value, where = self._value(tensor), place.where
-        self._events.append(
-            {"kind": "modified", "node": number, "how": how, "value": value, "where": where}
-        )
-
-    def _tell_accumulation(self, number: int, g: Value, before: Value | None, grad: Value) -> None:
-        self._events.append(
-            {"kind": "accumulate", "node": number, "g": g, "before": before, "grad": grad}
-        )
-
     def _begin_backward(self) -> tuple[Place, FrameType | None]:
         """Open the scope of a backward pass; return where it is called."""
         place, _, frame = self._where()

@@ -35,7 +35,6 @@ from autodiff_kit.record.notes import (
     entry_of,
     guarded,
     learners_frame,
-    nothing,
 )
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source import Place
@@ -106,7 +105,6 @@ class _Recorder(KitBackward):
     def __init__(self, limit: int, base: FrameType | None) -> None:
         super().__init__(limit, base)
         self._promoted: dict[int, int] = {}
-        self._detached: dict[int, tuple[Any, Any]] = {}  # by id: who looks into whose memory
 
     @guarded
     def created(self, tensor: Tensor) -> None:
@@ -222,15 +220,10 @@ class _Recorder(KitBackward):
     @guarded
     def modified(self, tensor: Tensor, how: str) -> None:
         place, scope, _ = self._where()
-        if how.endswith((".step", ".data")):  # no op has computed the new value in place
-            last = self._events[-1] if self._events else None
-            if how.endswith(".data") and last and last["kind"] == "modified":
-                now, told = self._value(tensor), last["value"]
-                is_same = now.get("stats") == told.get("stats") and last["node"] == self._known(
-                    tensor
-                )
-                if is_same and np.array_equal(now["data"], told["data"]):
-                    return  # `w.data -= 1` changes the memory, and then assigns it
+        if how.endswith(".data"):
+            self._tell_assignment(tensor, how, place, scope)
+            return
+        if how.endswith(".step"):  # no op has computed the new value in place
             self._tell_change(self._number(tensor, scope), how, tensor, place)
             return
         if self._last_op < 0:
@@ -256,13 +249,15 @@ class _Recorder(KitBackward):
         base = tensor._base
         if node is None and base is not None:
             self._tell_change(self._number(base, scope), how, base, place)
-        root = tensor if base is None else base
-        reference, source = self._detached.get(id(root), (nothing, nothing))
-        while reference() is not None and (seen := source()) is not None:
-            if not np.may_share_memory(seen._array, tensor._array):
-                break
-            self._tell_change(self._number(seen, scope), how, seen, place)
-            reference, source = self._detached.get(id(seen), (nothing, nothing))
+        self._tell_sources(tensor, how, place, scope)
+
+    @guarded
+    def grad_set(self, tensor: Tensor, grad: Tensor | None) -> None:
+        """Note that a ``.grad`` was set or cleared, as far as the tensor is known."""
+        number = self._known(tensor)
+        if number is not None:
+            place, _, _ = self._where()
+            self._tell_grad(number, grad, "", place)
 
     @guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:

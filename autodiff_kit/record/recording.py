@@ -50,9 +50,9 @@ class Recording:
     nodes : list of NodeRecord
         Leaves and ops in order of creation; a node's id is its place in the list.
     events : list of Event
-        What happened: ``leaf``, ``op``, ``branch``, ``modified``; ``backward``, ``visit``,
-        ``contribution``, ``accumulate``, ``release``, ``finish`` or, after an exception that was
-        caught, ``broken``; ``error``.
+        What happened: ``leaf``, ``op``, ``branch``, ``modified``, ``grad``; ``backward``,
+        ``visit``, ``contribution``, ``accumulate``, ``release``, ``finish`` or, after an exception
+        that was caught, ``broken``; ``error``.
     error : ErrorRecord or None
         The exception that ended the run.
     note : str or None

@@ -175,7 +175,7 @@ class TorchBackward(TorchNotes):
         if grad is not None:
             before, now = self._retained.get(number), self._value(grad)
             self._retained[number] = now
-            self._tell_accumulation(number, self._value(g), before, now)
+            self._tell_accumulation(number, self._value(g), before, now, grad)
 
     @guarded
     def _left(
@@ -250,9 +250,10 @@ class TorchBackward(TorchNotes):
     @guarded
     def _accumulated(self, number: int, leaf: Any) -> None:
         self._present()
-        grad = self._value(leaf.grad)
-        before, g = self._grads.pop(number, (None, grad))
-        self._tell_accumulation(number, g, before, grad)
+        before, g = self._grads.pop(number, (None, None))
+        grad = g if leaf.grad is None else self._value(leaf.grad)  # None: a hook has cleared it
+        if grad is not None:
+            self._tell_accumulation(number, g or grad, before, grad, leaf.grad)
 
     @guarded
     def _finished(self, now: _Pass) -> None:

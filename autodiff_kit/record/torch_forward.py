@@ -62,7 +62,8 @@ class TorchRecorder(TorchFunctions):
         first = args[0] if args else None
         in_place = name.endswith("_") and not name.endswith("__")
         if in_place and not direct and isinstance(first, self._torch.Tensor):
-            initialises = self._known(first) is None  # a layer that is being made
+            # A layer that is being made.
+            initialises = self._known(first) is None and self._holder(first) is None
         outer = self._call, self._is_inside, self._is_direct
         self._call, self._is_inside = name, self._is_inside or initialises
         self._is_direct = direct
@@ -95,10 +96,12 @@ class TorchRecorder(TorchFunctions):
 
     @guarded
     def called(self, func: Any, args: Any, out: Any, direct: bool) -> None:
-        """Note what a call that is over was: a new tensor, a branch, an item that was set."""
+        """Note what a call that is over was: a new tensor, a branch, an attribute that was set."""
+        name = getattr(func, "__name__", "")
+        if name in ("__set__", "__delete__"):
+            self._set_attribute(func, args)
         if self._is_inside or not direct:
             return
-        name = getattr(func, "__name__", "")
         if name == "__bool__":
             place, scope, _ = self._where()
             number = self._number(args[0], scope)
@@ -111,6 +114,16 @@ class TorchRecorder(TorchFunctions):
             if makes or name.endswith("_like") or name.startswith("new_"):
                 place, scope, _ = self._where()
                 self._create(out, scope, place)
+
+    def _set_attribute(self, func: Any, args: Any) -> None:
+        """Note that ``.grad`` was set or cleared, which optimizers do, too; or ``.data`` set."""
+        number, attribute = self._known(args[0]), getattr(func, "__self__", None)
+        if attribute is self._torch.Tensor.grad and number is not None:
+            place, _, _ = self._where()
+            self._tell_grad(number, args[1] if len(args) > 1 else None, "", place)
+        elif attribute is self._torch.Tensor.data and not self._is_inside:
+            place, scope, _ = self._where()
+            self._tell_assignment(args[0], "assignment to .data", place, scope)
 
     @contextmanager
     def optimizers(self) -> Iterator[None]:
@@ -296,6 +309,7 @@ class TorchRecorder(TorchFunctions):
         given = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
             given = {}
+            self._detached[id(out)] = weakref.ref(out), weakref.ref(args[0])
         number = self._put(name, sources, given, out, (place, scope))
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
@@ -346,6 +360,11 @@ class TorchRecorder(TorchFunctions):
             self._names[number] = f"{self._names[owner]}.grad"
         if scope in self._passes:
             return
+        self._tell_in_place(tensor, number, how, at, numbers)
+        self._tell_sources(tensor, how, place, scope)
+
+    def _tell_in_place(self, tensor: Any, number: int, how: str, at: Any, numbers: Any) -> None:
+        place, scope = at
         base = tensor._base
         if base is None or not base.requires_grad or base.is_leaf:
             self._tell_change(number, how, tensor, place)
@@ -387,6 +406,7 @@ class TorchRecorder(TorchFunctions):
         else:
             self._become(tensor, before, number, "__setitem__", place)
             self.settle()
+        self._tell_sources(tensor, "__setitem__", place, scope)
 
     def _number(self, tensor: Any, scope: int) -> int:
         number = super()._number(tensor, scope)

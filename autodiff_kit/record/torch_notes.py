@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
-from autodiff_kit.record.notes import UNSEEN, Notes, nothing
+from autodiff_kit.record.notes import UNSEEN, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import flat, grad_fn_of, schema_of
 from autodiff_kit.record.values import parameter
@@ -39,7 +40,7 @@ class AtWork:
         self.depth -= 1
 
 
-class TorchNotes(Notes):
+class TorchNotes(Changes):
     """Notes of what PyTorch does."""
 
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
@@ -82,6 +83,10 @@ class TorchNotes(Notes):
         with self.at_work, suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
             return leaf.grad if leaf.is_leaf else None
         return None
+
+    def _shares_memory(self, tensor: Any, other: Any) -> bool:
+        with self.at_work:
+            return _memory_of(tensor) == _memory_of(other)
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         with self.at_work:

@@ -87,6 +87,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             "op": self.op,
             "branch": self.branch,
             "modified": self.modified,
+            "grad": self.gradient,
             "backward": self.backward,
             "visit": self.visit,
             "contribution": self.contribution,
@@ -136,6 +137,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         """Meet a fold: its first operation, a leaf in it, or something that happens to it later."""
         if event["kind"] == "modified":
             self.values[event["node"]] = event["value"]
+        elif event["kind"] == "grad":
+            self.hold(event["node"], event["grad"])
         self.hide(event)
         if event["kind"] != "op" and event["kind"] != "leaf":
             return
@@ -180,12 +183,12 @@ class _Teller(ForwardSteps, BackwardSteps):
             if shown:
                 changed = self.pending.setdefault(event["node"], {})
                 changed["value"] = box_value(event["value"])
-        elif event["kind"] == "accumulate":
-            self.grads[event["node"]] = event["grad"]
+        elif event["kind"] == "accumulate" or event["kind"] == "grad":
+            fields = self.hold(event["node"], event["grad"])
             if shown:
-                fields = self._shown(event["node"], "grad", event["grad"])
-                changed = self.pending.setdefault(event["node"], {})
-                changed.update({**fields, "visited": True})
+                if event["kind"] == "accumulate":
+                    fields["visited"] = True
+                self.pending.setdefault(event["node"], {}).update(fields)
         elif event["kind"] == "op" and self.open is not None:
             self.ran = event["node"] == self.closing[self.open.id]
         self.hide(event)

@@ -74,6 +74,7 @@ class Steps:
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
         self.grads: dict[int, Value] = {}  # leaf -> its .grad
         self.accumulated: list[int] = []
+        self.cleared: list[int] = []  # those whose .grad the latest step has cleared
 
     def add(
         self,
@@ -133,7 +134,7 @@ class Steps:
             sent = event["before"] or event["after"]
             self.inner.append((event["kind"], event["node"], self.value(event["node"]), None, sent))
         elif "node" in event and event["kind"] != "branch" and event["kind"] != "release":
-            g = event["grad"] if event["kind"] == "accumulate" else None
+            g = event["grad"] if event["kind"] in ("accumulate", "grad") else None
             g = event["g"] if event["kind"] == "visit" else g
             self.inner.append((event["kind"], event["node"], self.value(event["node"]), g, None))
 

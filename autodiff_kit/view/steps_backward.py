@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autodiff_kit.record.events import Accumulate, Backward, Contribution, Mark, Release, Visit
+from autodiff_kit.record.events import (
+    Accumulate,
+    Backward,
+    Contribution,
+    Gradient,
+    Mark,
+    Release,
+    Visit,
+)
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
@@ -54,7 +62,7 @@ class BackwardSteps(Steps):
             if "node" in later:
                 reached.add(self.drawn.box_of[later["node"]].id)
             if later["kind"] == "accumulate" and later["before"] is None:
-                self.grads.pop(later["node"], None)  # was reset, which no event tells
+                self.grads.pop(later["node"], None)  # cleared where no event could tell of it
         changes: dict[int, Fields] = {}
         for box in self.touched.keys() & reached:  # of other graphs, the gradients stay
             node = self.touched.pop(box)
@@ -247,6 +255,45 @@ class BackwardSteps(Steps):
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 
+    def gradient(self, event: Gradient) -> None:
+        """Tell that a .grad was cleared, set or changed in place, by no backward pass."""
+        node, grad, how = event["node"], event["grad"], event["how"]
+        before = self.grads.get(node)
+        changes = {node: self.hold(node, grad)}
+        name = f"{self.names.name(node)}.grad"
+        if how and self.moments and self.moments[-1] >= self.at - 2:
+            # Just told, of the tensor that is there: `x.grad.zero_()`.
+            self.frames[-1]["set"].setdefault(self.drawn.box_of[node].id, {}).update(changes[node])
+            return
+        if grad is not None:
+            caption = f"{how} changes {name} in place" if how else f"{name} is set"
+            were = None if before is None else short(before)
+            caption += f": {were} becomes {a_value(grad)}" if were else f" to {a_value(grad)}"
+            self.add("grad", node, caption, where=event["where"], changes=changes, g=grad)
+            return
+        last = self.events[self.at - 1]
+        if self.cleared and last["kind"] == "grad" and last["where"] == event["where"]:
+            self.cleared.append(node)  # one statement: `optimizer.zero_grad()`
+            self.frames[-1]["set"].setdefault(self.drawn.box_of[node].id, {}).update(changes[node])
+        else:
+            self.cleared = [node]
+            self.add("grad", node, "", where=event["where"], changes=changes)
+        names = [f"{self.names.name(n)}.grad" for n in self.cleared]
+        cleared = listed(names) if len(names) <= NAMED else f"{len(names):,} gradients"
+        self.frames[-1]["caption"] = (
+            f"{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next backward pass "
+            "begins with no gradient there."
+        )
+
+    def hold(self, node: int, grad: Value | None) -> Fields:
+        """Note what is in a .grad now; return the fields that show it."""
+        if grad is not None:
+            self.grads[node] = grad
+            return self._shown(node, "grad", grad)
+        self.grads.pop(node, None)
+        self.whole.pop(node, None)
+        return {"grad": None, "g": None}
+
     def release(self, event: Release) -> None:
         """Tell what an op has saved and releases."""
         node = event["node"]
@@ -284,13 +331,15 @@ class BackwardSteps(Steps):
             caption = f"Backward is done: autograd.grad returns {listed(returned)}"
         elif results:
             caption = f"Backward is done: autograd.grad returns {len(results):,} gradients."
-        elif not self.accumulated:
+        elif not any(n in self.grads for n in self.accumulated):
             caption = "Backward is done."
         elif len(self.accumulated) > NAMED or len(named) < len(self.accumulated):
             caption = f"Backward is done: {len(self.accumulated):,} leaves have their gradient."
         else:
             gained = (
-                f"{self.names.name(n)}.grad is {a_value(self.grads[n])}" for n in self.accumulated
+                f"{self.names.name(n)}.grad is {a_value(self.grads[n])}"
+                for n in self.accumulated
+                if n in self.grads  # a hook may have cleared it
             )
             caption = f"Backward is done: {listed(gained)}"
         self.add("finish", None, caption, where=self.pass_where)

@@ -1,0 +1,102 @@
+"""What a recording tells of a change: in place, in shared memory, of a ``.grad``.
+
+After reading this file you know why ``w.detach().mul_(2)`` is told of w, too, and why a gradient
+that was cleared does not stay in the picture. It serves the kit and PyTorch alike. Read next:
+``kit_notes.py`` or ``torch_notes.py``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.record.events import Value
+from autodiff_kit.record.notes import Notes, nothing
+from autodiff_kit.record.source import Place
+
+__all__ = ["Changes"]
+
+
+class Changes(Notes):
+    """Notes of changes."""
+
+    def __init__(self, limit: int, base: FrameType | None, kind: type) -> None:
+        super().__init__(limit, base, kind)
+        self._detached: dict[int, tuple[Any, Any]] = {}  # by id: who looks into whose memory
+        self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
+        self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
+
+    def _tell_change(self, number: int, how: str, tensor: Any, place: Place) -> None:
+        value, where = self._value(tensor), place.where
+        self._events.append(
+            {"kind": "modified", "node": number, "how": how, "value": value, "where": where}
+        )
+        if (leaf := self._holder(tensor)) is not None:
+            self._tell_grad(leaf, tensor, how, place)
+
+    def _holder(self, tensor: Any) -> int | None:
+        """Return the number of the tensor that has this one in its ``.grad``, if one has."""
+        leaf = self._gradient_of.get(id(tensor), -1)
+        return leaf if self._gradients.get(leaf, nothing)() is tensor else None
+
+    def _tell_sources(self, tensor: Any, how: str, place: Place, scope: int) -> None:
+        """Note that a change has reached those tensors whose memory a detached one looks into."""
+        root = tensor if tensor._base is None else tensor._base
+        reference, source = self._detached.get(id(root), (nothing, nothing))
+        while reference() is not None and (seen := source()) is not None:
+            if not self._shares_memory(seen, tensor):
+                break
+            self._tell_change(self._number(seen, scope), how, seen, place)
+            reference, source = self._detached.get(id(seen), (nothing, nothing))
+
+    def _tell_assignment(self, tensor: Any, how: str, place: Place, scope: int) -> None:
+        """Note that a tensor was given another memory: ``w.data = w.data - 1``."""
+        last = next((event for event in self._events[::-1] if event["kind"] != "grad"), None)
+        number = self._number(tensor, scope)
+        if last and last["kind"] == "modified" and last["node"] == number:
+            now, before = self._value(tensor), last["value"]
+            is_same = now.get("stats") == before.get("stats")
+            if is_same and np.array_equal(now["data"], before["data"]):
+                return  # `w.data -= 1` changes the memory, and then assigns it
+        self._tell_change(number, how, tensor, place)
+
+    def _tell_accumulation(
+        self, number: int, g: Value, before: Value | None, grad: Value, gradient: Any
+    ) -> None:
+        """Note what was added to a ``.grad``, and the tensor that is there now."""
+        self._events.append(
+            {"kind": "accumulate", "node": number, "g": g, "before": before, "grad": grad}
+        )
+        self._hold(number, gradient)
+        if gradient is None:  # a hook has cleared it at once
+            self._events.append(
+                {"kind": "grad", "node": number, "grad": None, "how": "", "where": None}
+            )
+
+    def _tell_grad(self, number: int, gradient: Any, how: str, place: Place) -> None:
+        """Note that a ``.grad`` was set, cleared or changed in place."""
+        if gradient is None and number not in self._gradients:
+            return  # nothing of it was told
+        if not how and gradient is not None and self._gradients.get(number, nothing)() is gradient:
+            return  # `x.grad *= 2` changes it in place, and then assigns it
+        grad = None if gradient is None else self._value(gradient)
+        self._events.append(
+            {"kind": "grad", "node": number, "grad": grad, "how": how, "where": place.where}
+        )
+        self._hold(number, gradient)
+
+    def _hold(self, number: int, gradient: Any) -> None:
+        """Note which tensor a node has in its ``.grad``."""
+        if gradient is None:
+            self._gradients.pop(number, None)
+        else:
+            self._gradients[number] = weakref.ref(gradient)
+            self._gradient_of[id(gradient)] = number
+
+    def _shares_memory(self, tensor: Any, other: Any) -> bool:
+        """Return whether two tensors look into the same memory."""
+        raise NotImplementedError
