@@ -71,7 +71,7 @@ def _(torch: Any) -> str:
         return "in the forward pass, when the next layer has run"
     if counts[0] == all_of_them:
         return "at the end, when backward has reached the leaves"
-    return "on the way back, as soon as backward has been through its node"
+    return "in the backward pass, as soon as it has been through its node"
 
 
 @proves("08.no_grad")
