@@ -81,6 +81,7 @@ class Memory:
         self.arrays: list[WatchedArray] = []
         self.holds: list[Hold] = []
         self.steps: list[MemoryStep] = []
+        self.ops: dict[int, int] = {}  # the number of the operation, by Node.number
 
 
 class watch_memory:
@@ -133,7 +134,7 @@ class _Watch(Observer):
         self._known: dict[int, tuple[Callable[[], Any], int]] = {}  # id -> weak reference, number
         self._living: set[int] = set()
         self._alive = {"value": 0, "leaf": 0, "gradient": 0}
-        self._ops: dict[int, int] = {}  # Node.number -> number of the operation
+        self._ops = self.memory.ops
         self._count = 0
         self._by_op: dict[int, dict[int, Hold]] = {}  # open holds, by their id
         self._by_array: dict[int, dict[int, Hold]] = {}  # the same

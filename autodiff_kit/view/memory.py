@@ -98,7 +98,8 @@ class Timeline:
             said = "Nothing new was saved for backward."
         else:
             where = f"step {self.peak + 1} of {len(self.kept)} ({self.words[self.peak]})"
-            said = f"At most {bytes_in_words(most)} were saved for backward, at {where}."
+            were = "was" if most == 1 else "were"
+            said = f"At most {bytes_in_words(most)} {were} saved for backward, at {where}."
             said += f" At the end: {bytes_in_words(last)}." if last else " At the end: nothing."
         there = sum(max(band.sizes) for band in self.bands if band.before)
         if there:

@@ -32,6 +32,7 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.words import spoken
+from autodiff_kit.widgets.calls import called, is_readable
 from autodiff_kit.widgets.distrust import contents
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
@@ -135,8 +136,11 @@ class Arguments:
         parameters = {n: p for n, p in parameters.items() if n not in without}
         hints = hints_of(function)
         self._made: dict[str, Callable[[Any], Any]] = {}
+        # A function of a library may not take an argument by the name that it shows.
+        is_of_library = not without and not is_readable(function)
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self._positional = [
-            n for n, p in parameters.items() if p.kind is inspect.Parameter.POSITIONAL_ONLY
+            n for n, p in parameters.items() if p.kind in kinds[: 1 + is_of_library]
         ]
         self._fixed: dict[str, Any] = {}
         self._floats: set[str] = set()  # given as floats: may stay such
@@ -309,8 +313,11 @@ class Arguments:
     def call(self, function: Callable[..., Any], values: Values, *first: Any) -> Any:
         """Call a function with such values; the first arguments may be others."""
         by_name = {n: v for n, v in values.items() if n not in self._positional}
+        by_place = {n: values[n] for n in self._positional}
         with self.watching():
-            return function(*first, *(values[n] for n in self._positional), **by_name)
+            if not first and not is_readable(function):
+                return called(function, by_place, by_name)
+            return function(*first, *by_place.values(), **by_name)
 
     def changed(self, values: Values) -> list[str]:
         """Return the arguments that a call has changed in place."""

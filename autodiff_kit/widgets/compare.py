@@ -26,7 +26,7 @@ from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
-from autodiff_kit.widgets.measuring import MOST, compared, kept_bytes, micro, seconds_or_why
+from autodiff_kit.widgets.measuring import MOST, compared, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["Compare"]
@@ -65,13 +65,14 @@ class Compare(FunctionLab):
     Attributes
     ----------
     dynamic, static : Tensor
-        The two answers. ``static`` is None where there is no trace, or it cannot be replayed.
+        The two answers. ``static`` is None where there is no trace, or it cannot be replayed;
+        ``dynamic`` is None where the function has not returned a tensor yet.
     agrees : bool
         Whether they are the same, up to rounding.
     nodes, operations : int
         Nodes that the dynamic run built, and operations that the static one replays.
     kept : int
-        Bytes that the dynamic graph saved for backward.
+        Bytes that nodes of the dynamic run saved for backward at the same time, at most.
     times_as_fast : float
         How many times as fast the static graph is, measured at the latest change; 0 if it could
         not be replayed, or if the function prints or changes something outside of itself.
@@ -98,6 +99,9 @@ class Compare(FunctionLab):
         **examples: Any,
     ) -> None:
         self._frozen: Frozen | None = None
+        self.dynamic: Tensor | None = None
+        self.static: Tensor | None = None
+        self.agrees, self.nodes, self.operations, self.kept = False, 0, 0, 0
         self._time = ipywidgets.HTML()
         self.seconds: dict[str, float] = {}
         self.times_as_fast = 0.0
@@ -123,7 +127,7 @@ class Compare(FunctionLab):
         _, dynamic, grads, kept, recording = seen.first
         self.nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
         self.dynamic, self.kept = dynamic, kept
-        self.static: Tensor | None = None  # until there is a trace
+        self.static = None  # until there is a trace
         self.agrees, self.operations = False, 0
         values = self._arguments.values()
         frozen = self._frozen or Frozen(self._function, self._arguments, values)
@@ -177,12 +181,12 @@ class Compare(FunctionLab):
                 value = self._arguments.call(self._function, values)
             answer = self._answer(value, has_run=bool(memory.arrays))
             if not answer.requires_grad or answer.numel() != 1:
-                return answer, {}, kept_bytes(memory)
+                return answer, {}, most_kept(memory)
             names = [name for name in self._arguments.tensors if values[name].requires_grad]
             with fresh_grads(), suppress(RuntimeError):  # the function itself may have run it
                 answer.backward()
-                return answer.detach(), {n: values[n].grad for n in names}, kept_bytes(memory)
-            return answer.detach(), {}, kept_bytes(memory)
+                return answer.detach(), {n: values[n].grad for n in names}, most_kept(memory)
+            return answer.detach(), {}, most_kept(memory)
 
         (answer, grads, kept), recording = run(there_and_back, of=self._function)
         return _Dynamic(values, answer, grads, kept, recording)
@@ -211,6 +215,8 @@ class Compare(FunctionLab):
             return doubt + sentence(f"The trace cannot be replayed: {refusal}")
         if seen.differs:
             said = f"{doubt}The static graph replays one run, and answers {replayed} each time."
+        elif not self.agrees and replayed == right:
+            said = f"{doubt}The static graph gives wrong numbers: both are shown as {right}."
         elif not self.agrees:
             said = f"{doubt}The static graph answers {replayed}. That is wrong: it is {right}."
         else:

@@ -26,7 +26,7 @@ from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, Values, text_around
-from autodiff_kit.widgets.distrust import Examined
+from autodiff_kit.widgets.distrust import Examined, contents
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import fresh_grads, name_of, run
@@ -39,7 +39,8 @@ _HEADING = "The trace, frozen when it was switched on"
 class _Run(NamedTuple):
     """One run of the function: with what, what happened, what came of it."""
 
-    values: Values
+    arguments: Values  # as they were
+    values: Values  # as the function has left them
     recording: Recording
     answer: Tensor
     grads: dict[str, Tensor | None]
@@ -69,11 +70,11 @@ class ControlFlow(FunctionLab):
     Attributes
     ----------
     recording : Recording
-        Of the latest run without an error.
-    difference : Difference
+        Of the latest run without an error; empty while there is none.
+    difference : Difference or None
         What was added, removed and unchanged between the run it is compared with and that one.
-    answer : Tensor
-        What the function returned.
+    answer : Tensor or None
+        What the function returned; None while no run came to its end.
     grads : dict from str to (Tensor or None)
         ``.grad`` of each argument that requires one, after ``backward()`` on the answer; empty if
         that is not one number with a graph.
@@ -100,6 +101,10 @@ class ControlFlow(FunctionLab):
         then: Settings | None = None,
         **examples: Any,
     ) -> None:
+        self.recording = Recording()
+        self.answer: Tensor | None = None
+        self.difference: Difference | None = None
+        self.grads: dict[str, Tensor | None] = {}
         self._runs: list[Examined[_Run]] = []  # the first, the last but one, the last
         self._frozen: Frozen | None = None
         self._over = ipywidgets.Dropdown(
@@ -131,10 +136,10 @@ class ControlFlow(FunctionLab):
         self._show(self._arguments.values())
 
     def _once(self) -> _Run:
-        values = self._arguments.values()
+        arguments, values = self._arguments.values(), self._arguments.values()
         value, recording = run(self._arguments.call, self._function, values, of=self._function)
         answer = self._answer(value, has_run=bool(recording.nodes))
-        return _Run(values, recording, answer, self._gradients(values, answer))
+        return _Run(arguments, values, recording, answer, self._gradients(values, answer))
 
     def _gradients(self, values: Values, answer: Tensor) -> dict[str, Tensor | None]:
         """Run backward on the answer, unseen, if it can be run."""
@@ -190,7 +195,7 @@ class ControlFlow(FunctionLab):
         heading = "The graph of this run"
         if now is not was:
             names = self._changed(was, now)
-            before, after = (self._arguments.words(one.values, names) for one in (was, now))
+            before, after = (self._arguments.words(one.arguments, names) for one in (was, now))
             heading = f"The graph at {after}, drawn over that at {before}"
             if not after or len(heading) > 58:
                 heading = f"The graph of this run, drawn over {self._over.value}"
@@ -200,7 +205,7 @@ class ControlFlow(FunctionLab):
         """Return the arguments that differ between two runs."""
         words = self._arguments.words
         controls = self._arguments.controls
-        return [n for n in controls if words(was.values, [n]) != words(now.values, [n])]
+        return [n for n in controls if words(was.arguments, [n]) != words(now.arguments, [n])]
 
     def _said(
         self, found: Difference, seen: Examined[_Run], before: Examined[_Run], asked: list[Branch]
@@ -213,10 +218,12 @@ class ControlFlow(FunctionLab):
             parts.append(f"The answer is {_result(now)}")
         else:
             parts.append(found.sentence())
-            if _result(was) == _result(now):
+            if _numbers(was) == _numbers(now):
                 parts.append(f"The answer is still {_result(now)}")
+            elif _result(was) == _result(now):
+                parts.append(f"The answer has changed, though it is shown as {_result(now)} again")
             else:
-                at = self._arguments.words(was.values, self._changed(was, now))
+                at = self._arguments.words(was.arguments, self._changed(was, now))
                 begin = f"At {at} the" if at else "The"
                 parts.append(f"{begin} answer was {_result(was)}")
                 parts.append(f"Now it is {_result(now)}")
@@ -232,6 +239,11 @@ def _wants(value: Any) -> bool:
 def in_words(value: Tensor | None) -> str:
     """Return a tensor as it is written inside a sentence: ``8.0``."""
     return "None" if value is None else spoken(show(summary(value._array)))
+
+
+def _numbers(run: _Run) -> Any:
+    """Return something that is equal for equal answers and gradients, to the last digit."""
+    return contents([run.answer, *run.grads.values()])
 
 
 def _result(run: _Run) -> str:
@@ -285,6 +297,11 @@ class Frozen:
         shown, requested = in_words(answer), in_words(right)
         if same_answer(answer, right):
             return f"The trace, {told}, answers {shown}, the same.", panel
+        if shown == requested:
+            return (
+                f"The trace, {told}, gives other numbers. Wrong: both are shown as {shown}",
+                panel,
+            )
         wrong = sentence(f"The trace, {told}, answers {shown}")
         return f"{wrong} Wrong: the function gives {requested}", panel
 

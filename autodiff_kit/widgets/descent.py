@@ -17,31 +17,33 @@ import autodiff_kit as ak
 from autodiff_kit.view.charts import Plot, drawing, legend
 from autodiff_kit.view.contours import levels, rings
 from autodiff_kit.view.scales import Scale, label, seen_range
+from autodiff_kit.widgets.at_points import (
+    SECONDS,
+    Function,
+    Pair,
+    bounded,
+    curve_along,
+    everywhere,
+    gradient_at,
+    leaf_at,
+    one_number,
+)
+from autodiff_kit.widgets.curve_words import goes_on
 from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
-    SECONDS,
     WIDTH,
-    Function,
     Further,
-    Pair,
     Plotted,
-    bounded,
     check_takes,
-    curve_along,
     defaults_of,
     ends_of,
-    everywhere,
     function_of,
     gaps,
-    leaf_at,
-    one_number,
-    slopes_of,
 )
 from autodiff_kit.widgets.one_sided import Curve, agree, sides_of
 from autodiff_kit.widgets.running import name_of
-from autodiff_kit.widgets.slope import goes_on
 from autodiff_kit.widgets.stationary import words_of_place
 
 if TYPE_CHECKING:
@@ -80,8 +82,8 @@ def descend(function: Function, start: Pair, optimizer: str, lr: float, steps: i
     way = getattr(ak.optim, kind)(inputs, lr=lr, **options)
     points, values, reason = [], [], ""
     for step in range(steps + 1):
-        out = one_number(function, *inputs)
         points.append((float(inputs[0].item()), float(inputs[1].item())))
+        out = one_number(function, *inputs)  # which may change them
         values.append(float(out.item()))
         if not math.isfinite(values[-1] + sum(points[-1])):
             reason = f"at step {step} the value is {values[-1]:g}"
@@ -98,8 +100,7 @@ def descend(function: Function, start: Pair, optimizer: str, lr: float, steps: i
 
 def _gradient(function: Function, point: Pair) -> list[float | None]:
     """Return autograd's slopes along x and along y."""
-    inputs = [leaf_at(value) for value in point]
-    slopes = slopes_of(one_number(function, *inputs), *inputs)
+    _, _, slopes = gradient_at(function, *point)
     return [None if slope is None else float(slope.item()) for slope in slopes]
 
 
@@ -255,8 +256,7 @@ class Descent(Plotted):
             return float(one_number(self.function, leaf_at(x), leaf_at(y)).item())
 
         def downhill(x: float, y: float) -> Pair:
-            inputs = leaf_at(x), leaf_at(y)
-            slopes = slopes_of(one_number(self.function, *inputs), *inputs)
+            _, _, slopes = gradient_at(self.function, x, y)
             right, up = (0.0 if slope is None else -float(slope.item()) for slope in slopes)
             return right, up
 

@@ -24,6 +24,7 @@ from zlib import crc32
 import numpy as np
 
 from autodiff_kit.core.observer import installed
+from autodiff_kit.core.op import Op
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
@@ -279,6 +280,8 @@ def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
             if not _is_builtin(value):
                 for attribute, inner in list(vars(value).items()):
                     if not attribute.startswith("__") and not callable(inner):
+                        if isinstance(inner, Op):  # a Function gets its own at the first call
+                            continue
                         yield f"{value.__name__}.{attribute}", inner
         elif isinstance(value, MethodType | partial):
             continue

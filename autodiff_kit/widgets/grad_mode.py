@@ -7,8 +7,7 @@ Read next: ``rewriting.py``, how a switch gets into the learner's code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -27,11 +26,16 @@ from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors
 from autodiff_kit.widgets.distrust import copy_of
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import mixed_libraries
-from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, seconds_or_why
+from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.rewriting import SWITCHES, Lines
-from autodiff_kit.widgets.running import Refused, fresh_grads, run, the_tensor
+from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["GradMode"]
+
+_TWICE = (
+    "\n{name} runs backward() itself, and this lab runs it once more, on what {name} returns.\n"
+    "-> Leave backward() out of {name}."
+)
 
 
 class GradMode(FunctionLab):
@@ -53,11 +57,12 @@ class GradMode(FunctionLab):
     Attributes
     ----------
     recording : Recording
-        Of the latest run, forward and backward.
+        Of the latest run, forward and backward; empty while there was none.
     kept, kept_as_written : int
-        Bytes that the graph saves for backward, with the switches and without.
+        Bytes that the graph of the loss saves for backward, with the switches and without. Where
+        the loss has no graph: the most that nodes saved at the same time.
     nodes, nodes_as_written : int
-        Operations that were recorded.
+        Nodes of that graph. Where there is none: all that were recorded.
     error : str
         What backward, or the function itself, said; ``""`` if nothing failed.
     grads : dict from str to (str or None)
@@ -87,11 +92,20 @@ class GradMode(FunctionLab):
         **examples: Any,
     ) -> None:
         self._source = Lines(source, tuple(examples))
+        self.recording = Recording()
+        self.kept = self.kept_as_written = self.nodes = self.nodes_as_written = 0
+        self.error, self.raised = "", False
+        self.grads: dict[str, str | None] = {}
+        self._is_interrupted = False
         function = self._source.function
         arguments = Arguments(function, examples)
         if arguments.are_open:
-            with suppress(Exception, SystemExit):  # it is said in the lab
+            try:
                 arguments.settled(lambda: run(arguments.call, function, arguments.values()))
+            except KeyboardInterrupt:
+                self._is_interrupted = True
+            except (Exception, SystemExit):
+                pass  # it is said in the lab, where it is raised once more
         controls: dict[str, ipywidgets.Widget] = {}
         values = arguments.values()
         for name in arguments.tensors:
@@ -123,6 +137,9 @@ class GradMode(FunctionLab):
 
     def draw(self) -> None:
         """Run the function with its switches and as written; draw the first, compare with both."""
+        if self._is_interrupted:
+            self._is_interrupted = False
+            raise KeyboardInterrupt
         switches = {n: self.controls[f"line {n}"].value for n in self._source.statements}
         switches = {n: how for n, how in switches.items() if how != SWITCHES[0]}
         function = self._source.rewritten(switches)
@@ -140,9 +157,11 @@ class GradMode(FunctionLab):
         self.recording = recording
         self.error, self.grads = now.error, now.grads
         self.raised = now.raised or before.raised
-        self.kept, self.kept_as_written = kept_bytes(now.memory), kept_bytes(before.memory)
-        self.nodes, self.nodes_as_written = (
-            _recorded(of) if outcome.nodes is None else outcome.nodes
+        self._has_graph = now.graph is not None
+        (self.kept, self.nodes), (self.kept_as_written, self.nodes_as_written) = (
+            (most_kept(outcome.memory), _recorded(of))
+            if outcome.graph is None
+            else (kept_bytes(outcome.memory, outcome.graph), len(outcome.graph))
             for outcome, of in ((now, recording), (before, plain))
         )
         self._is_compared = bool(switches) and not seen.differs
@@ -169,29 +188,30 @@ class GradMode(FunctionLab):
         """Run forward and backward; what goes wrong is part of the answer."""
 
         def whole() -> _Outcome:
-            with watch_memory() as memory:
+            with watch_memory() as memory, fresh_grads() as inside:
                 try:
                     loss = self._arguments.call(function, values)
                 except Exception as error:
                     if mixed := mixed_libraries(error):
                         raise Refused(mixed) from None
                     at = _line(error)
-                    said = _first_words(error) + f"\nIt came from line {at}." * bool(at)
-                    return _Outcome(memory, said, at, {}, None, True)
+                    message = _first_words(error) + f"\nIt came from line {at}." * bool(at)
+                    return _Outcome(memory, message, at, {}, None, True)
             loss = the_tensor(loss, function)
-            # Of a result without a graph, what was recorded on the way is all that there is.
-            answer, nodes = copy_of(loss), None if loss.grad_fn is None else _reachable(loss)
+            answer, graph = copy_of(loss), None if loss.grad_fn is None else _reachable(loss)
             try:
                 with fresh_grads():
                     loss.backward()
-                    found = {
+                    arrived = {
                         n: values[n].grad for n in self._arguments.tensors if _wants(values[n])
                     }
             except Exception as error:
-                said = _first_words(error)
-                return _Outcome(memory, said, self._last_line(), {}, answer, nodes=nodes)
-            grads = {n: None if g is None else show(summary(g._array)) for n, g in found.items()}
-            return _Outcome(memory, "", 0, grads, answer, nodes=nodes)
+                message = _first_words(error)
+                if inside.went_back:
+                    message += _TWICE.format(name=name_of(function))
+                return _Outcome(memory, message, self._last_line(), {}, answer, graph=graph)
+            grads = {n: None if g is None else show(summary(g._array)) for n, g in arrived.items()}
+            return _Outcome(memory, "", 0, grads, answer, graph=graph)
 
         outcome, recording = run(whole, of=function)
         return outcome, recording
@@ -227,6 +247,9 @@ class GradMode(FunctionLab):
     def _measured(self) -> str:
         kept, before = in_bytes(self.kept), in_bytes(self.kept_as_written)
         text = f"Saved for backward: {kept} in {_count(self.nodes)}."
+        if self.nodes and not self._has_graph:
+            end = "until the error" if self.raised else "and the loss has no graph"
+            text = f"Saved while it ran: at most {kept} in {_count(self.nodes)}, {end}."
         is_other = (kept, self.nodes) != (before, self.nodes_as_written)
         if self._is_compared and is_other:
             text += f"\nAs written: {before} in {_count(self.nodes_as_written)}."
@@ -273,23 +296,23 @@ class _Outcome(NamedTuple):
     grads: dict[str, str | None]
     answer: Tensor | None
     raised: bool = False  # by the function itself
-    nodes: int | None = None  # that are there when it has returned
+    graph: Collection[int] | None = None  # the numbers of the nodes behind the loss, if it has any
 
 
 def _recorded(recording: Recording) -> int:
     return sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
 
 
-def _reachable(loss: Tensor) -> int:
-    """Return how many nodes the graph of a result has; others went when the function returned."""
-    waiting, seen = [loss.grad_fn], set()
+def _reachable(loss: Tensor) -> set[int]:
+    """Return the numbers of the nodes behind a loss; others went when the function returned."""
+    waiting, numbers = [loss.grad_fn], set()
     while waiting:
         node = waiting.pop()
-        if node is None or node in seen or hasattr(node, "variable"):
+        if node is None or node.number in numbers or hasattr(node, "variable"):
             continue
-        seen.add(node)
+        numbers.add(node.number)
         waiting += [following for following, _ in node.next_functions]
-    return len(seen)
+    return numbers
 
 
 def _count(nodes: int) -> str:
@@ -301,7 +324,7 @@ def _wants(value: Any) -> bool:
 
 
 def _first_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def _line(error: BaseException) -> int:

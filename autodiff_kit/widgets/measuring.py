@@ -7,7 +7,7 @@ of luck on a busy machine, and what runs second finds it in another state. Read 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from inspect import unwrap
 from statistics import median
@@ -144,10 +144,17 @@ def compared(seconds: float, other: float) -> str:
     return f"{ratio:,.1f} times as {words}" if ratio < 9.95 else f"{ratio:,.0f} times as {words}"
 
 
-def kept_bytes(memory: Memory) -> int:
-    """Return how many bytes nodes save at the end of a watch; shared arrays count once."""
-    arrays = {hold["array"] for hold in memory.holds if hold["until"] is None}
-    return sum(memory.arrays[array]["bytes"] for array in arrays)
+def kept_bytes(memory: Memory, nodes: Collection[int]) -> int:
+    """Return how many bytes these nodes save at the end of a watch; shared arrays count once.
+
+    Parameters
+    ----------
+    nodes : collection of int
+        Their numbers (``Node.number``).
+    """
+    ops = {memory.ops[number] for number in nodes if number in memory.ops}
+    holds = (hold for hold in memory.holds if hold["until"] is None and hold["op"] in ops)
+    return sum(memory.arrays[array]["bytes"] for array in {hold["array"] for hold in holds})
 
 
 def most_kept(memory: Memory) -> int:

@@ -19,7 +19,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.view.memory import timeline
+from autodiff_kit.view.memory import Timeline, timeline
 from autodiff_kit.view.memory_svg import memory_svg
 from autodiff_kit.widgets.arguments import Arguments
 from autodiff_kit.widgets.lab import Lab
@@ -49,8 +49,8 @@ class MemoryTimeline(Lab):
 
     Attributes
     ----------
-    timeline : Timeline
-        The numbers behind the picture.
+    timeline : Timeline or None
+        The numbers behind the picture; None while there is none.
 
     Raises
     ------
@@ -68,6 +68,7 @@ class MemoryTimeline(Lab):
 
     def __init__(self, source: Callable[..., Any] | Recording, **arguments: Any) -> None:
         self._source = source
+        self.timeline: Timeline | None = None
         self.step = ipywidgets.IntSlider(description="step", min=1, max=1, readout=True)
         self.step.layout.width = "min(100%, 720px)"
         own = {"before": _switch("show what was there before"), "step": self.step}
@@ -136,6 +137,8 @@ class MemoryTimeline(Lab):
 
     def _show(self, *, summary: bool = False) -> None:
         """Draw the timeline there is; say what is picked, or where the mark stands."""
+        if self.timeline is None:
+            return
         step = self.step.value - 1
         bands = {band.id: band for band in self.timeline.bands}
         picked = bands.get(self.canvas.picked)

@@ -180,8 +180,10 @@ def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
         hint = "-> Call it, and return its result; or give the lab what it returned."
     elif isinstance(value, tuple | list | dict | set):
         hint = "-> Return one tensor, such as the loss, and not several values."
-    else:
+    elif isinstance(value, bool | int | float | complex | np.ndarray | np.generic):
         hint = "-> Return the tensor itself: without float(), int(), bool(), .item() or .numpy()."
+    else:
+        hint = "-> Return the tensor that it computes, such as the loss."
     raise Refused(f"{name} returned {described(value)}; this lab needs a tensor.\n{hint}")
 
 
@@ -329,7 +331,8 @@ class Clock:
         self._end_looking: Callable[[], None] = lambda: None
         told = (
             f"it was still running after {seconds:g} seconds.\n"
-            "-> Look for a loop that never ends: something in its condition has to change."
+            "-> Look for a loop that never ends: something in its condition has to change. If it "
+            "does end, give it less to do."
         )
         self._stop = type("Stopped", (Stopped,), {"__str__": lambda self: told})
 

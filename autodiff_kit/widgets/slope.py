@@ -14,29 +14,38 @@ import ipywidgets
 import numpy as np
 
 from autodiff_kit.view.charts import Plot, drawing, legend
-from autodiff_kit.view.scales import MINUS, Scale, label, seen_range
+from autodiff_kit.view.scales import Scale, label, seen_range
+from autodiff_kit.widgets.at_points import (
+    SECONDS,
+    Function,
+    bounded,
+    curve_along,
+    everywhere,
+    gradient_at,
+    slopes_of,
+    what_ran,
+)
+from autodiff_kit.widgets.curve_words import (
+    HIDDEN,
+    against,
+    by_autograd,
+    direction,
+    goes_on,
+    rounded,
+    slope_text,
+)
 from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
-    SECONDS,
     WIDTH,
-    Function,
     Further,
     Plotted,
-    bounded,
     check_takes,
-    curve_along,
     defaults_of,
     ends_of,
-    everywhere,
     function_of,
     gaps,
-    leaf_at,
-    one_number,
-    refuse_backward,
-    slopes_of,
-    what_ran,
     within,
 )
 from autodiff_kit.widgets.one_sided import NEAR, Curve, Side, agree, bends_of, is_kink, sides_of
@@ -46,20 +55,14 @@ from autodiff_kit.widgets.sampling import Touch, refined
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Slope", "goes_on", "touch"]
+__all__ = ["Slope", "touch"]
 
 POINTS = 161  # of a curve
 
 
 def touch(function: Function, at: float, twice: bool = True) -> Touch:
     """Return value and slope of a function at a place; its bend too, if ``twice``."""
-    x = leaf_at(at)
-    out = one_number(function, x)
-    try:
-        (slope,) = slopes_of(out, x)
-    except RuntimeError:
-        refuse_backward(function, leaf_at(at))
-        raise
+    out, (x,), (slope,) = gradient_at(function, at)
     if slope is None:
         return Touch(at, float(out.item()), None, None)
     # The slope of a straight line is a constant: its graph leads nowhere, and it bends by 0.
@@ -217,7 +220,7 @@ class Slope(Plotted):
         width = self._across.high - self._across.low
         curve = curve_along(self.function, (at.x,), 0, width)
         if not math.isfinite(curve.value(at.x)):
-            return f"{here}{_by_autograd(at.slope, '; a second time there was none')}"
+            return f"{here}{by_autograd(at.slope, '; a second time there was none')}"
         left, right = sides_of(curve, at.x)
         if at.slope is None or at.bend is None:
             return (
@@ -227,17 +230,17 @@ class Slope(Plotted):
         has_kink = is_kink(curve, left, right)
         if not has_kink and agree(curve, at.slope, left) and agree(curve, at.slope, right):
             self._is_tangent = math.isfinite(at.slope)
-            way = _direction(at.slope, max(left.error, right.error))
+            way = direction(at.slope, max(left.error, right.error))
             return (
-                f"{here} and the slope {_slope(at.slope)}: going right, the curve {way}. "
+                f"{here} and the slope {slope_text(at.slope)}: going right, the curve {way}. "
                 f"{self._words_of_bend(curve, at.x, at.slope, at.bend)}"
             )
-        against = _against(curve, at.slope, left, right)
+        contrast = against(curve, at.slope, left, right)
         if has_kink or left.kind == right.kind == "slope":
-            against = self._of_a_branch(at) or against
+            contrast = self._of_a_branch(at) or contrast
         elif "jump" in (left.kind, right.kind) and not math.isnan(at.slope):
-            against = self._of_a_jump(at, left, right)
-        return f"{here}. {goes_on(curve, left, right)} {against}"
+            contrast = self._of_a_jump(at, left, right)
+        return f"{here}. {goes_on(curve, left, right)} {contrast}"
 
     def _of_a_branch(self, at: Touch) -> str:
         """Say that autograd's slope is that of a branch which runs at this point alone."""
@@ -245,9 +248,9 @@ class Slope(Plotted):
         if here in (before, after):
             return ""
         return (
-            f"Autograd gives {_slope(at.slope or 0.0)}, the slope of the operations that ran at "
-            "this point. Just left and right of it others run: a branch of the code is taken here "
-            "alone."
+            f"Autograd gives {slope_text(at.slope or 0.0)}, the slope of the operations that ran "
+            "at this point. Just left and right of it others run: a branch of the code is taken "
+            "here alone."
         )
 
     def _of_a_jump(self, at: Touch, left: Side, right: Side) -> str:
@@ -258,15 +261,31 @@ class Slope(Plotted):
             for name, side, ran in (("left", left, before), ("right", right, after))
             if side.kind == "jump"
         ]
-        begin = f"Autograd gives {_slope(at.slope or 0.0)}, the slope of the operations that ran at"
+        gives = f"Autograd gives {slope_text(at.slope or 0.0)}"
+        begin = f"{gives}, the slope of the operations that ran at"
         others = [name for name, ran in jumps if ran != here]
         if others:
             where = " and ".join(f"just {name} of it" for name in others)
             return f"{begin} this point. {where.capitalize()} the code takes another branch."
+        if not self._is_true_beside(at.x):
+            return f"{gives}. Beside the jump, too, its slope is not that of the curve: {HIDDEN}."
         return (
             f"{begin} this point. The same ones run beside it: one of them jumps, or a number "
             "that Python computes for them does, and autograd's slope leaves that jump out."
         )
+
+    def _is_true_beside(self, x: float) -> bool:
+        """Return whether autograd's slope is that of the curve at two places near a jump."""
+        width = self._across.high - self._across.low
+        for place in (x - 1e-2 * width, x + 1e-2 * width):
+            curve = curve_along(self.function, (place,), 0, width)
+            sides = sides_of(curve, place) if math.isfinite(curve.value(place)) else ()
+            if not sides or is_kink(curve, *sides) or any(s.kind != "slope" for s in sides):
+                continue  # nothing can be said there
+            slope = touch(self.function, place, twice=False).slope or 0.0
+            if not all(agree(curve, slope, side) for side in sides):
+                return False
+        return True
 
     def _ran_around(self, x: float) -> list[list[Any] | None]:
         """Return what runs just left of a point, at it, and just right of it."""
@@ -275,20 +294,20 @@ class Slope(Plotted):
 
     def _words_of_bend(self, curve: Curve, x: float, slope: float, bend: float) -> str:
         if not (math.isfinite(slope) and math.isfinite(bend)):
-            return f"Autograd's second derivative is {_slope(bend)}."
+            return f"Autograd's second derivative is {slope_text(bend)}."
         left, right, error = bends_of(curve, x)
         room = error + 1e-2 * max(abs(bend), abs(left), abs(right))
         begin = f"The second derivative is {label(bend)}"
         if abs(left - right) > 4 * room:
             return (
                 f"The curve bends differently on its two sides: its second derivative is "
-                f"{label(_round(left))} on the left and {label(_round(right))} on the right. "
+                f"{label(rounded(left))} on the left and {label(rounded(right))} on the right. "
                 f"Autograd gives {label(bend)}."
             )
         if abs(left - bend) > 4 * room:
             return (
                 f"Autograd's second derivative is {label(bend)}, and that of the curve is "
-                f"{label(_round((left + right) / 2))}: part of the slope is not in the graph."
+                f"{label(rounded((left + right) / 2))}: {HIDDEN}."
             )
         self._has_bend = True
         if bend:
@@ -360,98 +379,3 @@ class Slope(Plotted):
 
 def _numbers(touches: list[Touch | None]) -> list[float | None]:
     return [value for touch in touches if touch for value in (touch.y, touch.slope)]
-
-
-# -- words ---------------------------------------------------------------------------------------
-
-
-def _round(value: float) -> float:
-    """Leave out the digits that a difference cannot know."""
-    return float(f"{value:.3g}") if abs(value) > 1e-6 else 0.0
-
-
-def _slope(slope: float) -> str:
-    return label(slope) if math.isfinite(slope) else f"{slope:g}"
-
-
-def _direction(slope: float, error: float) -> str:
-    if abs(slope) <= error:
-        return "is level here"
-    steep = " infinitely steeply" if math.isinf(slope) else ""
-    return f"{'rises' if slope > 0 else 'falls'}{steep}"
-
-
-def _by_autograd(slope: float | None, end: str) -> str:
-    return f"{end}." if slope is None else f", and autograd's slope is {_slope(slope)}{end}."
-
-
-def _apart(slope: float, other: float) -> str:
-    """Return a slope with as many digits as tell it from the other one."""
-    room = 0.1 * abs(slope - other)
-    for digits in range(3, 8):
-        text = f"{slope:.{digits}g}"
-        if abs(float(text) - slope) <= room:
-            break
-    return label(_round(slope)) if digits == 3 else text.replace("-", MINUS)
-
-
-def goes_on(curve: Curve, left: Side, right: Side, what: str = "the curve") -> str:
-    """Say how a curve goes on at both sides of the point."""
-    subject = what[:1].upper() + what[1:]
-    if "jump" in (left.kind, right.kind):
-        beside = [
-            f"just {name} of it the value is {label(_round(side.limit))}"
-            for name, side in (("left", left), ("right", right))
-            if side.kind == "jump"
-        ]
-        return f"{subject} jumps here: {' and '.join(beside)}."
-    if left.kind == right.kind == "slope":
-        if not is_kink(curve, left, right):
-            return f"{subject} has the slope {label(_round(left.slope))} here."
-        return (
-            f"{subject} has a kink here: its slope is {_apart(left.slope, right.slope)} on the "
-            f"left and {_apart(right.slope, left.slope)} on the right."
-        )
-    if left.kind == right.kind:
-        same = {
-            "steep": f"{subject} is infinitely steep here.",
-            "none": "Beside it, on both sides, there is no value, so there is no curve to follow.",
-            "unclear": f"{subject} has no clear slope here: it depends on how near one looks.",
-        }
-        return same[left.kind]
-    told = " and ".join(f"on the {n} {_side(s)}" for n, s in (("left", left), ("right", right)))
-    return f"{told[:1].upper()}{told[1:]}."
-
-
-def _side(side: Side) -> str:
-    return {
-        "slope": f"the slope is {label(_round(side.slope))}",
-        "steep": "the curve is infinitely steep",
-        "none": "there is no value",
-        "unclear": "it has no clear slope",
-    }[side.kind]
-
-
-def _against(curve: Curve, slope: float, left: Side, right: Side) -> str:
-    """Say what autograd's slope is, where it is not that of the curve on both sides."""
-    gives = f"Autograd gives {_slope(slope)}"
-    if math.isnan(slope):
-        return f"{gives}: somewhere in the backward pass, 0 was multiplied by inf, or the like."
-    sides = (("left", left), ("right", right))
-    fits = [n for n, side in sides if agree(curve, slope, side)]
-    if is_kink(curve, left, right):
-        gap = abs(left.slope - right.slope)
-        fits = [n for n, side in sides if abs(slope - side.slope) <= 0.05 * gap]
-    if fits:
-        return f"{gives}, the slope on the {fits[0]}."
-    if left.kind == right.kind == "slope":
-        low, high = sorted((left.slope, right.slope))
-        if is_kink(curve, left, right):
-            if low <= slope <= high:
-                return f"{gives}, a number between the two: at a kink, PyTorch has to choose one."
-            return f"{gives}, which is neither of the two."
-        return (
-            f"{gives}, and that is not its slope: part of the computation is not in the graph, as "
-            "after detach() or under no_grad(), or a hook or a rule of your own changes it."
-        )
-    return f"{gives}, which is the slope of neither side."

@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_kit import dtypes
 from autodiff_kit.creation import tensor
 from autodiff_kit.view.scales import label
-from autodiff_kit.widgets.gradients import Function, Pair, one_number, slopes_of
+from autodiff_kit.widgets.at_points import Function, Pair, one_number, slopes_of
 from autodiff_kit.widgets.one_sided import NEAR, Curve
 
 __all__ = ["words_of_place"]

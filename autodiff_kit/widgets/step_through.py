@@ -7,7 +7,6 @@ Stepper can show where its arguments came from and where backward began. Read ne
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Callable
 from html import escape
@@ -19,6 +18,7 @@ import ipywidgets
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors
+from autodiff_kit.widgets.calls import call_name, run_line
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import Refused, described, fresh_grads, name_of, ran, run
@@ -46,8 +46,8 @@ class StepThrough(FunctionLab):
 
     Attributes
     ----------
-    stepper : Stepper
-        Of the latest run that did something with tensors.
+    stepper : Stepper or None
+        Of the latest run that did something with tensors; None while there was none.
     recording : Recording
         Of that run; if an error has ended it, up to there.
 
@@ -75,6 +75,7 @@ class StepThrough(FunctionLab):
         **examples: Any,
     ) -> None:
         self.recording = Recording()
+        self.stepper: Stepper | None = None
         self._below = ipywidgets.VBox()
         self._note = ipywidgets.HTML()
         title = f"Step through {name_of(function)}"
@@ -87,20 +88,20 @@ class StepThrough(FunctionLab):
     def draw(self) -> None:
         """Run the function forward and backward, and show the run in the Stepper."""
         self._is_partial = False
-        values, value, recording, failed, went_back = self._arguments.settled(
+        value, recording, failed, went_back = self._arguments.settled(
             self._once, lambda run: run.error is not None or not _has_run(run.recording)
         )
         if not _has_run(recording):
             raise failed or Refused(no_tensors(self._arguments, self._function, value))
         self.recording = recording
-        if not self._below.children:
+        if self.stepper is None:
             self.stepper = Stepper(self.recording)
             self._below.children = (self.stepper,)
         else:
             self.stepper.show(self.recording)
         self._note.value = escape(self._no_backward(value) * (not went_back and failed is None))
         self._note.layout.display = "" if self._note.value else "none"
-        turned = self._arguments.words(values)
+        turned = self._arguments.words(self._arguments.values())  # the run may have changed its own
         self.canvas.caption = f"{self.stepper!r}{', at ' * bool(turned)}{turned}"
         if failed is not None:
             self._is_partial = True
@@ -130,7 +131,7 @@ class StepThrough(FunctionLab):
             raise
         except Exception as error:
             failed = error
-        return _Run(values, call.value, recordings[0], failed, went_back)
+        return _Run(call.value, recordings[0], failed, went_back)
 
     def _no_backward(self, value: Any) -> str:
         """Say why no backward pass was run; ``""`` if the lab has run one."""
@@ -155,7 +156,7 @@ class StepThrough(FunctionLab):
 
     def still(self) -> str:
         """Return the graph at the end of the run as SVG text; ``""`` before the first."""
-        return self.stepper.still() if self._below.children else ""
+        return "" if self.stepper is None else self.stepper.still()
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write a page that steps through the latest run; it needs a browser and nothing else.
@@ -172,9 +173,8 @@ class StepThrough(FunctionLab):
 
 
 class _Run(NamedTuple):
-    """One run: with what, what came of it, what happened, and what ended it."""
+    """One run: what came of it, what happened, and what ended it."""
 
-    values: Values
     value: Any
     recording: Recording
     error: Exception | None
@@ -189,8 +189,7 @@ class _Call:
     """The two lines that call a function and run backward, as a learner would write them."""
 
     def __init__(self, function: Callable[..., Any], arguments: Arguments, values: Values) -> None:
-        name = getattr(function, "__name__", "model")
-        name = name if name.isidentifier() else "f"
+        name = call_name(function, values)
         self._result = next(n for n in ("y", "loss", "result") if n not in {name, *values})
         texts = {n: repr(v) if _is_short(v) else n for n, v in values.items()}
         self._function = function
@@ -199,7 +198,7 @@ class _Call:
 
     def forward(self) -> None:
         """Call the function."""
-        self._do(self._text, "the call")
+        run_line(self._text, "the call", self._space)
         ran(self._space[self._result], self._function)
 
     @property
@@ -211,11 +210,7 @@ class _Call:
         """Run backward on what it returned, if it is one number that requires a gradient."""
         value = self._space[self._result]
         if _has_gradient(value):
-            self._do(f"{self._result}.backward()", "the backward pass")
-
-    def _do(self, text: str, file: str) -> None:
-        linecache.cache[file] = len(text), None, [text + "\n"], file
-        exec(compile(text, file, "exec"), self._space)
+            run_line(f"{self._result}.backward()", "the backward pass", self._space)
 
 
 def _has_gradient(value: Any) -> bool:

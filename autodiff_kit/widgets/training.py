@@ -19,7 +19,8 @@ import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.charts import Plot, drawing, spread
 from autodiff_kit.view.scales import Scale, label, text_width
-from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted, bounded
+from autodiff_kit.widgets.at_points import bounded
+from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
@@ -243,40 +244,47 @@ class GradientFlow(Plotted):
         names = list(now)
         words = f"Step {step} (of {steps}, counted from 0). "
         if not names:
-            return f"{words}No gradient reached any layer at this step."
+            elsewhere = self._others(step, lambda _: True)
+            words += "No gradient reached any layer at this step"
+            words += f", of the {self.controls['kind'].value} shown." if elsewhere else "."
+            return words
         first, last = now[names[0]], now[names[-1]]
         if len(names) > 1:
             only = " that has one" * bool(missing)
             words += f"Size of the gradient in the first layer{only}, {names[0]}: {label(first)}, "
             words += f"in the last, {names[-1]}: {label(last)}."
             if 0 < first < last < math.inf and last / first >= 2:
-                words += f" Backward made it {_times(last / first)} times smaller."
+                words += f" In the first it is {_times(last / first)} times smaller."
             elif 0 < last < first < math.inf and first / last >= 2:
-                words += f" Backward made it {_times(first / last)} times larger."
+                words += f" In the first it is {_times(first / last)} times larger."
         else:
             words += f"Size of the gradient: {label(first)}."
         small = [name for name, v in now.items() if v < vanishing]
         large = [name for name, v in now.items() if v > exploding]
         undefined = [name for name, v in now.items() if v != v]
-        learning = self._others_above(vanishing, step, None if len(small) == len(now) else small)
+        layers = None if len(small) == len(now) else small
+        learning = self._others(step, lambda size: not size < vanishing, layers)
         if len(small) == len(now):
             where = "in all layers that have one" if missing else "everywhere"
             words += f" It is below {label(vanishing)} {where}"
             words += "." if learning else ": a step of gradient descent changes hardly anything."
         elif small:
             words += f" It vanishes in {_some(small, len(now))}, below {label(vanishing)}"
-            words += "." if learning else ": these layers hardly learn."
+            words += "." if learning else ": a step of gradient descent hardly changes them."
         if learning:
             words += f" That is said of the {self.controls['kind'].value} shown: "
             words += f"the gradient of {_listing(learning)} is not so small."
         if large:
             words += f" It explodes in {_some(large, len(now))}, above {label(exploding)}: "
-            words += "a step throws these weights far off."
+            words += "a step of gradient descent throws these weights far off."
         if undefined:
             words += f" It is nan in {_some(undefined, len(now))}: not a number, as after 0 / 0 or "
             words += "inf - inf; a step makes these weights nan."
         if not small and not large and not undefined:
-            words += " It neither vanishes nor explodes."
+            odd = self._others(step, lambda size: not vanishing <= size <= exploding)
+            words += " It neither vanishes nor explodes"
+            words += f" in the {self.controls['kind'].value} shown; " if odd else "."
+            words += f"it does, or is nan, in {_listing(odd)}." if odd else ""
         never = [name for name in missing if _is_empty(shown[name])]
         for when, which in (
             ("this", [name for name in missing if name not in never]),
@@ -290,15 +298,16 @@ class GradientFlow(Plotted):
             words += f" requires_grad is False in {_some(frozen, len(all_now))}."
         return words
 
-    def _others_above(self, limit: float, step: int, layers: Collection[str] | None) -> list[str]:
-        """Return what is not shown, of these layers or of all, and has a gradient above a limit."""
+    def _others(
+        self, step: int, holds: Callable[[float], bool], layers: Collection[str] | None = None
+    ) -> list[str]:
+        """Return what is not shown, of these layers or of all, and has such a size at a step."""
         ending = self._ending
         return [
             name
             for name, values in self.sizes.items()
             if not f".{name}".endswith(ending) and step < len(values)
-            # nan is not below the limit, either
-            if (size := values[step]) is not None and not size < limit
+            if (size := values[step]) is not None and holds(size)
             if layers is None or _layer(name.rpartition(".")[0]) in layers
         ]
 

@@ -168,3 +168,37 @@ def test_a_loop_without_an_end_at_another_value_is_said_to_have_none(monkeypatch
 
     # Below 0 and at 0, doubling never reaches 10.
     assert "no end in 0.05 s" in svg
+
+
+def test_nothing_is_known_before_a_run_has_ended():
+    def failing(x):
+        raise ValueError("not yet")
+
+    seen = lab(failing)
+
+    assert seen.message.startswith("ValueError: not yet")
+    assert (seen.dynamic, seen.static, seen.agrees) == (None, None, False)
+    assert seen.nodes == seen.operations == seen.kept == 0
+
+
+def test_a_wrong_answer_that_looks_like_the_right_one_is_told_as_wrong_numbers():
+    def signed(x):
+        return torch.ones(2000) * (x if x > 0 else -x)
+
+    seen = lab(signed)
+    seen.controls["x"].value = -1.0
+
+    assert seen.canvas.caption.startswith(
+        "The static graph gives wrong numbers: both are shown as (2000,) tensor."
+    )
+
+
+def test_what_a_freed_node_saved_is_counted_with_the_nodes_that_were_built():
+    def overwritten(x):
+        y = x.exp()  # saves its result, until y is another tensor
+        y = x * 2
+        return y.sum()
+
+    seen = Compare(overwritten, x=torch.ones(1000, requires_grad=True))
+
+    assert (seen.nodes, seen.kept) == (3, 4000)

@@ -226,3 +226,58 @@ def test_a_detach_leaves_the_operations_and_takes_an_arrow() -> None:
 
     assert "2 operations unchanged. But arrows differ: 1 added, 1 removed." in lab.canvas.caption
     assert "with x.grad 4.0. Now it is 8.0, with x.grad 1.0." in lab.canvas.caption
+
+
+def test_the_operations_of_a_function_without_source_are_the_same_ones_at_the_next_run():
+    space = {}
+    exec("def made(x=2.0):\n    y = x * x\n    return y * 3", space)
+    seen = ControlFlow(space["made"])
+
+    seen.controls["x"].value = -1.0
+
+    # d/dx 3x^2 = 6x
+    assert seen.canvas.caption == (
+        "No operation was added or removed: 2 operations unchanged. At x = 2.0 the answer was 12.0,"
+        " with x.grad 12.0. Now it is 3.0, with x.grad -6.0."
+    )
+
+
+def test_a_function_of_the_library_runs_and_its_operation_is_the_call():
+    seen = ControlFlow(torch.sin, x=0.0)
+
+    seen.controls["x"].value = 1.0
+
+    assert seen.difference.came == seen.difference.went == ()
+    assert [node["text"] for node in seen.recording.nodes][-1] == "sin(x)"
+
+
+def test_large_answers_that_look_alike_are_not_called_the_same():
+    seen = ControlFlow(lambda x: x * torch.ones(2000), x=1.0)
+
+    seen.controls["x"].value = -1.0
+
+    assert "still" not in seen.canvas.caption
+    assert "The answer has changed, though it is shown as (2000,) tensor again." in (
+        seen.canvas.caption
+    )
+
+
+def test_an_argument_is_told_as_it_was_before_the_function_changed_it():
+    def doubled_in_place(x):
+        x.data.mul_(2)
+        return x * x
+
+    seen = ControlFlow(doubled_in_place, x=1.0)
+    seen.controls["x"].value = 3.0
+
+    assert "At x = 1.0 the answer was 4.0" in seen.canvas.caption
+
+
+def test_nothing_is_known_before_a_run_has_ended():
+    def failing(x):
+        raise ValueError("not yet")
+
+    seen = lab(failing)
+
+    assert (seen.answer, seen.difference, seen.grads) == (None, None, {})
+    assert seen.recording.nodes == []

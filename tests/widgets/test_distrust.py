@@ -286,3 +286,26 @@ def test_a_step_with_random_numbers_is_not_compared_between_three_ways() -> None
     lab = Batching(lambda x, h: torch.tanh(x @ w + h + torch.rand(())), lengths=[2, 1])
 
     assert "So the three variants cannot be compared." in lab.canvas.caption
+
+
+class Doubled(torch.autograd.Function):
+    """A rule of the learner's own; the kit keeps something with its class at the first call."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 2
+
+
+def by_rule(x: Any) -> Any:
+    return Doubled.apply(x)
+
+
+def test_a_function_of_the_learners_own_is_no_side_effect() -> None:
+    seen = examined(by_rule, lambda: by_rule(torch.tensor(1.0)), lambda value: value)
+
+    assert seen.doubt == ""
+    assert not seen.has_effects

@@ -124,7 +124,7 @@ def test_nodes_are_counted_where_the_loss_has_no_graph():
     # x * w saves both floats, and tanh its result.
     assert seen.error.startswith("RuntimeError: element 0 of tensors does not require grad")
     assert (seen.kept, seen.nodes) == (12, 2)
-    assert "Saved for backward: 12 bytes in 2 nodes." in seen.canvas.caption
+    assert "at most 12 bytes in 2 nodes, and the loss has no graph." in seen.canvas.caption
 
 
 def test_times_are_measured_and_stay_out_of_the_picture():
@@ -202,3 +202,55 @@ def test_the_line_of_words_holds_the_first_sentence_of_an_error_and_no_more():
 
     assert lab.canvas.caption.endswith("is at version 1; expected version 0 instead.")
     assert "Hint" in lab.error
+
+
+def test_a_node_that_is_no_part_of_the_loss_saves_nothing_for_it():
+    def loss_beside(x):
+        unused = x.exp()  # its node saves the result: 4,000 bytes, until the function returns
+        return (x * 2).sum() if unused is not x else unused
+
+    seen = GradMode(loss_beside, x=torch.ones(1000, requires_grad=True))
+
+    assert (seen.kept, seen.nodes) == (0, 2)
+    assert "Saved for backward: 0 bytes in 2 nodes." in seen.canvas.caption
+
+
+def test_a_node_that_lives_on_in_a_list_saves_nothing_for_the_loss():
+    others = []
+
+    def loss_and_another(x):
+        others[:] = [x.exp()]
+        return (x * 3).sum()
+
+    seen = GradMode(loss_and_another, x=torch.ones(1000, requires_grad=True))
+
+    assert (seen.kept, seen.nodes) == (0, 2)
+
+
+def test_a_function_that_runs_backward_itself_is_told_who_runs_it_twice():
+    def trained(x):
+        y = x * x
+        y.backward()
+        return y
+
+    seen = GradMode(trained, x=3.0)
+
+    assert "backward through the graph a second time" in seen.error
+    assert "trained runs backward() itself, and this lab runs it once more" in seen.error
+
+
+def test_an_error_without_words_ends_without_a_colon():
+    def never(x):
+        assert x < 0
+        return x
+
+    seen = GradMode(never, x=3.0)
+
+    assert "AssertionError." in seen.canvas.caption
+
+
+def test_a_stop_while_the_lab_is_made_becomes_words():
+    def interrupted(x=1.0):
+        raise KeyboardInterrupt
+
+    assert GradMode(interrupted).message.startswith("You stopped the run.")

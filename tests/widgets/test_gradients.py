@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope
+from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope, slope
+from autodiff_kit.widgets.at_points import bounded
 from autodiff_kit.widgets.descent import OPTIMIZERS, descend
-from autodiff_kit.widgets.gradients import bounded
 from autodiff_kit.widgets.running import Refused
 from autodiff_kit.widgets.slope import touch
 from autodiff_kit.widgets.training import gradient_sizes
@@ -460,7 +461,7 @@ def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() ->
     lab = GradientFlow(network(10), train)
 
     assert "Step 4 (of 5, counted from 0)." in words(lab)
-    assert "Backward made it" in words(lab)
+    assert "In the first it is 9.9e8 times smaller." in words(lab)
     assert "It vanishes in" in words(lab)
     assert "below 1e-6" in words(lab)
 
@@ -485,7 +486,9 @@ def test_what_is_said_of_the_weights_is_not_said_of_biases_that_learn(rest: Any)
 
     lab.controls["kind"].value = "biases"
 
-    assert "these layers hardly learn" in words(lab)  # (0): its weights do not, either
+    assert "a step of gradient descent hardly changes them" in words(
+        lab
+    )  # (0): its weights do not, either
 
 
 def test_where_no_parameter_gets_a_gradient_hardly_anything_changes() -> None:
@@ -701,3 +704,105 @@ def test_where_the_value_is_nan_no_path_begins_and_none_diverges():
 
     assert "no path begins at (\N{MINUS SIGN}1, 1), where the value is nan" in lab.canvas.caption
     assert "diverges" not in lab.canvas.svg
+
+
+# -- functions that are not what they seem --------------------------------------------------------
+
+
+class Tripled(torch.autograd.Function):
+    """x squared, with a rule that is wrong: 3x, and not 2x."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return g * 3 * x
+
+
+class Through(torch.autograd.Function):
+    """A step with the straight-through rule: its slope is 0, and the rule says 1."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return (x > 0).float()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g
+
+
+def test_a_wrong_rule_is_one_of_the_reasons_for_a_wrong_second_derivative() -> None:
+    lab = Slope(Tripled.apply, -2, 2, x=0.0)
+
+    assert "Autograd's second derivative is 3, and that of the curve is 2" in words(lab)
+    assert words(lab).endswith("or a hook or a rule of your own changes it.")
+
+
+def test_a_made_up_slope_at_a_jump_is_not_called_that_of_the_operations() -> None:
+    lab = Slope(Through.apply, -2, 2, x=0.0)
+
+    assert "just right of it the value is 1." in words(lab)
+    assert "Autograd gives 1. Beside the jump, too, its slope is not that of the curve" in (
+        words(lab)
+    )
+
+
+def test_a_slow_function_is_not_taken_for_an_infinite_loop(monkeypatch: Any) -> None:
+    def slow(x: Any) -> Any:
+        time.sleep(0.02)
+        return x * x
+
+    monkeypatch.setattr(slope, "SECONDS", 0.2)
+    lab = Slope(slow)
+
+    assert lab.message.startswith("slow takes too long for this picture")
+    assert "loop" not in lab.message
+
+
+def test_a_loop_that_begins_after_many_calls_is_still_taken_for_one(monkeypatch: Any) -> None:
+    def endless_on_the_right(x: Any) -> Any:
+        while x > 2.9:
+            pass
+        return x * x
+
+    monkeypatch.setattr(slope, "SECONDS", 0.4)
+
+    assert "Look for a loop that never ends" in Slope(endless_on_the_right, x=0.0).message
+
+
+def test_a_path_begins_where_it_was_asked_to_even_if_the_function_moves_the_point() -> None:
+    def moving(x: Any, y: Any) -> Any:
+        x.data.mul_(0.5)
+        return x * x + y * y
+
+    path = descend(moving, (1.0, 1.0), "SGD", 0.1, 1)
+
+    assert path.points[0] == (1.0, 1.0)
+
+
+def test_descent_refuses_a_function_that_runs_backward_itself() -> None:
+    def trained(x: Any, y: Any) -> Any:
+        value = x * x + y * y
+        value.backward()
+        return value
+
+    assert Descent(trained).message.startswith("trained runs backward() or grad() itself")
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9, math.nan])
+def test_gradients_that_are_not_shown_do_not_go_unmentioned(size: float) -> None:
+    lab = GradientFlow({"0.weight": [0.5], "0.bias": [size], "2.weight": [0.5], "2.bias": [1.0]})
+
+    assert words(lab).endswith(
+        "It neither vanishes nor explodes in the weights shown; it does, or is nan, in 0.bias."
+    )
+
+
+def test_no_gradient_is_said_of_the_parameters_shown_alone() -> None:
+    lab = GradientFlow({"0.weight": [None], "0.bias": [1.0]})
+
+    assert words(lab).endswith("No gradient reached any layer at this step, of the weights shown.")

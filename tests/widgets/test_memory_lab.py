@@ -277,3 +277,16 @@ def test_arguments_that_are_not_there_are_refused(loss: Any) -> None:
         torch.ones(1)
     with pytest.raises(TypeError, match="a recording takes no arguments"):
         MemoryTimeline(recording, depth=3)
+
+
+def test_one_byte_was_saved() -> None:
+    lab = MemoryTimeline(lambda x=1.0: torch.where(x > 0, x, -x))  # saves the condition
+
+    assert lab.canvas.caption.startswith("At most 1 byte was saved for backward")
+
+
+def test_there_is_no_timeline_before_a_run_has_ended() -> None:
+    def failing(x: float = 1.0) -> Any:
+        raise ValueError("not yet")
+
+    assert MemoryTimeline(failing).timeline is None

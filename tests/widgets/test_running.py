@@ -12,7 +12,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.record import record
 from autodiff_kit.record.notes import Notes
-from autodiff_kit.widgets import Compare, Slope, gradients, running
+from autodiff_kit.widgets import Compare, Slope, at_points, running
 from autodiff_kit.widgets.running import Refused, Stopped, name_of, run, the_tensor, unslowed
 from tests.widgets.clock import the_clock_strikes
 
@@ -175,13 +175,13 @@ def test_a_recording_that_is_struck_while_it_begins_leaves_no_tracing(monkeypatc
 
 @pytest.mark.parametrize("part", ["installed", "enable_grad"])
 def test_a_bounded_call_that_is_struck_on_the_way_out_leaves_the_modes(monkeypatch, part):
-    whole = getattr(gradients, part)
-    monkeypatch.setattr(gradients, part, lambda *args: Struck(whole(*args)))
+    whole = getattr(at_points, part)
+    monkeypatch.setattr(at_points, part, lambda *args: Struck(whole(*args)))
     outer = Observer()
 
     with torch.no_grad(), installed(outer):
         with pytest.raises(Refused, match="was stopped: struck"):
-            gradients.bounded(5.0, square, torch.tensor(3.0))
+            at_points.bounded(5.0, square, torch.tensor(3.0))
 
         assert local.mode.observer is outer
         assert not torch.is_grad_enabled()

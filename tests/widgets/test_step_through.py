@@ -171,3 +171,25 @@ def test_it_is_said_why_no_backward_pass_was_run():
     assert "returned a tensor of shape [3]" in said(lambda x: x * torch.ones(3))
     assert "a tensor that does not require a gradient" in said(lambda x: (x * 2).detach())
     assert said(lambda x: (x * 2).backward()) == ""
+
+
+def test_an_argument_is_told_as_the_function_got_it():
+    def doubled_in_place(x=1.0):
+        x.data.mul_(2)
+        return x * x
+
+    assert StepThrough(doubled_in_place).canvas.caption.endswith("at x = 1.0")
+
+
+def test_a_function_may_have_the_name_of_its_argument():
+    def x(x=3.0):
+        return x * x
+
+    assert StepThrough(x).recording.nodes[-1]["text"] == "x * x"
+
+
+def test_there_is_no_stepper_before_a_run_has_begun():
+    def failing(x=1.0):
+        raise ValueError("not yet")
+
+    assert StepThrough(failing).stepper is None
