@@ -13,9 +13,9 @@ import autodiff_kit as torch
 from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope, slope
 from autodiff_kit.widgets.at_points import bounded
 from autodiff_kit.widgets.descent import OPTIMIZERS, descend
+from autodiff_kit.widgets.gradient_sizes import gradient_sizes
 from autodiff_kit.widgets.running import Refused
 from autodiff_kit.widgets.slope import touch
-from autodiff_kit.widgets.training import gradient_sizes
 from tests.widgets.clock import the_clock_strikes
 
 MINUS = "\N{MINUS SIGN}"
