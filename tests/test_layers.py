@@ -273,8 +273,8 @@ MAKES_CODE = {
     "static": "the program that a trace is",
     "widgets.batching": "the learner's",
     "widgets.beside": "the learner's",
+    "widgets.calls": "a call as the learner would write it",
     "widgets.memory": "a run as the learner would write it",
-    "widgets.step_through": "the learner's",
 }
 
 

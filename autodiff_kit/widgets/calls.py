@@ -8,7 +8,7 @@ a function of a library, or one made by ``exec``: in the line that calls it. Rea
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from inspect import unwrap
 from typing import Any
@@ -16,10 +16,12 @@ from typing import Any
 from autodiff_kit.record.source_files import is_foreign, read_lines
 from autodiff_kit.widgets.value_controls import inner_function
 
-__all__ = ["call_name", "called", "is_readable", "run_line"]
+__all__ = ["Space", "call_name", "called", "is_readable", "run_line"]
+
+Space = dict[str, Any]  # what the names in a line of code mean
 
 
-def run_line(text: str, file: str, space: dict[str, Any]) -> None:
+def run_line(text: str, file: str, space: Space) -> None:
     """Run one line of code, under a file name that stands for it, in a space of names."""
     linecache.cache[file] = len(text), None, [text + "\n"], file
     exec(compile(text, file, "exec"), space)
@@ -40,9 +42,7 @@ def is_readable(function: Callable[..., Any]) -> bool:
     )
 
 
-def called(
-    function: Callable[..., Any], by_place: Mapping[str, Any], by_name: Mapping[str, Any]
-) -> Any:
+def called(function: Callable[..., Any], by_place: Space, by_name: Space) -> Any:
     """Call a function whose lines cannot be read, in a line of code that can be."""
     values = {**by_place, **by_name}
     name = call_name(function, values)
