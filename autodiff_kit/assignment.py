@@ -84,7 +84,9 @@ def _copy(tensor: TensorBase, part: TensorBase, value: TensorBase, recorded: boo
     steps = None
     if read.shape != shape and not is_fill:
         _check_history(value, recorded)
-        value = _fitting(value, shape)
+        value = _fitting(value, shape, recorded)
+        if recorded and value.requires_grad and value.shape != shape:
+            value = value.expand(shape)
         read = np.broadcast_to(value._array, shape)
         steps = (0,) * len(shape) if value._array.size == 1 else None
     recorded = recorded and (is_fill or own.dtype.kind == "f")
@@ -123,16 +125,17 @@ def _put(
         read = read[...]  # a detached tensor: it overlaps only if it has elements
     refuse(part, _HOW, recorded)
     _check_history(value, recorded)
+    viewed = recorded and value.shape[:1] == (1,)
     if value._array.size == 1 and [k.dtype for k in gather.values()] == [bool]:
         indices, shape = ops.gathered(own.shape, gather)
         if value._array.dtype != dtype:
             number_in(value._array.item(), dtype)  # a number of any type; it must not overflow
-        value = _fitting(value, shape)
+        value = _fitting(value, shape, viewed)
     else:
         for other in (read, *gather.values()):
             refuse_overlap(own, other, _HOW, strictly=True)
         indices, shape = ops.gathered(own.shape, gather)
-        value = _fitting(value, shape, indexed=True)
+        value = _fitting(value, shape, viewed, indexed=True)
         if value._array.dtype != dtype:
             kinds = tensor_type(dtype), tensor_type(value._array.dtype)
             raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])
@@ -183,18 +186,23 @@ def _check_history(value: TensorBase, recorded: bool) -> None:
         node_of(value)
 
 
-def _fitting(value: TensorBase, shape: tuple[int, ...], indexed: bool = False) -> Any:
-    """Return ``value`` without the 1s in front; refuse what does not fit."""
+def _fitting(value: TensorBase, shape: tuple[int, ...], viewed: bool, indexed: bool = False) -> Any:
+    """Return ``value`` without the 1s in front; refuse what does not fit.
+
+    ``viewed`` tells whether PyTorch's graph, if there is one, has a node for that.
+    """
     own = _without_ones(value._array.shape)
     fits = len(own) <= len(shape) and all(
         n in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)
     )
     if not fits:
-        value = value if own == value.shape else value.reshape(own)
+        value = value if own == value.shape else value.view(own)
         if not indexed:
             ops.check_expand(value, shape)
         raise error("inplace.assigned_shape", value=list(value.shape), selection=list(shape))
-    return value.reshape(own) if len(value.shape) > len(shape) else value
+    if (viewed and value.requires_grad) or len(value.shape) > len(shape):
+        return value.view(own)
+    return value
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -293,13 +293,22 @@ def for_tensors(method: Callable[..., Any]) -> Any:
 def as_it_was(tensor: TensorBase) -> Any:
     """Return the value as it is now, with the same history."""
     node = node_of(tensor)
-    if node is not None and node.hooks is not None and tensor._base is not None:
-        # Hooks belong to the gradient of the view, which this change replaces.
+    if tensor._base is not None and _is_hooked(node, tensor._base._node):
+        # Hooks belong to the gradients of the views as they were, which this change replaces.
         node = None if tensor._base._node is None else seen_through(tensor._base, tensor)
     copy: TensorBase = wrap(tensor._array.copy("K"), node)
     if local.mode.observer is not None:
         local.mode.observer.copied(tensor, copy)
     return copy
+
+
+def _is_hooked(node: Node | None, until: Node | None) -> bool:
+    """Return whether there are hooks at the nodes of views from ``node`` down to their base's."""
+    while node is not None and node is not until:
+        if node.hooks is not None:
+            return True
+        node = node.edge0
+    return False
 
 
 def note(tensor: TensorBase, number: int, name: str | None = None) -> None:

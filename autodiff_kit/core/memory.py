@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_kit.core.base import INFERENCE, TensorBase, wrap
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.versions import note_moved
+from autodiff_kit.core.versions import array_of
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 
@@ -48,11 +48,10 @@ def share(tensor: TensorBase) -> np.ndarray[Any, Any]:
     """Return the tensor's memory as an array that others may hold and change, too."""
     array = tensor._array
     if not isinstance(array, np.ndarray):
-        tensor._array = np.array(array)
-        # There is another reference to it: perhaps a node has saved it. (True and False are one
+        # If there is another reference to it, perhaps a node has saved it. (True and False are one
         # object each, which all have: nothing can be told from that.)
-        if array.dtype.kind != "b" and getrefcount(array) > 2:
-            note_moved(array, tensor._array)
+        is_saved = array.dtype.kind != "b" and getrefcount(array) > 3
+        tensor._array = array_of(array) if is_saved else np.array(array)
     return tensor._array
 
 

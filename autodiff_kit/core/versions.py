@@ -19,8 +19,8 @@ import numpy as np
 from autodiff_kit.core.base import last_change, next_number
 from autodiff_kit.errors import error
 
-__all__ = ["Changes", "changes_of", "check_input", "memory_of"]
-__all__ += ["note_change", "note_detached", "note_moved", "note_replaced", "on_own_counter"]
+__all__ = ["Changes", "array_of", "changes_of", "check_input", "memory_of"]
+__all__ += ["note_change", "note_detached", "note_replaced", "on_own_counter"]
 __all__ += ["on_own_storage"]
 
 
@@ -124,12 +124,19 @@ def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
     changes.replaced += [(i, last_change.number, new) for i in replaced]
 
 
-def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
-    """Note that a 0-d tensor, about to change, has its value in an array from now on.
+def array_of(scalar: Any) -> np.ndarray[Any, Any]:
+    """Return the array that a 0-d tensor, whose memory is to be shared, has in place of a scalar.
 
-    Nodes may have saved the NumPy scalar that it was before: changes of the array count for it.
+    Nodes may have saved the scalar: changes of the array count for it, and the tensors that they
+    make of it are given the same array.
     """
-    old, new = id(scalar), id(array)
+    old = id(scalar)
+    for key, _, now in getattr(_changes.get(old), "replaced", ()):
+        living = now() if key == old and isinstance(now, weakref.ref) else None
+        if living is not None:
+            return living
+    array = np.array(scalar)
+    new = id(array)
     for key in [key for key in tuple(_outliving) if getrefcount(_outliving.get(key)) < 3]:
         _outliving.pop(key, None)  # no node has it any more; other threads come here, too
         _changes.pop(key, None)
@@ -147,6 +154,7 @@ def note_moved(scalar: Any, array: np.ndarray[Any, Any]) -> None:
     last_change.number = next_number()
     changes.replaced.append((old, last_change.number, changes.holds[new]))
     _changes[old] = _changes[new] = changes
+    return array
 
 
 def on_own_counter(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -47,7 +47,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     result, *by_products = result if row.by_products else (result,)
     result = operands.laid_out(result)
     out = wrap(result)
-    edges = tuple(getattr(value, "_node", None) for value in operands.tensors) if row.rules else ()
+    edges = operands.edges()
     is_wanted = mode.grad_enabled and any(edge is not None for edge in edges)
     if is_wanted and operands.may_be_recorded():
         results = {"out": result, **dict(zip(row.by_products, by_products, strict=True))}

@@ -41,13 +41,15 @@ def _is_bool(value: Any) -> bool:
 
 
 def refuse(kernel: str, kinds: str = "iub") -> Check:
-    """Make a check that refuses dtypes of some NumPy kinds, as PyTorch's ``kernel`` does."""
+    """Make a check that refuses dtypes of some NumPy kinds, as PyTorch's ``kernel`` does.
+
+    The dtype is that to which the inputs are promoted.
+    """
 
     def check(*arrays: Value, **params: Any) -> None:
-        for array in arrays:
-            if hasattr(array, "dtype") and array.dtype.kind in kinds:
-                kind = tensor_type(array.dtype)
-                raise error("functional.whole_numbers", kernel=kernel, kind=kind)
+        dtype = result_dtype(*arrays)
+        if dtype.kind in kinds:
+            raise error("functional.whole_numbers", kernel=kernel, kind=tensor_type(dtype))
 
     return check
 

@@ -46,6 +46,18 @@ class Operands:
         if self.tensors is not NotImplemented:
             self.arrays = tuple(v._array if isinstance(v, TensorBase) else v for v in self.tensors)
 
+    def edges(self) -> tuple[Any, ...]:
+        """Return the nodes that made the inputs; None where no gradient is wanted, or has a rule.
+
+        So a mask, or an index, has none, though a change in place may have given it a history.
+        """
+        row, tensors = self.row, self.tensors
+        nodes = tuple(getattr(value, "_node", None) for value in tensors) if row.rules else ()
+        if row.is_variadic or len(row.rules) == len(row.inputs):
+            return nodes
+        pairs = zip(row.inputs, nodes, strict=False)
+        return tuple(node if name in row.rules else None for name, node in pairs)
+
     @staticmethod
     def check_numbers(row: Op, inputs: Sequence[Any]) -> None:
         """Raise TypeError if one of the inputs, among which no Tensor is, is no number either."""

@@ -20,8 +20,9 @@ from autodiff_kit.errors import error
 __all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_inputs"]
 __all__ += ["refuse_whole"]
 
-# What a change in place computes: that of a tensor of integers, or a view, may be recorded.
-_WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
+# What a change in place computes: that of a tensor of integers, or a view, may be recorded. So may
+# conversions: then it is the op that they are made for that is refused, if it is recorded.
+_WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "promote", "put", "zero"}
 
 
 def may_record(inputs: Sequence[Any]) -> bool:
@@ -70,12 +71,14 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     that would be saved.
     """
     edges = [getattr(value, "_node", None) for value in inputs]  # asks a view for its history
-    edges = [None if edge is None else edge.shown for edge in edges]  # None: it leads nowhere
     made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
-    wanted = [n for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
+    named = [(n, edge) for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
+    wanted = [n for n, edge in named if edge.shown is not None]  # else it leads nowhere
+    read = [name for rule in row.rules.values() for name in rule.reads]
     reads = {name for n in wanted if n in row.rules for name in row.rules[n].reads}
+    reads |= {name for name in read if named and read.count(name) > 1}  # saved at any rate
     saved = dict(zip(row.inputs, made_in_inference, strict=False))
     if may_record(inputs) and any(saved.get(name) for name in reads):
         raise error("autograd.inference_saved")
@@ -98,14 +101,15 @@ def check_saved(
     saved : set of str
         What the node will save.
 
-    RuntimeError for a tensor of integers that has a history: it cannot be saved.
+    RuntimeError for a tensor of integers with a history that is to be changed in place.
     """
     originals: list[Any] = []
     for name, value in zip(row.inputs, inputs, strict=False):
         own = getattr(value, "_array", None)
         if own is None or name not in saved:
             continue
-        if own.dtype.kind != "f" and value._node is not None:  # a history has floats alone
+        is_changed = _in_place.whole and name == row.inputs[0]  # PyTorch saves a clone of that
+        if is_changed and own.dtype.kind != "f" and value._node is not None:
             raise error("autograd.whole_history", kind=tensor_type(own.dtype))
         if own is not values[name]:
             # True and False are one object each: only an array tells of changes.

@@ -239,7 +239,8 @@ def _(g: Value, index: int, dim: int) -> Value:
 @op("x.repeat(repeats)", tex=r"\mathbf 1\,x", layout="rows")
 def repeat(x: Value, *, repeats: Ints) -> Value:
     """Copy ``repeats[i]`` times along dimension i; further dimensions come in front."""
-    return np.tile(x, [max(n, 0) for n in repeats])  # negative ones of nothing
+    own = x if x.size else x.copy()  # of which NumPy's result would be a view
+    return np.tile(own, [max(n, 0) for n in repeats])  # negative ones of nothing
 
 
 @repeat.vjp("x", tex=r"\textstyle\sum \bar z")

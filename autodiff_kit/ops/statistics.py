@@ -85,7 +85,8 @@ def linalg_vector_norm(x: Value, *, ord: float, dim: Ints, keepdim: bool = False
 def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> Value:
     if ord == 0:
         return None  # a count has no slope: as in PyTorch, there is no gradient at all
-    g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
+    if out.shape:  # else the one number broadcasts
+        g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 1:
         return g * sign(x)
     if ord == 2:

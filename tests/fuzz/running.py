@@ -143,6 +143,10 @@ class Run:
         self.checks["message"] += 1
         if "grad(" in line or "backward(" in line:
             self._note_gradients(line)
+        if any(value.is_inference() for value in _tensors(used)):
+            for name in _words(line.partition(" = ")[0]):
+                for x, y in _pairs(self.real.get(name), self.kit.get(name)):
+                    _note_first_version(x, y)
         if not self.over:
             # What shares memory in PyTorch only is looked at first, before what is computed of it.
             names = (*self._shared_names(), *_words(line))
@@ -164,9 +168,8 @@ class Run:
         results = [
             pair for name in made for pair in _pairs(self.real.get(name), self.kit.get(name))
         ]
-        for x, y in results:
-            if not x.is_inference() and not y.is_inference() and x._version > y._version:
-                x.untyped_storage().added_in_place = x._version - y._version
+        for x, y in gradients + results:
+            _note_first_version(x, y)
         known = {id(x) for x, _ in pairs}
         hidden = [leaf.grad for x, _ in pairs for leaf in _leaves(x) if id(leaf) not in known]
         for x, y in (*gradients, *results, *((g, None) for g in hidden if g is not None)):
@@ -289,7 +292,7 @@ class Run:
         inference = real.is_inference()
         self._check("version", f"{name}.is_inference()", inference, kit.is_inference())
         if not inference and not kit.is_inference():
-            added = _mark(real, "added_in_place") or 0
+            added = _mark(real, "first_version") or 0
             is_same = kit._version in (real._version, real._version - added)
             self._check("version", name, real._version, real._version if is_same else kit._version)
         if names != ("a rule's", "a rule's"):
@@ -355,6 +358,21 @@ def _pairs(real: Any, kit: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(real, tuple | list) and isinstance(kit, tuple | list):
         for x, y in zip(real, kit, strict=False):
             yield from _pairs(x, y)
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    """Yield the tensors in a value, of whichever package."""
+    if isinstance(value, torch.Tensor | autodiff_kit.Tensor):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _tensors(item)
+
+
+def _note_first_version(x: Any, y: Any) -> None:
+    """Note by how much PyTorch's version of a tensor that it has made is ahead from the start."""
+    if not x.is_inference() and not y.is_inference() and _mark(x, "first_version") is None:
+        x.untyped_storage().first_version = max(0, x._version - y._version)
 
 
 def _leaves(tensor: Any) -> list[Any]:
@@ -425,6 +443,8 @@ def _noted(run_backward: Any, number: Callable[[], int], passes: list[tuple[int,
     """Return what carries gradients back, so that the nodes that it makes can be told."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
+        for tensor in _tensors(args):
+            _place(tensor)  # a view that lags behind gets its node before the pass
         first = number()
         try:
             return run_backward(*args, **kwargs)
