@@ -142,10 +142,11 @@ def run(
             and edge.op is ACCUMULATE
             and waiting.get(edge) is None
             and not create_graph
+            and (contribution is g is not None or type(contribution) is ndarray)
             and (
-                contribution is g is not None
-                or type(contribution) is ndarray
-                and (contribution.base is not None or not contribution.flags.writeable)
+                contribution is g
+                or contribution.base is not None
+                or not contribution.flags.writeable
             )
         ):
             contribution = task.copied(contribution) if counted else contribution.copy()

@@ -275,9 +275,9 @@ NOT_COMPARED = {
     "rules as graphs": "Under create_graph PyTorch records the functions of its C++ rules, the kit "
     "the ops of its own rules, which learners can read: nodes that a backward pass has made count "
     "as alike, and what lies behind them is not looked at.",
-    "first version": "Where PyTorch's engine has added up a gradient in place, or copied it to memory "
-    "of its own, and where its functions write to a new tensor what they compute of inference "
-    "tensors, the version of what they have made begins with how often they have written.",
+    "first version": "Where PyTorch's engine has added up a gradient in place, or has copied it, "
+    "and where functions write to a new tensor what they compute of inference tensors, the version "
+    "of what they have made begins with how often they have written.",
     "hook on a view that lags behind": "PyTorch 2.13.0 crashes when a hook is registered on a view "
     "whose base was changed in place, unless its grad_fn was read since; so that is read first.",
     "idle steps": "The stride of a dimension of one element, or of a tensor without elements, "

@@ -544,16 +544,15 @@ def _graph(node: Any) -> list[str]:
 @contextlib.contextmanager
 def _passes_noted() -> Iterator[None]:
     """Note inside which nodes backward passes make, of both packages."""
-    engines = torch.autograd._engine_run_backward, autodiff_kit.autograd.backward.__globals__  # type: ignore[attr-defined]
-    theirs, names = engines
-    ours = names["run_backward"]
+    engine: Any = importlib.import_module("autodiff_kit.autograd.engine")
+    theirs, ours = torch.autograd._engine_run_backward, engine.run_backward  # type: ignore[attr-defined]
     torch.autograd._engine_run_backward = _noted(theirs, _next_in_torch, _PASSES[torch])  # type: ignore[attr-defined]
-    names["run_backward"] = _noted(ours, next_number, _PASSES[autodiff_kit])
+    engine.run_backward = _noted(ours, next_number, _PASSES[autodiff_kit])
     try:
         yield
     finally:
         torch.autograd._engine_run_backward = theirs  # type: ignore[attr-defined]
-        names["run_backward"] = ours
+        engine.run_backward = ours
 
 
 @_passes_noted()
