@@ -11,6 +11,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -19,7 +20,13 @@ from typing import Any
 
 import pytest
 
+from tests import rows
 from tests.gate import IN_THE_GATE
+
+# What reads notebooks checks them with jsonschema, which would first build a grammar for each kind
+# of address, for two seconds in every process. No notebook has a field for one.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+pytest_plugins = ["nbval.plugin"]  # pyproject.toml keeps it from being loaded before that
 
 # NumPy and PyTorch read it when they are imported, also in what tests start. Where processes share
 # a few cores, threads of theirs would wait for each other: ten times as long, in bad moments.
@@ -69,6 +76,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    files = any("::" in argument or argument.endswith(".py") for argument in config.args)
+    rows.TOGETHER = not files and not config.option.keyword
     for marker, reason in _missing().items():
         if os.environ.get(f"ADK_REQUIRE_{marker.upper()}") == "1":
             raise pytest.UsageError(f"ADK_REQUIRE_{marker.upper()}=1, but the test {reason}")

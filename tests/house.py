@@ -6,7 +6,8 @@ Mermaid's language, which the pages of code hosts draw; arrows that follow from 
 
 from collections import defaultdict
 
-from tests.test_layers import FLOORS, GRAPH, floor_of, layer_of
+from tests.test_layers import FLOORS, floor_of, layer_of
+from tests.test_layers import graph as graph_of_modules
 
 ROOMS = {
     "cli": "cli: the command autodiff-kit",
@@ -33,7 +34,7 @@ def room_of(module: str) -> str:
 def arrows() -> dict[str, set[str]]:
     """Return what each room imports. Who imports the package's face may call what is public."""
     found: dict[str, set[str]] = defaultdict(set)
-    for module, targets in GRAPH.items():
+    for module, targets in graph_of_modules().items():
         room = room_of(module)
         if room:
             found[room] |= {room_of(t) or ROOMS["core"] for t in targets} - {room}
@@ -55,7 +56,8 @@ def picture() -> str:
     """Return the house as a Mermaid flowchart."""
     graph = arrows()
     rooms = sorted(
-        {room for room in map(room_of, GRAPH) if room}, key=lambda room: (-depth(room, graph), room)
+        {room for room in map(room_of, graph_of_modules()) if room},
+        key=lambda room: (-depth(room, graph), room),
     )
     names = {room: f"r{number}" for number, room in enumerate(rooms)}
     text = ["flowchart TD"]

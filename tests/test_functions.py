@@ -8,13 +8,14 @@ import pytest
 import autodiff_kit as torch
 from autodiff_kit.functions import basic
 from autodiff_kit.tensor import Tensor
+from tests.rows import for_each
 
 OTHERS = {"cat", "einsum", "is_tensor", "pow", "split", "stack", "where"}
 METHODS = [name for name in basic.__all__ if name not in OTHERS]
 MATRIX = torch.tensor([[1.5, -2.0, 0.5], [3.0, 0.25, -1.0]])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@for_each("name", METHODS)
 def test_a_function_refuses_what_is_no_tensor(name: str) -> None:
     with pytest.raises(
         TypeError,
@@ -25,7 +26,7 @@ def test_a_function_refuses_what_is_no_tensor(name: str) -> None:
         getattr(torch, name)([1.0], 1)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@for_each("name", METHODS)
 def test_a_function_has_a_name_and_a_docstring(name: str) -> None:
     function = getattr(torch, name)
 
@@ -225,13 +226,13 @@ FUNCTIONS = (
 )
 
 
-@pytest.mark.parametrize("name", [*IN_PLACE_TOO, *FUNCTIONS])
+@for_each("name", [*IN_PLACE_TOO, *FUNCTIONS])
 def test_an_operator_is_a_function_and_a_method(name: str) -> None:
     assert callable(getattr(torch, name))
     assert callable(getattr(Tensor, name))
 
 
-@pytest.mark.parametrize("name", IN_PLACE_TOO)
+@for_each("name", IN_PLACE_TOO)
 def test_an_operator_has_an_in_place_form(name: str) -> None:
     assert getattr(Tensor, f"{name}_").__name__ == f"{name}_"
 

@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[1] / "autodiff_kit"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+from tests.rows import for_each
+from tests.sources import MODULES, PACKAGE, name_of, parse
 
 # "face" is `autodiff_kit/__init__.py` itself; modules not named here are the core.
 CORE = {"core", "errors", "files", "late"}
@@ -59,8 +60,9 @@ def layer_of(module: str) -> str:
     return parts[1] if parts[1] in MAY_IMPORT else "core"
 
 
-def imports(module: str, source: str, is_package: bool) -> Iterator[tuple[str, int, bool]]:
-    """Yield (absolute name, line, is inside a function) of everything a source imports."""
+@cache
+def imports(module: str, source: str, is_package: bool) -> list[tuple[str, int, bool]]:
+    """Return (absolute name, line, is inside a function) of everything a source imports."""
     home = module if is_package else module.rpartition(".")[0]
     has_calls = "import_module" in source or "__import__" in source
 
@@ -91,7 +93,7 @@ def imports(module: str, source: str, is_package: bool) -> Iterator[tuple[str, i
             if has_calls or not isinstance(child, ast.expr):
                 yield from walk(child, inside)
 
-    yield from walk(ast.parse(source), False)
+    return list(walk(parse(source), False))
 
 
 def violations(module: str, source: str, is_package: bool = False) -> list[str]:
@@ -118,12 +120,7 @@ def is_module(name: str) -> bool:
     return place.is_dir() or place.with_suffix(".py").is_file()
 
 
-def name_of(path: Path) -> str:
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@for_each("path", MODULES, ids=name_of)
 def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
@@ -210,7 +207,7 @@ def test_importing_the_kit_loads_no_widget_plotting_or_terminal_package() -> Non
 
 def private_names(module: str, source: str) -> list[str]:
     """Return the private names of other files that a source uses."""
-    tree = ast.parse(source)
+    tree = parse(source)
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
     own = [
         (n, a)
@@ -285,7 +282,7 @@ SEALED = ("grading.child", "grading.namespace", "grading.wire")
 def made_by(path: Path) -> set[str]:
     """Return by which of eval, exec and globals a file makes code or names, if it may not."""
     module = name_of(path).removeprefix("autodiff_kit.")
-    calls = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
+    calls = [n for n in ast.walk(parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
     names = {n.func.id for n in calls if isinstance(n.func, ast.Name)}
     if module in MAKES_CODE or module.startswith("grading."):  # it runs submissions
         names -= {"eval", "exec"}
@@ -302,7 +299,7 @@ def imported_for_types(path: Path) -> set[str]:
     """Return the modules of which a package imports something under TYPE_CHECKING."""
     checks = [
         node
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
     return {
@@ -315,7 +312,7 @@ def test_what_is_loaded_later_is_known_to_editors_and_mypy() -> None:
 
     own = {"__init__", "declared"}
     files = {path.stem for path in (PACKAGE / "functions").glob("*.py")} - own
-    at_once = {t for t in GRAPH["autodiff_kit.ops"] if t.startswith("autodiff_kit.ops.")}
+    at_once = {t for t in graph()["autodiff_kit.ops"] if t.startswith("autodiff_kit.ops.")}
     files_of_ops = {p for p in (PACKAGE / "ops").glob("*.py") if "@op(" in p.read_text("utf-8")}
     others = {"autodiff_kit.ops.layouts", "autodiff_kit.ops.table"}  # which these import
     later = {name_of(p) for p in files_of_ops} - others
@@ -361,6 +358,7 @@ def floor_of(module: str) -> int:
     return next((i for i, (_, names) in enumerate(FLOORS) if name in names), len(FLOORS))
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     """Return what each module imports: at the top, in functions, by name, for types.
 
@@ -374,14 +372,11 @@ def graph() -> dict[str, set[str]]:
     return found
 
 
-GRAPH = graph()
-
-
-@pytest.mark.parametrize("module", sorted(m for m in GRAPH if floor_of(m) < len(FLOORS)))
+@for_each("module", [m for m in map(name_of, MODULES) if floor_of(m) < len(FLOORS)])
 def test_a_module_of_the_core_imports_nothing_from_a_floor_above_its_own(module: str) -> None:
     own = floor_of(module)
 
-    assert {t for t in GRAPH[module] if floor_of(t) > own} == set()
+    assert {t for t in graph()[module] if floor_of(t) > own} == set()
 
 
 @pytest.mark.parametrize(
@@ -427,7 +422,7 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert circles(GRAPH) == []
+    assert circles(graph()) == []
 
 
 def test_a_circle_is_found_also_by_an_import_inside_of_a_function_and_for_a_type() -> None:
@@ -471,7 +466,7 @@ ANYTHING = re.compile(r"\b(?:dict|Mapping|MutableMapping)\[str, (?:typing\.)?Any
 def bare_dictionaries(source: str) -> list[int]:
     """Return the lines of signatures and fields that take or give a dictionary of anything."""
     found: list[ast.expr | None] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             given = node.args
             found += [a.annotation for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
@@ -481,7 +476,7 @@ def bare_dictionaries(source: str) -> list[int]:
     return [part.lineno for part in found if part and ANYTHING.search(ast.unparse(part))]
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[-2] in TYPED], ids=name_of)
+@for_each("path", [p for p in MODULES if p.parts[-2] in TYPED], ids=name_of)
 def test_what_a_layer_hands_on_has_a_type_or_a_name(path: Path) -> None:
     assert bare_dictionaries(path.read_text(encoding="utf-8")) == []
 

@@ -7,6 +7,7 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
@@ -19,9 +20,9 @@ import autodiff_kit as torch
 from autodiff_kit.autograd.engine import form_of
 from autodiff_kit.core.op import OPS
 from autodiff_kit.ops.fast import text_of
+from tests.sources import MODULES, PACKAGE, name_of, parse
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "autodiff_kit"
+ROOT = PACKAGE.parent
 SECTION = (ROOT / "README.md").read_text(encoding="utf-8").split("## Read the core")[1]
 SECTION = SECTION.split("\n## ")[0]
 # "3. `autodiff_kit/core/op.py` - what an op is" and "- `Task` (`autograd/accumulate.py`): ..."
@@ -30,12 +31,7 @@ BESIDES = dict(re.findall(r"^- `(\w+)` \(`(.+?)`\):", SECTION, flags=re.MULTILIN
 
 
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def module_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return parse(path.read_text(encoding="utf-8"))
 
 
 def names_defined(path: Path) -> set[str]:
@@ -49,8 +45,11 @@ def names_defined(path: Path) -> set[str]:
     return names
 
 
-IN_PATH = set().union(*map(names_defined, PATH))
-IN_PACKAGE = set().union(*map(names_defined, PACKAGE.rglob("*.py")))
+@cache
+def names_defined_in_package() -> set[str]:
+    return set().union(*map(names_defined, MODULES))
+
+
 PYTHON_AND_NUMPY = (str, dict, list, set, type(len), np.ndarray, np.dtype, np.ones(1).flags)
 
 
@@ -65,7 +64,7 @@ def imported(path: Path) -> Iterator[tuple[str, str]]:
 
 def thing(name: str) -> Any:
     """Return what one of the ten names stands for."""
-    return getattr(import_module(module_of(PACKAGE / BESIDES[name])), name)
+    return getattr(import_module(name_of(PACKAGE / BESIDES[name])), name)
 
 
 def attributes_besides() -> set[str]:
@@ -82,7 +81,7 @@ def attributes_besides() -> set[str]:
 def test_the_path_is_an_evening_long() -> None:
     lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in PATH]
 
-    assert module_of(PATH[0]) == "autodiff_kit.core"  # page 0, an engine on a page; then:
+    assert name_of(PATH[0]) == "autodiff_kit.core"  # page 0, an engine on a page; then:
     assert sum(lines[1:]) < 1_000
 
 
@@ -94,8 +93,8 @@ def test_at_most_ten_names_of_the_path_are_explained_elsewhere() -> None:
 
 @pytest.mark.parametrize("path", PATH, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_what_a_file_of_the_path_imports_is_in_the_path_or_one_of_these_names(path: Path) -> None:
-    own = {module_of(file): names_defined(file) for file in PATH}
-    besides = {(module_of(PACKAGE / file), name) for name, file in BESIDES.items()}
+    own = {name_of(file): names_defined(file) for file in PATH}
+    besides = {(name_of(PACKAGE / file), name) for name, file in BESIDES.items()}
     missing = {
         (module, name)
         for module, name in imported(path)
@@ -109,7 +108,8 @@ def test_what_a_file_of_the_path_imports_is_in_the_path_or_one_of_these_names(pa
 def test_what_a_file_of_the_path_asks_of_an_object_is_explained_too(path: Path) -> None:
     asked = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
 
-    assert (asked & IN_PACKAGE) - IN_PATH - attributes_besides() == set()
+    in_path = set().union(*map(names_defined, PATH))
+    assert (asked & names_defined_in_package()) - in_path - attributes_besides() == set()
 
 
 def test_every_name_besides_is_needed() -> None:

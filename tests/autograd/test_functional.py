@@ -4,6 +4,7 @@ import pytest
 
 import autodiff_kit as ak
 from tests.autograd.programs import check
+from tests.rows import for_each
 
 pytestmark = pytest.mark.parity
 
@@ -99,7 +100,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize(("name", "of"), CALLS)
+@for_each(("name", "of"), CALLS)
 def test_both_give_the_same(name: str, of: str) -> None:
     check(f"everyway({name!r}, {of})", GIVEN)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from autodiff_kit.core.specialise import specialise, text_of
+from tests.rows import for_each
 
 LIMIT = 3
 
@@ -58,10 +59,8 @@ def walk(start: int, *, log: list[Any] | None, seen: Any, doubles: bool = False)
 SWITCHES = {"log": None, "seen": None, "doubles": False}
 
 
-@pytest.mark.parametrize(
-    "kept", [set(c) for n in range(4) for c in itertools.combinations(SWITCHES, n)]
-)
-@pytest.mark.parametrize("start", range(1, 12))
+@for_each("kept", [set(c) for n in range(4) for c in itertools.combinations(SWITCHES, n)])
+@for_each("start", range(1, 12))
 def test_every_form_answers_as_the_plain_function(kept: set[str], start: int) -> None:
     fixed = {name: value for name, value in SWITCHES.items() if name not in kept}
     given = {"log": [], "seen": {4, 9}, "doubles": True}

@@ -9,18 +9,19 @@ import autodiff_kit
 from autodiff_kit.lessons.bank import QUESTIONS
 from tests.lessons.proofs import PROOFS
 from tests.parity import require_torch
+from tests.rows import for_each
 
 for file in sorted((Path(__file__).parent / "proofs").glob("lesson_*.py")):
     import_module(f"tests.lessons.proofs.{file.stem}")
 
 
-@pytest.mark.parametrize("key", QUESTIONS)
+@for_each("key", QUESTIONS)
 def test_the_answer_is_what_the_kit_gives(key: str) -> None:
     assert QUESTIONS[key].judge(PROOFS[key](autodiff_kit)).outcome == "right"
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("key", QUESTIONS)
+@for_each("key", QUESTIONS)
 def test_the_answer_is_what_pytorch_gives(key: str) -> None:
     assert QUESTIONS[key].judge(PROOFS[key](require_torch())).outcome == "right"
 
@@ -30,7 +31,7 @@ def test_the_mended_line_may_be_written_in_other_ways(given: str) -> None:
     assert QUESTIONS["03.mend"].judge(given).outcome == "right"
 
 
-@pytest.mark.parametrize("key", QUESTIONS)
+@for_each("key", QUESTIONS)
 def test_a_right_answer_is_explained_and_so_is_every_wrong_one_that_was_foreseen(key: str) -> None:
     question = QUESTIONS[key]
 

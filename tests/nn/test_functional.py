@@ -11,6 +11,7 @@ import pytest
 import autodiff_kit
 import autodiff_kit.nn.functional
 from tests.parity import require_torch
+from tests.rows import for_each
 
 # name: shape; "+" positive and below 1, "t" classes below 3
 SHAPES: dict[str, Any] = {
@@ -237,8 +238,8 @@ def outcome(torch: Any, case: str, dtype: str) -> tuple[list[Any], list[Any]]:
 
 @pytest.mark.parity
 @pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("case", CASES)
+@for_each("dtype", ["float64", "float32"])
+@for_each("case", CASES)
 def test_a_call_gives_what_pytorch_gives(case: str, dtype: str) -> None:
     torch = require_torch()
 

@@ -8,6 +8,7 @@ import pytest
 import autodiff_kit
 import autodiff_kit.nn.functional
 from tests.parity import require_torch
+from tests.rows import for_each
 
 pytestmark = pytest.mark.parity
 
@@ -170,7 +171,7 @@ def outcome(torch: Any, mistake: str) -> tuple[list[tuple[str, str]], str, str]:
     return [(w.category.__name__, str(w.message)) for w in caught], raised, words
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@for_each("mistake", MISTAKES)
 def test_a_mistake_is_answered_in_the_words_of_pytorch(mistake: str) -> None:
     expected = outcome(require_torch(), mistake)
 

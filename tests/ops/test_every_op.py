@@ -23,6 +23,7 @@ from tests.ops.gradients import numerical
 from tests.ops.samples import Sample, every_sample, samples
 from tests.ops.samples_of_functions import WITH_NUMPY as OF_FUNCTIONS
 from tests.ops.samples_of_functions import plainly  # noqa: F401 (WITH_NUMPY names it)
+from tests.rows import for_each
 
 SAMPLES = list(every_sample())
 EVERY_OP = [pytest.param(op, id=op.name) for op in OPS.values()]
@@ -341,14 +342,14 @@ def expected(op: Op, sample: Sample) -> Any:
     return eval(WITH_NUMPY.get(op.name, op.text), names)
 
 
-@pytest.mark.parametrize(("op", "sample"), SAMPLES)
+@for_each(("op", "sample"), SAMPLES)
 def test_forward_is_what_numpy_computes(op: Op, sample: Sample) -> None:
     out = apply(op, [wrap(np.array(x)[()]) for x in sample.inputs], sample.params)
 
     np.testing.assert_allclose(out.tolist(), np.asarray(expected(op, sample)), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("op", "sample"), SAMPLES)
+@for_each(("op", "sample"), SAMPLES)
 def test_float32_stays_float32(op: Op, sample: Sample) -> None:
     inputs = [np.asarray(x) for x in sample.inputs]
     if any(x.dtype == np.float64 for x in inputs):
@@ -362,7 +363,7 @@ def test_float32_stays_float32(op: Op, sample: Sample) -> None:
 # -- gradients -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("op", "sample"), SMOOTH)
+@for_each(("op", "sample"), SMOOTH)
 def test_rules_agree_with_finite_differences(op: Op, sample: Sample) -> None:
     weights = cotangent(apply(op, leaves(op, sample, []), sample.params)).numpy()
 
@@ -376,7 +377,7 @@ def test_rules_agree_with_finite_differences(op: Op, sample: Sample) -> None:
         np.testing.assert_allclose(g.numpy(), correct, rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize(("op", "sample"), TWICE)
+@for_each(("op", "sample"), TWICE)
 def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
     """Gradients of gradients, by finite differences of the first ones."""
     wanted = differentiable(op)
@@ -404,7 +405,7 @@ def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
         np.testing.assert_allclose(second.numpy(), correct, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_rules_give_the_same_for_arrays_and_tensors(op: Op, sample: Sample) -> None:
     on_arrays = gradients(op, sample)
     on_tensors = gradients(op, sample, create_graph=True)
@@ -414,7 +415,7 @@ def test_rules_give_the_same_for_arrays_and_tensors(op: Op, sample: Sample) -> N
         np.testing.assert_allclose(a.numpy(), t.detach().numpy(), rtol=1e-14)
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_gradients_have_the_shape_and_dtype_of_their_input(op: Op, sample: Sample) -> None:
     for dtype in ("float32", "float64"):
         low = tuple(
@@ -428,7 +429,7 @@ def test_gradients_have_the_shape_and_dtype_of_their_input(op: Op, sample: Sampl
                 assert g._array.dtype == dtype
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_backward_leaves_inputs_and_output_alone(op: Op, sample: Sample) -> None:
     inputs = leaves(op, sample)
     out = apply(op, inputs, sample.params)
@@ -440,7 +441,7 @@ def test_backward_leaves_inputs_and_output_alone(op: Op, sample: Sample) -> None
         np.testing.assert_array_equal(tensor._array, array)
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_backward_gives_the_same_whether_somebody_watches_or_not(op: Op, sample: Sample) -> None:
     found: list[list[Any]] = []
     for observer in (None, Observer()):  # two forms of the engine
@@ -469,9 +470,7 @@ def node_of(out: Any) -> Any:
 
 
 # An op with several outputs has a function of its own, made from neither text.
-@pytest.mark.parametrize(
-    ("op", "sample"), [param for param in SAMPLES if not param.values[0].several]
-)
+@for_each(("op", "sample"), [param for param in SAMPLES if not param.values[0].several])
 def test_the_function_of_an_op_does_what_the_plain_text_does(op: Op, sample: Sample) -> None:
     for wanted in [differentiable(op), *([i] for i in differentiable(op)), []]:
         inputs = tuple(leaves(op, sample, wanted))
@@ -482,7 +481,7 @@ def test_the_function_of_an_op_does_what_the_plain_text_does(op: Op, sample: Sam
         assert node_of(fast) == node_of(plain)
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
+@for_each("name", sorted(REFUSED))
 def test_an_op_without_derivative_says_so_at_backward(name: str) -> None:
     op = OPS[name]
     sample = samples(op)[0]
@@ -509,7 +508,7 @@ def tensors_read(op: Op, wanted: list[int]) -> set[str]:
     return read & {"out", *op.inputs, *op.by_products}
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_a_node_saves_what_the_wanted_rules_read_and_no_more(op: Op, sample: Sample) -> None:
     for wanted in subsets(differentiable(op)):
         out = apply(op, leaves(op, sample, wanted), sample.params)
@@ -519,7 +518,7 @@ def test_a_node_saves_what_the_wanted_rules_read_and_no_more(op: Op, sample: Sam
         assert set(node.saved()) == tensors_read(op, wanted)
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_backward_releases_what_was_saved(op: Op, sample: Sample) -> None:
     out = apply(op, leaves(op, sample), sample.params)
     node = out.grad_fn
@@ -536,7 +535,7 @@ def test_backward_releases_what_was_saved(op: Op, sample: Sample) -> None:
         out.backward(cotangent(out))
 
 
-@pytest.mark.parametrize(("op", "sample"), DIFFERENTIABLE)
+@for_each(("op", "sample"), DIFFERENTIABLE)
 def test_nothing_is_recorded_under_no_grad(op: Op, sample: Sample) -> None:
     with torch.no_grad():
         out = apply(op, leaves(op, sample), sample.params)
@@ -548,7 +547,7 @@ def test_nothing_is_recorded_under_no_grad(op: Op, sample: Sample) -> None:
 # -- what is shown ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("op", "wrt"), EVERY_RULE)
+@for_each(("op", "wrt"), EVERY_RULE)
 def test_the_text_of_a_rule_is_an_expression_of_what_it_reads(op: Op, wrt: str) -> None:
     rule = op.rules[wrt]
 
@@ -567,7 +566,7 @@ def balanced(tex: str) -> bool:
     return depth == 0
 
 
-@pytest.mark.parametrize(("op", "wrt"), EVERY_RULE)
+@for_each(("op", "wrt"), EVERY_RULE)
 def test_every_rule_has_a_formula(op: Op, wrt: str) -> None:
     tex = op.rules[wrt].tex
 
@@ -575,7 +574,7 @@ def test_every_rule_has_a_formula(op: Op, wrt: str) -> None:
     assert balanced(tex)
 
 
-@pytest.mark.parametrize("op", EVERY_OP)
+@for_each("op", EVERY_OP)
 def test_every_op_says_what_it_does(op: Op) -> None:
     assert op.text
     assert op.tex
@@ -583,7 +582,7 @@ def test_every_op_says_what_it_does(op: Op) -> None:
     assert op.doc.strip().endswith(".")
 
 
-@pytest.mark.parametrize("op", EVERY_OP)
+@for_each("op", EVERY_OP)
 def test_every_op_works_by_its_name_in_the_table(op: Op) -> None:
     assert OPS[op.name] is op
     assert op.function.op is op

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.parity import require_torch
+from tests.rows import for_each
 from tests.same_as_torch.outcomes import run_both
 
 pytestmark = pytest.mark.parity
@@ -35,7 +36,7 @@ TRIES = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "kind"), TRIES)
+@for_each(("expression", "kind"), TRIES)
 def test_a_number_beyond_the_edge(expression: str, kind: str) -> None:
     for number in EDGES[kind]:
         run_both(

@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 import zlib
+from functools import partial
 
 from autodiff_kit.grading.notebook import MAX_CODE
 from tests.grading import tiny
@@ -83,25 +84,25 @@ ANSWERS = {
     "tuple of tuples": "((((),) * 200,) * 200)",
 }
 NOTEBOOKS = {
-    "stub of four hundred terms": stub(" + ".join(["a"] * 400)),
-    "stub with a long hexadecimal": stub("0x" + "f" * 6000),
-    "a million lines": cell("0\n" * 1_000_000),
-    "very many cells": raw([{}] * 400_000),
-    "very many cells of code": raw([{"cell_type": "code", "source": ""}] * 100_000),
-    "very many lines in one cell": raw([{"cell_type": "code", "source": [""] * 1_000_000}]),
-    "lists without end": b"[" * 1_000_000,
-    "twenty megabytes of lists": b'{"cells": [' + b"[]," * 6_900_000 + b"[]]}",
-    "twenty megabytes of keys": b'{"cells": [' + b'{"a":{}},' * 2_300_000 + b"{}]}",
-    "number of many digits": b'{"cells": ' + b"1" * 100_000 + b"}",
-    "infinite number of cells": b'{"cells": Infinity}',
-    "keys twice": b'{"cells": 1, "cells": [], "cells": {}}',
-    "source that is a dict": raw([{"cell_type": "code", "source": {"a": 1}}]),
-    "half a character": b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}',
-    "text in UTF-16": "{}".encode("utf-16"),
-    "half a text in UTF-16": b"\xff\xfe{",
-    "magics only": cell("%%time\n" * 20_000),
-    "blanks before a magic": cell(" \t" * 100_000 + "%x"),
-    "only blanks": cell(" \n" * 100_000),
+    "stub of four hundred terms": lambda: stub(" + ".join(["a"] * 400)),
+    "stub with a long hexadecimal": lambda: stub("0x" + "f" * 6000),
+    "a million lines": lambda: cell("0\n" * 1_000_000),
+    "very many cells": lambda: raw([{}] * 400_000),
+    "very many cells of code": lambda: raw([{"cell_type": "code", "source": ""}] * 100_000),
+    "very many lines in one cell": lambda: raw([{"cell_type": "code", "source": [""] * 1_000_000}]),
+    "lists without end": lambda: b"[" * 1_000_000,
+    "twenty megabytes of lists": lambda: b'{"cells": [' + b"[]," * 6_900_000 + b"[]]}",
+    "twenty megabytes of keys": lambda: b'{"cells": [' + b'{"a":{}},' * 2_300_000 + b"{}]}",
+    "number of many digits": lambda: b'{"cells": ' + b"1" * 100_000 + b"}",
+    "infinite number of cells": lambda: b'{"cells": Infinity}',
+    "keys twice": lambda: b'{"cells": 1, "cells": [], "cells": {}}',
+    "source that is a dict": lambda: raw([{"cell_type": "code", "source": {"a": 1}}]),
+    "half a character": lambda: b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}',
+    "text in UTF-16": lambda: "{}".encode("utf-16"),
+    "half a text in UTF-16": lambda: b"\xff\xfe{",
+    "magics only": lambda: cell("%%time\n" * 20_000),
+    "blanks before a magic": lambda: cell(" \t" * 100_000 + "%x"),
+    "only blanks": lambda: cell(" \n" * 100_000),
 }
 
 
@@ -136,22 +137,25 @@ def flagged(bit: int) -> bytes:
 
 
 ZIPS = {
-    "bomb of bz2": bomb(),
-    "bomb of deflate": zipped("e01_double.py", bytes(50 * 2**20)),
-    "bomb of lzma": zipped("e01_double.py", bytes(50 * 2**20), zipfile.ZIP_LZMA),
-    "encrypted": flagged(0),
-    "name that is no text": flagged(11).replace(b"\xc3\xa9", b"\xc3\xff"),
-    "name of sixty thousand letters": zipped("a/" * 30_000 + "e01_double.py", b"x = 1"),
-    "zip in a zip": zipped("e01_double.zip", zipped("e01_double.py", b"x = 1")),
-    "path out of it": zipped("../../e01_double.py", b"x = 1"),
-    "cut short": zipped("e01_double.py", b"x = 1" * 99)[:-30],
-    "nothing": b"",
-    "end only": b"PK\5\6" + b"\xff" * 18,
-    "end of many entries": b"PK\5\6" + bytes(4) + b"\xff\xff" * 2 + bytes(8) + b"\0\0",
+    "bomb of bz2": bomb,
+    "bomb of deflate": lambda: zipped("e01_double.py", bytes(50 * 2**20)),
+    "bomb of lzma": lambda: zipped("e01_double.py", bytes(50 * 2**20), zipfile.ZIP_LZMA),
+    "encrypted": lambda: flagged(0),
+    "name that is no text": lambda: flagged(11).replace(b"\xc3\xa9", b"\xc3\xff"),
+    "name of sixty thousand letters": lambda: zipped("a/" * 30_000 + "e01_double.py", b"x = 1"),
+    "zip in a zip": lambda: zipped("e01_double.zip", zipped("e01_double.py", b"x = 1")),
+    "path out of it": lambda: zipped("../../e01_double.py", b"x = 1"),
+    "cut short": lambda: zipped("e01_double.py", b"x = 1" * 99)[:-30],
+    "nothing": lambda: b"",
+    "end only": lambda: b"PK\5\6" + b"\xff" * 18,
+    "end of many entries": lambda: b"PK\5\6" + bytes(4) + b"\xff\xff" * 2 + bytes(8) + b"\0\0",
 }
+
+
+# Name: what makes its bytes, and its suffix. Some are large, and only one test reads them.
 ALL = {
-    **{f"script: {name}": (code.encode(), ".py") for name, code in SCRIPTS.items()},
-    **{f"answer: {name}": (answering(value), ".py") for name, value in ANSWERS.items()},
-    **{f"notebook: {name}": (data, ".ipynb") for name, data in NOTEBOOKS.items()},
-    **{f"zip: {name}": (data, ".zip") for name, data in ZIPS.items()},
+    **{f"script: {name}": (code.encode, ".py") for name, code in SCRIPTS.items()},
+    **{f"answer: {name}": (partial(answering, value), ".py") for name, value in ANSWERS.items()},
+    **{f"notebook: {name}": (make, ".ipynb") for name, make in NOTEBOOKS.items()},
+    **{f"zip: {name}": (make, ".zip") for name, make in ZIPS.items()},
 }

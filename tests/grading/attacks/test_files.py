@@ -15,6 +15,7 @@ from autodiff_kit.grading.store import Store
 from tests.grading import tiny
 from tests.grading.attacks.files import ALL
 from tests.grading.standing import WALLS
+from tests.rows import for_each
 
 GROWTH = 300  # MiB that the grader's own process may grow by
 
@@ -24,10 +25,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Grade], 
     """A class of such files, an honest learner behind each; faults; and the growth in MiB."""
     place = tmp_path_factory.mktemp("files")
     course = tiny.make_course(place / "course", seconds=1.0)
-    for number, (name, (data, suffix)) in enumerate(ALL.items()):
+    for number, (name, (make, suffix)) in enumerate(ALL.items()):
         student = name.replace(": ", "-")
         for who, content, ending in (
-            (f"{number:03} {student}", data, suffix),
+            (f"{number:03} {student}", make(), suffix),
             (f"{number:03} honest", f"{tiny.SOLUTION}#{number}".encode(), ".py"),
         ):
             folder = place / "submitted" / who / tiny.NAME
@@ -45,7 +46,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Grade], 
     return rows, summary.faults, growth // 1024
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_each("name", ALL)
 def test_a_file_made_to_harm_is_a_row_with_a_reason_and_its_neighbour_is_graded(
     name: str, graded: tuple[dict[str, Grade], int, int]
 ) -> None:

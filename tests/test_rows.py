@@ -1,0 +1,66 @@
+"""Tests of ``rows.py``: what goes through all rows at once misses none of them."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+from tests import rows
+from tests.rows import for_each
+
+TABLE = [pytest.param(1, "a", id="first"), (2, "b"), (3, "c")]
+
+
+@pytest.fixture
+def together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "TOGETHER", True)
+
+
+@pytest.mark.usefixtures("together")
+def test_every_row_is_tested_with_the_fixtures_of_the_test() -> None:
+    seen = []
+
+    @for_each(("number", "letter"), TABLE)
+    def test(place: str, number: int, letter: str) -> None:
+        seen.append((place, number, letter))
+
+    assert list(inspect.signature(test).parameters) == ["place"]
+    test(place="here")
+    assert seen == [("here", 1, "a"), ("here", 2, "b"), ("here", 3, "c")]
+
+
+@pytest.mark.usefixtures("together")
+def test_tables_multiply() -> None:
+    seen = []
+
+    @for_each("number", [1, 2])
+    @for_each("pair", [(3, 4), (5, 6)])
+    def test(number: int, pair: Any) -> None:
+        seen.append((number, pair))
+
+    test()
+    assert seen == [(1, (3, 4)), (1, (5, 6)), (2, (3, 4)), (2, (5, 6))]
+
+
+@pytest.mark.usefixtures("together")
+@pytest.mark.parametrize("outcome", [pytest.fail, pytest.skip])
+def test_each_row_that_fails_is_named_and_one_that_is_skipped_fails(outcome: Any) -> None:
+    @for_each(("number", "letter"), TABLE)
+    def test(number: int, letter: str) -> None:
+        if number != 2:
+            outcome("because")
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        test()
+    assert [error.__notes__ for error in caught.value.exceptions] == [
+        ["The row: first"],
+        ["The row: (3, 'c')"],
+    ]
+
+
+def test_where_a_file_is_named_a_row_is_a_test(request: pytest.FixtureRequest) -> None:
+    @for_each("letter", ["a", "b"])
+    def test(letter: str) -> None: ...
+
+    marks = [mark.name for mark in getattr(test, "pytestmark", [])]
+    assert marks == ([] if rows.TOGETHER else ["parametrize"])
