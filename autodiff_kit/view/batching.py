@@ -1,19 +1,29 @@
 """Sequences of different length, three ways: their cells, their costs, and their gradients.
 
 After reading this file you can read the picture: a full cell is a step of some sequence, a dashed
-one is padding, and a crossed one is padding that gets into the loss. Read next: ``charts.py``.
+one is padding, and a crossed one is padding that gets into the loss. Read next: ``plots.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 
-from autodiff_kit.view.charts import Plot, drawing, legend
-from autodiff_kit.view.scales import Scale, text_width
+from autodiff_kit.view.plots import (
+    Area,
+    Curve,
+    Drawing,
+    Group,
+    Key,
+    Mark,
+    Plot,
+    Pointer,
+    Sample,
+    Words,
+)
+from autodiff_kit.view.scales import Pair, Scale, text_width
 
-__all__ = ["Gradient", "Way", "batching_svg"]
+__all__ = ["Gradient", "Way", "batching_plot", "words_of"]
 
 WIDTH = 496.0  # still legible where a notebook is narrow
 GAP, EDGE = 14.0, 16.0
@@ -84,8 +94,8 @@ class Way:
         ]
 
 
-def batching_svg(ways: Sequence[Way], picked: int | None = None) -> str:
-    """Draw the ways side by side, and below each its figures and how its gradients compare.
+def batching_plot(ways: Sequence[Way], picked: int | None = None) -> Drawing:
+    """Describe the ways side by side, and below each its figures and how its gradients compare.
 
     Parameters
     ----------
@@ -96,7 +106,7 @@ def batching_svg(ways: Sequence[Way], picked: int | None = None) -> str:
 
     Returns
     -------
-    str - SVG; the rows of the first way have ``data-id="row-0"`` and so on.
+    Drawing - the rows of the first way can be picked: they are ``"row-0"`` and so on.
     """
     wide = (WIDTH - 2 * EDGE - (len(ways) - 1) * GAP) / len(ways)
     most = max(len(row) for way in ways for row in way.rows)
@@ -104,43 +114,46 @@ def batching_svg(ways: Sequence[Way], picked: int | None = None) -> str:
     cell = min(26.0, wide / most, 240.0 / count)
     top = 50.0
     floor = top + count * cell + 22
-    parts: list[Plot | str] = []
+    parts: list[Plot | Mark] = []
     for number, way in enumerate(ways):
         left = EDGE + number * (wide + GAP)
-        parts.append(_text(left, 24, way.name.split(",")[0], "bold"))
-        parts.append(_cells(way, left, top, cell, picked if number == 0 else None, number == 0))
+        parts.append(_words(left, 24, way.name.split(",")[0], is_bold=True))
+        parts += _cells(way, left, top, cell, picked if number == 0 else None, number == 0)
         for line, words in enumerate(_figures(way, ways[0])):
-            parts.append(_text(left, floor + line * ROW, words))
+            parts.append(_words(left, floor + line * ROW, words))
     below = floor + max(len(_figures(way, ways[0])) for way in ways) * ROW + 26
-    parts.append(_text(EDGE, below, "The same gradients? Entry by entry:", "bold"))
+    parts.append(_words(EDGE, below, "The same gradients? Entry by entry:", is_bold=True))
     parts += _compared(ways, below + 16)
     height = below + 250
-    looks = [("curve", ways[0].name), ("point", "padded"), ("cursor", "shrinking")]
-    looks.append(("level", "padding"))
-    parts.append(legend(looks, EDGE, height - 12))
-    return drawing(parts, WIDTH, height, title="Sequences of different length", words=told(ways))
+    samples = [Sample("curve", ways[0].name), Sample("point", "padded")]
+    samples += [
+        Sample("cursor", "shrinking"),
+        Sample("level", "padding", is_area=True, dash=(3.1,)),
+    ]
+    parts.append(Key(samples, EDGE, height - 12))
+    return Drawing(parts, WIDTH, height, "Sequences of different length", words_of(ways))
 
 
-def told(ways: Sequence[Way]) -> str:
+def words_of(ways: Sequence[Way]) -> str:
     """Say in words what the ways cost, and which gradients differ."""
     first = ways[0]
-    said = []
+    sentences = []
     for way in ways:
         padding = f", {way.padding} of them padding" if way.padding else ", no padding"
-        said.append(
+        sentences.append(
             f"{way.name}: {way.operations:,} operations, {_cells_of(way)}{padding}, "
             f"{way.kept:,} bytes saved for backward."
         )
     for way in ways[1:]:
         names = way.differing(first)
         if names:
-            said.append(
+            sentences.append(
                 f"{way.name}: WRONG gradient of {', '.join(names)}, and a loss of {way.loss:.4f} "
                 f"instead of {first.loss:.4f}."
             )
         else:
-            said.append(f"{way.name}: the same loss and the same gradients as {first.name}.")
-    return "\n".join(said)
+            sentences.append(f"{way.name}: the same loss and the same gradients as {first.name}.")
+    return "\n".join(sentences)
 
 
 def _cells_of(way: Way) -> str:
@@ -161,47 +174,45 @@ def _figures(way: Way, first: Way) -> list[str]:
 
 def _cells(
     way: Way, left: float, top: float, cell: float, picked: int | None, can_be_picked: bool
-) -> str:
-    parts = []
+) -> list[Mark]:
+    marks: list[Mark] = []
     side = cell - 3
     for number, row in enumerate(way.rows):
         y = top + number * cell
-        inside = ""
-        for column, mark in enumerate(row):
-            x = left + column * cell
-            box = f'x="{_px(x)}" y="{_px(y)}" width="{_px(side)}" height="{_px(side)}"'
-            look = 'bar adk-box"' if mark in "#-" else f'level adk-box" {_even_dashes(side)}'
-            inside += f'<rect class="adk-{look} {box}/>'
+        places = [(left + column * cell, mark) for column, mark in enumerate(row)]
+        inside: list[Mark] = []
+        full = [_square(x, y, side) for x, mark in places if mark in "#-"]
+        padding = [_square(x, y, side) for x, mark in places if mark not in "#-"]
+        if full:
+            inside.append(Area(full, "bar"))
+        if padding:  # a dash ends at each corner of a square
+            inside.append(Area(padding, "level", dash=(side / 7,)))
+        for x, mark in places:
             if mark in "x-":
-                long = 0.6 * side
-                cross = f"M{_px(x + 0.2 * side)} {_px(y + 0.2 * side)}l{_px(long)} {_px(long)}"
-                cross += f"m0 {_px(-long)}l{_px(-long)} {_px(long)}"
-                inside += f'<path class="adk-path" d="{cross}"/>'
+                ends = [x + 0.2 * side, x + 0.8 * side]
+                rows = [y + 0.2 * side, y + 0.8 * side]
+                inside += [Curve(ends, rows, "path"), Curve(ends, rows[::-1], "path")]
         if number == picked:
-            mark_y = y + side / 2
-            inside += f'<path class="adk-cursor" d="M{_px(left - 4)} {_px(mark_y)}l-7 -4v8z"/>'
+            inside.append(Pointer(left - 4, y + side / 2, is_sideways=True))
         if can_be_picked:
             steps = f"{len(row)} step{'s' * (len(row) != 1)}"
-            whole = f'y="{_px(y)}" width="{_px(len(row) * cell)}" height="{_px(cell)}"'
-            inside = f'<rect class="adk-reach" x="{_px(left)}" {whole}/>{inside}'
-            inside = (
-                f'<g data-id="row-{number}" aria-label="Sequence {number + 1}, {steps}: '
-                f'show its graph">{inside}</g>'
-            )
-        parts.append(inside)
+            right, lower = left + len(row) * cell, y + cell
+            whole = [(left, y), (right, y), (right, lower), (left, lower)]
+            label = f"Sequence {number + 1}, {steps}: show its graph"
+            inside = [Group([Area([whole], "reach"), *inside], f"row-{number}", label)]
+        marks += inside
     if way.together and way.rows:
-        wide = max(map(len, way.rows)) * cell - 3
-        arrow = f"M{_px(left)} {_px(top - 9)}h{_px(wide)}m-6 -4l6 4l-6 4"
-        parts.append(f'<path class="adk-arrow" d="{arrow}"/>')
-    return "".join(parts)
+        right, y = left + max(map(len, way.rows)) * cell - 3, top - 9
+        marks.append(Curve([left, right - 7], [y, y], "arrow"))
+        marks.append(Pointer(right, y, is_sideways=True))
+    return marks
 
 
-def _even_dashes(side: float) -> str:
-    """Let a dash end at each corner of a square."""
-    return f'style="stroke-dasharray:{side / 7:.2f}"'
+def _square(x: float, y: float, side: float) -> list[Pair]:
+    return [(x, y), (x + side, y), (x + side, y + side), (x, y + side)]
 
 
-def _compared(ways: Sequence[Way], top: float) -> list[Plot | str]:
+def _compared(ways: Sequence[Way], top: float) -> list[Plot | Mark]:
     """Draw the gradients: a line for the first way, a dot for each of the others."""
     first = ways[0]
     entries = [(g.name, i, v) for g in first.gradients for i, v in enumerate(g.values)]
@@ -211,11 +222,10 @@ def _compared(ways: Sequence[Way], top: float) -> list[Plot | str]:
     finite = [v for values in flat for v in values if abs(v) < 1e30] or [0.0]
     low, high = min(0.0, *finite), max(0.0, *finite)
     room = 0.08 * (high - low) or 1.0
-    parts: list[Plot | str] = []
     y = Scale(low - room, high + room, top + 168, top + 4)
     left = EDGE + 44
     x = Scale(-0.7, max(len(chosen), 1) - 0.3, left, WIDTH - EDGE)
-    frame = Plot(_Blank(x.low, x.high, x.start, x.end), y)
+    frame = Plot(x, y, x_ticks=())  # what stands along it has names
     for place, number in enumerate(chosen):
         frame.curve([place, place], [0.0, flat[0][number]])
         frame.curve([place - 0.12, place + 0.12], [flat[0][number]] * 2)
@@ -225,8 +235,8 @@ def _compared(ways: Sequence[Way], top: float) -> list[Plot | str]:
                 frame.dots([(at, values[number])], "grip", 4)
             else:
                 frame.curve([at - 0.08, at + 0.08], [values[number]] * 2, "cursor")
-    frame.curve([x.low, x.high], [0.0, 0.0], "arrow")
-    parts.append(frame)
+    frame.curve([x.low, x.high], [0.0, 0.0], "middle")
+    parts: list[Plot | Mark] = [frame]
     start = 0
     for gradient in first.gradients:
         places = [p for p, n in enumerate(chosen) if start <= n < start + len(gradient.values)]
@@ -234,23 +244,9 @@ def _compared(ways: Sequence[Way], top: float) -> list[Plot | str]:
         if places:
             middle = x((places[0] + places[-1]) / 2)
             if x(places[-1]) - x(places[0]) + 30 > text_width(gradient.name):
-                parts.append(_text(middle, top + 186, gradient.name, anchor="middle"))
+                parts.append(_words(middle, top + 186, gradient.name, anchor="middle"))
     return parts
 
 
-class _Blank(Scale):
-    """A scale without ticks: what stands along it has names."""
-
-    def ticks(self, about: int = 6) -> list[tuple[float, str]]:
-        """Return no ticks."""
-        return []
-
-
-def _text(x: float, y: float, text: str, weight: str = "", anchor: str = "start") -> str:
-    bold = ' font-weight="700" style="font-weight:700"' if weight else ""
-    at = f'x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"'
-    return f'<text class="adk-ink" {at}{bold}>{escape(text)}</text>'
-
-
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
+def _words(x: float, y: float, text: str, *, anchor: str = "start", is_bold: bool = False) -> Words:
+    return Words(x, y, text, anchor, look="ink", is_bold=is_bold)

@@ -1,274 +1,280 @@
-"""Curves, contours, arrows, bars and their axes, as SVG text; no browser and no plotting library.
+"""Plots as SVG text: what ``plots.py`` describes, drawn for the screen; no plotting library.
 
-After reading you can draw a chart of your own: a ``Scale`` for each axis, a ``Plot`` between them,
-its marks, and ``drawing`` around one or several plots. The same numbers give the same text. Dashes,
-shapes and words say all that the colours say. Read next: ``contours.py``, how a surface becomes
-lines.
+After reading you can say how each mark becomes an element, and where the looks are named. The same
+description gives the same text. Dashes, shapes and words say all that the colours say. Read next:
+``contours.py``, how a surface becomes lines.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, singledispatch
 from html import escape
 from itertools import pairwise
+from weakref import WeakKeyDictionary
 
 from autodiff_kit.view.looks import scoped
-from autodiff_kit.view.scales import MINUS, Pair, Scale, text_width
+from autodiff_kit.view.plots import (
+    PIXELS,
+    Area,
+    Arrows,
+    Bars,
+    Curve,
+    Dots,
+    Drawing,
+    Group,
+    Handle,
+    Key,
+    Mark,
+    Plot,
+    Pointer,
+    Sample,
+    Words,
+)
+from autodiff_kit.view.scales import Pair, Scale
 
-__all__ = ["Plot", "drawing", "legend", "spread"]
-
-# -- a plot -------------------------------------------------------------------------------------
-
-
-class Plot:
-    """Marks between two axes; what lies outside of the axes is cut off.
-
-    Parameters
-    ----------
-    x, y : Scale
-        ``y.start`` is the lower edge.
-    x_label, y_label : str
-        Words at the axes; those of y stand at the left edge of the drawing, or above the axis where
-        its numbers reach so far.
-    x_ticks : sequence of (float, str), optional
-        What stands at the lower axis; round numbers by default.
-    under : sequence of str
-        Marks of another plot between the same axes, to be drawn first: what does not change need
-        not be written anew for each picture.
-
-    Attributes
-    ----------
-    marks : list of str
-        What was drawn so far and is cut off at the axes.
-    """
-
-    def __init__(
-        self,
-        x: Scale,
-        y: Scale,
-        *,
-        x_label: str = "",
-        y_label: str = "",
-        x_ticks: Sequence[tuple[float, str]] | None = None,
-        under: Sequence[str] = (),
-    ) -> None:
-        self.x, self.y = x, y
-        self._x_ticks = x_ticks
-        self._steps: tuple[float, ...] = ()
-        self._labels = x_label, y_label
-        self.marks = list(under)
-        self._over: list[str] = []  # not cut off
-
-    def curve(self, xs: Sequence[float], ys: Sequence[float], look: str = "curve") -> None:
-        """Draw a line through points; nan, inf and leaps from edge to edge are gaps in it."""
-        self.marks.append(f'<path class="adk-{look}" d="{self._line(xs, ys)}"/>')
-
-    def _line(self, xs: Sequence[float], ys: Sequence[float]) -> str:
-        parts, before = [], math.nan
-        for x, y in zip(xs, ys, strict=True):
-            if not (abs(x) < math.inf and abs(y) < math.inf):
-                before = math.nan
-                continue
-            low, high = self.y.low, self.y.high
-            leaps = min(y, before) < low - (high - low) and max(y, before) > high + (high - low)
-            pen = "L" if before == before and not leaps else "M"
-            parts.append(f"{pen}{_px(self.x(x))} {_px(self.y(y))}")
-            before = y
-        return "".join(parts)
-
-    def area(self, loops: Iterable[Sequence[Pair]], look: str = "band") -> None:
-        """Fill closed lines of (x, y); a line inside another one cuts a hole."""
-        rings = ([(self.x(x), self.y(y)) for x, y in loop] for loop in loops)
-        path = "".join(
-            f"M{'L'.join(f'{_px(x)} {_px(y)}' for x, y in _bent(ring))}Z" for ring in rings
-        )
-        self.marks.append(f'<path class="adk-{look}" d="{path}"/>')
-
-    def arrows(self, arrows: Iterable[tuple[Pair, Pair]], look: str = "arrow") -> None:
-        """Draw arrows from (x, y) by pixels (right, up): their heads keep their shape."""
-        parts = []
-        for (x, y), (right, up) in arrows:
-            length = math.hypot(right, up)
-            if length < 1.5:
-                parts.append(f"M{_px(self.x(x))} {_px(self.y(y))}h0.1")
-                continue
-            x0, y0 = self.x(x) - right / 2, self.y(y) + up / 2
-            x1, y1 = x0 + right, y0 - up
-            back, side = min(4.5, 0.6 * length) / length, min(2.6, 0.35 * length) / length
-            bx, by = x1 - right * back, y1 + up * back
-            parts.append(
-                f"M{_px(x0)} {_px(y0)}L{_px(x1)} {_px(y1)}"
-                f"M{_px(bx - up * side)} {_px(by - right * side)}L{_px(x1)} {_px(y1)}"
-                f"L{_px(bx + up * side)} {_px(by + right * side)}"
-            )
-        self.marks.append(f'<path class="adk-{look}" d="{"".join(parts)}"/>')
-
-    def bars(
-        self, edges: Sequence[Pair], heights: Sequence[float], names: Sequence[str] = ()
-    ) -> None:
-        """Draw bars from the lower edge of the plot; names are said to screen readers."""
-        floor = self.y.start
-        for i, ((left, right), height) in enumerate(zip(edges, heights, strict=True)):
-            top = min(self.y(height), floor) if height == height else floor
-            x0, x1 = self.x(left), self.x(right)
-            title = f"<title>{escape(names[i])}</title>" if names else ""
-            self.marks.append(
-                f'<rect class="adk-bar" x="{_px(x0)}" y="{_px(top)}" width="{_px(x1 - x0)}" '
-                f'height="{_px(floor - top)}">{title}</rect>'
-            )
-
-    def dots(self, points: Iterable[Pair], look: str = "dot", radius: float = 3.0) -> None:
-        """Draw small filled circles."""
-        for x, y in points:
-            if abs(x) < math.inf and abs(y) < math.inf:
-                at = f'cx="{_px(self.x(x))}" cy="{_px(self.y(y))}" r="{radius:g}"'
-                self.marks.append(f'<circle class="adk-{look}" {at}/>')
-
-    def words(
-        self, x: float, y: float, text: str, *, anchor: str = "start", up: float = 0.0
-    ) -> None:
-        """Write beside a point, `up` pixels above it, without being cut off."""
-        self._over.append(_text(self.x(x), self.y(y) - up, text, "note", anchor))
-
-    def level(self, value: float, text: str, *, below: bool = False) -> None:
-        """Draw a dashed line at a height, if it is in sight, with words or without.
-
-        The words stand above it, or below it if so asked for and if the plot goes on there.
-        """
-        if self.y.holds(value):
-            y = self.y(value)
-            line = f'd="M{_px(self.x.start)} {_px(y)}H{_px(self.x.end)}"'
-            self.marks.append(f'<path class="adk-level" {line}/>')
-            if text:
-                is_under = y + 18 <= self.y.start if below else y - 18 < self.y.end
-                at = y + 14 if is_under else y - 5
-                self._over.append(_text(self.x.start + 6, at, text, "note", "start"))
-
-    def handle(self, x: float, y: float, name: str, *, along: str = "", step: float = 0.0) -> None:
-        """Put a point there that can be dragged on a ``Canvas``; sideways only if along ``x``.
-
-        It moves by so much along x at each press of a key, or by ``x.step``.
-        """
-        self._steps = step or self.x.step, self.y.step
-        px, py = _px(self.x(x)), _px(self.y(y))
-        more = f' data-along="{along}"' if along else ""
-        self._over.append(
-            f'<g class="adk-handle" data-x="{x:.10g}" data-y="{y:.10g}"{more} '
-            f'aria-label="{escape(name)}"><circle class="adk-reach" cx="{px}" cy="{py}" r="16"/>'
-            f'<circle class="adk-grip" cx="{px}" cy="{py}" r="7"/></g>'
-        )
-
-    def svg(self) -> str:
-        """Return the plot as SVG elements."""
-        left, right, top, bottom = self.x.start, self.x.end, self.y.end, self.y.start
-        wide, high = right - left, bottom - top
-        data = {
-            **{"x0": self.x.low, "x1": self.x.high, "y0": self.y.low, "y1": self.y.high},
-            **{"left": left, "right": right, "top": top, "bottom": bottom},
-        }
-        data |= dict(zip(("step-x", "step-y"), self._steps, strict=False))
-        has_handle = any("adk-handle" in part for part in self._over)
-        name = "adk-axes" if has_handle else "adk-plain-axes"
-        words = "".join(f' data-{key}="{value:.10g}"' for key, value in data.items() if has_handle)
-        parts = [f'<g class="{name}"{words}>']
-        ticks = self.x.ticks(max(2, int(wide / 70))) if self._x_ticks is None else self._x_ticks
-        for value, text in ticks:
-            x = _px(self.x(value))
-            parts.append(f'<path class="adk-grid-line" d="M{x} {_px(top)}V{_px(bottom)}"/>')
-            parts.append(_text(self.x(value), bottom + 17, text, "tick", "middle"))
-        heights = self.y.ticks(max(2, int(high / 26)))
-        for value, text in heights:
-            y = self.y(value)
-            parts.append(f'<path class="adk-grid-line" d="M{_px(left)} {_px(y)}H{_px(right)}"/>')
-            parts.append(_text(left - 7, y + 4, text, "tick", "end"))
-        box = f'x="{_px(left)}" y="{_px(top)}" width="{_px(wide)}" height="{_px(high)}"'
-        view = f"{_px(left)} {_px(top)} {_px(wide)} {_px(high)}"
-        marks = "".join(self.marks)
-        parts.append(f'<svg {box} viewBox="{view}">{marks}</svg><rect class="adk-frame" {box}/>')
-        x_label, y_label = self._labels
-        if x_label:
-            parts.append(_text((left + right) / 2, bottom + 35, x_label, "axis", "middle"))
-        if y_label and left - 7 - max((_tick_width(t) for _, t in heights), default=0) < 18:
-            parts.append(_text(2.0, top - 8, y_label, "axis", "start"))
-        elif y_label:
-            turned = f'transform="rotate(-90 13 {_px((top + bottom) / 2)})"'
-            middle = _text(13.0, (top + bottom) / 2, y_label, "axis", "middle")
-            parts.append(middle.replace("<text", f"<text {turned}", 1))
-        return "".join(parts) + "</g>" + "".join(self._over)
+__all__ = ["chart_svg", "looks"]
 
 
-def legend(entries: Iterable[tuple[str, str]], x: float, y: float) -> str:
-    """Return a line of samples, each a look and its words, from left to right."""
-    parts = []
-    for look, text in entries:
-        if look == "point":
-            sample = f'<circle class="adk-grip" cx="{_px(x + 11)}" cy="{_px(y - 4)}" r="5"/>'
-        elif look == "arrow":
-            tip = f"M{_px(x + 2)} {_px(y - 4)}h18m-5 -3l5 3l-5 3"
-            sample = f'<path class="adk-arrow" d="{tip}"/>'
-        elif look == "mark":
-            sample = f'<path class="adk-cursor" d="M{_px(x + 11)} {_px(y)}l-5 -8h10z"/>'
-        else:
-            sample = f'<path class="adk-{look}" d="M{_px(x)} {_px(y - 4)}h22"/>'
-        parts.append(sample + _text(x + 28, y, text, "note", "start"))
-        x += 28 + text_width(text) + 18
-    return "".join(parts)
+def chart_svg(drawing: Drawing) -> str:
+    """Return an SVG that stands alone: plots and what is around them, with all looks it needs.
 
-
-def drawing(
-    parts: Iterable[Plot | str], width: float, height: float, *, title: str, words: str = ""
-) -> str:
-    """Return an SVG that stands alone: plots and other elements, with all looks it needs.
-
-    Parameters
-    ----------
-    parts : iterable of Plot or str
-    width, height : float
-        In pixels.
-    title, words : str
-        What it is and what it shows, for screen readers.
+    Marks that can be picked lie over the others for the mouse, whatever is drawn over them.
 
     Returns
     -------
-    str - the same for the same marks, character by character.
+    str - the same for the same drawing, character by character.
     """
     style, scope = scoped(_RULES, "adk-c")
-    inside = "".join(part.svg() if isinstance(part, Plot) else part for part in parts)
-    size = f'width="{_px(width)}" height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}"'
+    inside = "".join(
+        _plot(part) if isinstance(part, Plot) else _mark(part, PIXELS, PIXELS)
+        for part in drawing.parts
+    )
+    wide, high = _px(drawing.width), _px(drawing.height)
+    size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
+    size += ' pointer-events="none"' * ("data-id=" in inside)
+    title, words = escape(drawing.title), escape(drawing.words)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-chart {scope}" role="img" {size}>'
-        f"<title>{escape(title)}</title><desc>{escape(words)}</desc><style>{style}</style>"
+        f"<title>{title}</title><desc>{words}</desc><style>{style}</style>"
         f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>{inside}</svg>'
     )
 
 
-def _text(x: float, y: float, text: str, look: str, anchor: str) -> str:
+# -- a plot ---------------------------------------------------------------------------------------
+
+_written: WeakKeyDictionary[Plot, str] = WeakKeyDictionary()  # what lies under others, by its plot
+
+
+def _plot(plot: Plot) -> str:
+    """Return axes and marks."""
+    left, right, top, bottom = plot.x.start, plot.x.end, plot.y.end, plot.y.start
+    parts = [f"<g {_axes(plot)}>"]
+    for value, text in plot.x_ticks():
+        x = _px(plot.x(value))
+        parts.append(f'<path class="adk-grid-line" d="M{x} {_px(top)}V{_px(bottom)}"/>')
+        parts.append(_text(plot.x(value), bottom + 17, text, "tick", "middle"))
+    for value, text in plot.y_ticks():
+        y = plot.y(value)
+        parts.append(f'<path class="adk-grid-line" d="M{_px(left)} {_px(y)}H{_px(right)}"/>')
+        parts.append(_text(left - 7, y + 4, text, "tick", "end"))
+    box = f'x="{_px(left)}" y="{_px(top)}" width="{_px(plot.wide)}" height="{_px(plot.high)}"'
+    view = f"{_px(left)} {_px(top)} {_px(plot.wide)} {_px(plot.high)}"
+    parts.append(f'<svg {box} viewBox="{view}">{_inside(plot)}</svg>')
+    parts.append(f'<rect class="adk-frame" {box}/>')
+    if plot.x_label:
+        parts.append(_text((left + right) / 2, bottom + 35, plot.x_label, "axis", "middle"))
+    if plot.y_label and plot.has_wide_numbers():
+        parts.append(_text(2.0, top - 8, plot.y_label, "axis", "start"))
+    elif plot.y_label:
+        turned = f'transform="rotate(-90 13 {_px((top + bottom) / 2)})"'
+        middle = _text(13.0, (top + bottom) / 2, plot.y_label, "axis", "middle")
+        parts.append(middle.replace("<text", f"<text {turned}", 1))
+    return "".join(parts) + "</g>" + "".join(_mark(mark, plot.x, plot.y) for mark in plot.over)
+
+
+def _axes(plot: Plot) -> str:
+    """Return the class of a plot, and its scale for the canvas if a point can be dragged in it."""
+    handle = next((mark for mark in plot.over if isinstance(mark, Handle)), None)
+    if handle is None:
+        return 'class="adk-plain-axes"'
+    data = {
+        **{"x0": plot.x.low, "x1": plot.x.high, "y0": plot.y.low, "y1": plot.y.high},
+        **{"left": plot.x.start, "right": plot.x.end, "top": plot.y.end, "bottom": plot.y.start},
+        **{"step-x": handle.step or plot.x.step, "step-y": plot.y.step},
+    }
+    return 'class="adk-axes"' + "".join(f' data-{k}="{v:.10g}"' for k, v in data.items())
+
+
+def _inside(plot: Plot) -> str:
+    below = ""
+    if plot.under is not None:
+        if plot.under not in _written:
+            _written[plot.under] = _inside(plot.under)
+        below = _written[plot.under]
+    return below + "".join(_mark(mark, plot.x, plot.y) for mark in plot.marks)
+
+
+# -- marks ----------------------------------------------------------------------------------------
+
+
+@singledispatch
+def _mark(mark: Mark, x: Scale, y: Scale) -> str:
+    raise TypeError(f"{mark!r} is no mark")
+
+
+@_mark.register
+def _(mark: Curve, x: Scale, y: Scale) -> str:
+    lines = ("L".join(_at(x(a), y(b)) for a, b in piece) for piece in mark.pieces(y))
+    return _path(mark.look, "".join(f"M{line}" for line in lines))
+
+
+@_mark.register
+def _(mark: Area, x: Scale, y: Scale) -> str:
+    rings = ([(x(a), y(b)) for a, b in loop] for loop in mark.loops)
+    shapes = (_bent(ring) if mark.is_smooth else ring for ring in rings)
+    path = "".join(f"M{'L'.join(_at(*point) for point in shape)}Z" for shape in shapes)
+    style = [f"fill-opacity:{mark.opacity:g}"] * (mark.opacity < 1)
+    style += [f"stroke-dasharray:{' '.join(f'{d:.3g}' for d in mark.dash)}"] * bool(mark.dash)
+    return _path(mark.look, path, f' style="{";".join(style)}"' * bool(style))
+
+
+@_mark.register
+def _(mark: Arrows, x: Scale, y: Scale) -> str:
+    parts = []
+    for (a, b), (right, up) in mark.arrows:
+        length = math.hypot(right, up)
+        if length < 1.5:
+            parts.append(f"M{_at(x(a), y(b))}h0.1")
+            continue
+        x0, y0 = x(a) - right / 2, y(b) + up / 2
+        x1, y1 = x0 + right, y0 - up
+        back, side = min(4.5, 0.6 * length) / length, min(2.6, 0.35 * length) / length
+        bx, by = x1 - right * back, y1 + up * back
+        parts.append(
+            f"M{_at(x0, y0)}L{_at(x1, y1)}"
+            f"M{_at(bx - up * side, by - right * side)}L{_at(x1, y1)}"
+            f"L{_at(bx + up * side, by + right * side)}"
+        )
+    return _path(mark.look, "".join(parts))
+
+
+@_mark.register
+def _(mark: Bars, x: Scale, y: Scale) -> str:
+    floor, parts = y.start, []
+    for i, ((left, right), height) in enumerate(zip(mark.edges, mark.heights, strict=True)):
+        top = min(y(height), floor) if height == height else floor
+        title = f"<title>{escape(mark.names[i])}</title>" if mark.names else ""
+        parts.append(
+            f'<rect class="adk-bar" x="{_px(x(left))}" y="{_px(top)}" '
+            f'width="{_px(x(right) - x(left))}" height="{_px(floor - top)}">{title}</rect>'
+        )
+    return "".join(parts)
+
+
+@_mark.register
+def _(mark: Dots, x: Scale, y: Scale) -> str:
+    return "".join(_circle(mark.look, x(a), y(b), mark.radius) for a, b in mark.finite())
+
+
+@_mark.register
+def _(mark: Pointer, x: Scale, y: Scale) -> str:
+    corners = (_at(x(mark.x) + right, y(mark.y) + down) for right, down in mark.outline())
+    return _path("cursor", f"M{'L'.join(corners)}Z")
+
+
+@_mark.register
+def _(mark: Words, x: Scale, y: Scale) -> str:
+    place = x(mark.x) + mark.right, y(mark.y) - mark.up
+    return _text(*place, mark.text, mark.look, mark.anchor, is_bold=mark.is_bold)
+
+
+@_mark.register
+def _(mark: Handle, x: Scale, y: Scale) -> str:
+    at = x(mark.x), y(mark.y)
+    more = f' data-along="{mark.along}"' if mark.along else ""
+    return (
+        f'<g class="adk-handle" data-x="{mark.x:.10g}" data-y="{mark.y:.10g}"{more} '
+        f'aria-label="{escape(mark.name)}">{_circle("reach", *at, 16)}{_circle("grip", *at, 7)}</g>'
+    )
+
+
+@_mark.register
+def _(mark: Group, x: Scale, y: Scale) -> str:
+    # A picture of a canvas marks what is picked by the outline of its boxes.
+    inside = "".join(_mark(part, x, y) for part in mark.marks)
+    inside = inside.replace('class="adk-bar"', 'class="adk-bar adk-box"')
+    inside = inside.replace('class="adk-level"', 'class="adk-level adk-box"')
+    name = f'data-id="{escape(mark.id)}" aria-label="{escape(mark.label)}"'
+    return f'<g {name} pointer-events="all">{inside}</g>'
+
+
+@_mark.register
+def _(mark: Key, x: Scale, y: Scale) -> str:
+    parts = []
+    for sample, left in zip(mark.samples, mark.places(), strict=True):
+        parts.append(_sample(sample, left, mark.y))
+        parts.append(_text(left + 28, mark.y, sample.text, "note", "start"))
+    return f'<g class="adk-key">{"".join(parts)}</g>'
+
+
+def _sample(sample: Sample, x: float, y: float) -> str:
+    """Return a look as a key shows it; y is the line that its words stand on."""
+    if sample.look == "point":
+        return _circle("grip", x + 11, y - 4, 5)
+    if sample.look == "arrow":
+        return _path("arrow", f"M{_at(x + 2, y - 4)}h18m-5 -3l5 3l-5 3")
+    if sample.look == "pointer":
+        return _mark(Pointer(x + 11, y), PIXELS, PIXELS)
+    if sample.is_area:
+        box = [(x, y), (x + 22, y), (x + 22, y - 9), (x, y - 9)]
+        return _mark(Area([box], sample.look, dash=sample.dash), PIXELS, PIXELS)
+    return _path(sample.look, f"M{_at(x, y - 4)}h22")
+
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def _path(look: str, path: str, style: str = "") -> str:
+    return f'<path class="{_class(look)}"{style} d="{path}"/>'
+
+
+def _circle(look: str, x: float, y: float, radius: float) -> str:
+    return f'<circle class="adk-{look}" cx="{_px(x)}" cy="{_px(y)}" r="{radius:g}"/>'
+
+
+def _text(x: float, y: float, text: str, look: str, anchor: str, *, is_bold: bool = False) -> str:
     place = f'x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"'
-    return f'<text class="adk-{look}" {place}>{escape(text)}</text>'
+    bold = ' style="font-weight:700"' * is_bold
+    return f'<text class="{_class(look)}" {place}{bold}>{escape(text)}</text>'
 
 
-def _tick_width(text: str) -> float:
-    """Return the width of a number at an axis in pixels, as digits of common fonts have it."""
-    return sum({".": 4.0, MINUS: 10.5}.get(c, 5.0 if c in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹" else 8.0) for c in text)
+def _class(look: str) -> str:
+    return " ".join(f"adk-{name}" for name in look.split())
 
 
 def _bent(ring: Sequence[Pair]) -> list[Pair]:
     """Leave out the points, in pixels, that hardly bend a line."""
-    kept = [ring[0]]
+    bends = [ring[0]]
     for (px, py), (qx, qy) in pairwise(ring[1:]):
-        dx, dy = qx - kept[-1][0], qy - kept[-1][1]
-        off = abs(dx * (py - kept[-1][1]) - dy * (px - kept[-1][0]))
+        dx, dy = qx - bends[-1][0], qy - bends[-1][1]
+        off = abs(dx * (py - bends[-1][1]) - dy * (px - bends[-1][0]))
         if off > 0.35 * math.hypot(dx, dy):
-            kept.append((px, py))
-    return [*kept, ring[-1]]
+            bends.append((px, py))
+    return [*bends, ring[-1]]
+
+
+def _at(x: float, y: float) -> str:
+    return f"{_px(x)} {_px(y)}"
 
 
 def _px(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-# -- looks --------------------------------------------------------------------------------------
+# -- looks ----------------------------------------------------------------------------------------
 
 # `@name` is a colour of kit.css; texts are 12.5 px, so that they are 11 px on a narrow page.
 _RULES = """
@@ -298,40 +304,18 @@ text { font:12.5px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill
 """
 
 
-def spread(places: Sequence[float], room: float, low: float, high: float) -> list[float]:
-    """Move labels at these pixels apart, no nearer than `room`, and keep them from low to high.
+@cache
+def looks() -> Mapping[str, Mapping[str, str]]:
+    """Return the CSS of each look for what knows no browser: light colours, all written out.
 
     Examples
     --------
-    >>> spread([10.0, 12.0, 50.0], 14.0, 0.0, 100.0)
-    [4.0, 18.0, 50.0]
+    >>> looks()["tangent"]["stroke-dasharray"]
+    '7 4'
     """
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    groups: list[list[float]] = []  # each is [sum of wishes, count]
-    for i in order:
-        groups.append([places[i], 1.0])
-        while len(groups) > 1 and _overlap(groups[-2], groups[-1], room):
-            wish, count = groups.pop()
-            groups[-1][0] += wish
-            groups[-1][1] += count
-    found: list[float] = []
-    for wish, count in groups:
-        first = wish / count - room * (count - 1) / 2
-        found += [first + room * k for k in range(int(count))]
-    for k, _ in enumerate(found):
-        found[k] = max(found[k], found[k - 1] + room if k else low)
-    shift = max(0.0, found[-1] - high) if found else 0.0
-    placed = [0.0] * len(places)
-    for k, i in enumerate(order):
-        placed[i] = found[k]
-    if shift:
-        limit = high
-        for i in reversed(order):
-            placed[i] = limit = min(placed[i], limit)
-            limit -= room
-    return placed
-
-
-def _overlap(above: Sequence[float], below: Sequence[float], room: float) -> bool:
-    end = above[0] / above[1] + room * (above[1] - 1) / 2
-    return below[0] / below[1] - room * (below[1] - 1) / 2 < end + room - 1e-9
+    style, _ = scoped(_RULES, "adk-c")
+    known: dict[str, dict[str, str]] = {}
+    for name, body in re.findall(r" (?:\.adk-)?([\w-]+)\{([^{}]*)\}", style):
+        pairs = (line.strip().split(":", 1) for line in body.split(";") if ":" in line)
+        known[name] = {key: text for key, text in pairs if "var(" not in text}
+    return known

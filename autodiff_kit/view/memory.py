@@ -2,7 +2,7 @@
 
 After reading this file you know how what was watched (``record/memory.py``) becomes bands: one for
 each array, as high as its bytes, from the step where a node begins to keep it to the step where
-the last node lets it go. Read next: ``memory_svg.py``, which draws them.
+the last node lets it go. Read next: ``memory_plot.py``, which draws them.
 """
 
 from __future__ import annotations

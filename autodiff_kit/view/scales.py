@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["MINUS", "Pair", "Scale", "label", "seen_range", "text_width"]
+__all__ = ["MINUS", "RAISED", "Pair", "Scale", "label", "seen_range", "text_width"]
 
 Pair = tuple[float, float]
 
 HUGE = 1e290  # beyond, differences of two numbers are no numbers any more
 CHARACTER = 6.9  # px, 12.5 px proportional font, generous
 MINUS = "\N{MINUS SIGN}"
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def label(value: float, step: float = 0.0) -> str:
@@ -41,8 +41,12 @@ def label(value: float, step: float = 0.0) -> str:
     return "0" if not text.strip("-0.") else text.replace("-", MINUS)
 
 
-def _exponent(found: re.Match[str]) -> str:
-    return f"e{found[1].replace('+', '')}{found[2]}"
+def _exponent(match: re.Match[str]) -> str:
+    return f"e{match[1].replace('+', '')}{match[2]}"
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", RAISED))
 
 
 def _power(step: float) -> int:
@@ -146,7 +150,7 @@ class Scale:
             last = math.floor(math.log10(self.high) + 1e-9)
             each = max(1, math.ceil((last - first) / about))
             powers = range(first + -first % each, last + 1, each)
-            return [(10.0**power, f"10{str(power).translate(_RAISED)}") for power in powers]
+            return [(10.0**power, f"10{_raised(power)}") for power in powers]
         if self.whole:
             step = max(1.0, _round_up((self.high - self.low) / about))
             every = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)

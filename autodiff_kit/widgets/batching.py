@@ -19,12 +19,12 @@ import autodiff_kit as torch
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.batching import Gradient, Way, batching_svg, told
+from autodiff_kit.view.batching import Gradient, Way, batching_plot, words_of
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.widgets import sequences
 from autodiff_kit.widgets.distrust import examined
-from autodiff_kit.widgets.lab import Lab
 from autodiff_kit.widgets.measuring import seconds_of
+from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 from autodiff_kit.widgets.sequences import Step
 from autodiff_kit.widgets.stepper import Stepper
@@ -45,7 +45,7 @@ MASKS: dict[
 }
 
 
-class Batching(Lab):
+class Batching(Plotted):
     """Process sequences of different length in three ways, and compare them.
 
     *One by one*: each sequence by itself, with a graph of its own length. *Padded*: all together,
@@ -135,17 +135,17 @@ class Batching(Lab):
         seconds = seconds_of(*calls, of=self._step)
         self.ways, self._data = ways, data
         self._show_times(seconds)
-        self.canvas.svg = batching_svg(ways)
-        self.canvas.caption = f"{seen.doubt} {told(ways)}".lstrip()
+        caption = f"{seen.doubt} {words_of(ways)}".lstrip()
         if seen.differs:
-            self.canvas.caption = f"{seen.doubt} So the three variants cannot be compared."
+            caption = f"{seen.doubt} So the three variants cannot be compared."
+        self.show(batching_plot(ways), caption)
         self._pick()
 
     def _show_times(self, seconds: list[float]) -> None:
-        told = ", ".join(
+        times = ", ".join(
             f"{way.name}: {1000 * s:.2f} ms" for way, s in zip(self.ways, seconds, strict=True)
         )
-        self.times.value = f"Forward and backward, on this computer, just now: {told}."
+        self.times.value = f"Forward and backward, on this computer, just now: {times}."
 
     def _pick(self) -> None:
         """Show the graph of the sequence that is picked, in a Stepper below."""
@@ -166,7 +166,7 @@ class Batching(Lab):
 
         go = self._data.one_by_one(number)
         _, recording = run(alone, of=self._step)
-        self.canvas.svg = batching_svg(self.ways, number)
+        self.show(batching_plot(self.ways, number), self.canvas.caption)
         self.set_trait("children", [*others, Stepper(recording, title=title)])
 
 

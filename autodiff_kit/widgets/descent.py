@@ -8,14 +8,14 @@ networks.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets
 import numpy as np
 
 import autodiff_kit as ak
-from autodiff_kit.view.charts import Plot, drawing, legend
 from autodiff_kit.view.contours import levels, rings
+from autodiff_kit.view.plots import Area, Arrows, Drawing, Handle, Key, Plot, Sample, Words
 from autodiff_kit.view.scales import Scale, label, seen_range
 from autodiff_kit.widgets.at_points import (
     SECONDS,
@@ -35,7 +35,7 @@ from autodiff_kit.widgets.gradients import (
     RIGHT,
     WIDTH,
     Further,
-    Plotted,
+    LivePlot,
     check_takes,
     defaults_of,
     ends_of,
@@ -45,9 +45,6 @@ from autodiff_kit.widgets.gradients import (
 from autodiff_kit.widgets.one_sided import Curve, agree, sides_of
 from autodiff_kit.widgets.running import name_of
 from autodiff_kit.widgets.stationary import words_of_place
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["OPTIMIZERS", "Descent", "descend"]
 
@@ -108,7 +105,7 @@ def _pair(point: Pair) -> str:
     return f"({label(point[0])}, {label(point[1])})"
 
 
-class Descent(Plotted):
+class Descent(LivePlot):
     """Go down a surface: choose an optimizer and its learning rate, and drag the start.
 
     The map shows the surface (more blue is higher) and minus its gradient as arrows; the
@@ -190,7 +187,7 @@ class Descent(Plotted):
         high = 280.0 * min(max((ys[1] - ys[0]) / (xs[1] - xs[0]) * 1.6, 0.8), 1.3)
         self._across = Scale(*xs, LEFT, RIGHT)
         self._up = Scale(*ys, 46.0 + high, 46.0)
-        self._map: list[str] = []
+        self._map: Plot | None = None
         self._path: Path2d | None = None
         self._seen: Examined[float] | None = None
         first = (xs[0] + 0.15 * (xs[1] - xs[0]), ys[0] + 0.85 * (ys[1] - ys[0]))
@@ -283,9 +280,9 @@ class Descent(Plotted):
         self._field = list(zip(places, everywhere(downhill, places).found, strict=True))
         plot = Plot(self._across, self._up)
         for level in self._levels:
-            plot.area(rings(xs, ys, heights, level))
-        plot.arrows(self._arrows())
-        self._map = plot.marks
+            plot.add(Area(rings(xs, ys, heights, level), is_smooth=True))
+        plot.add(Arrows(self._arrows()))
+        self._map = plot
 
     def _arrows(self) -> list[tuple[Pair, Pair]]:
         """Return the arrows in pixels; the root of their length, so that small ones are seen."""
@@ -389,32 +386,24 @@ class Descent(Plotted):
             return ""
         return words_of_place(self.function, point, size, self._curves(point))
 
-    def _picture(self, path: Path2d, words: str) -> str:
+    def _picture(self, path: Path2d, words: str) -> Drawing:
         x_name, y_name = self._names
-        under = self._map
-        plot = Plot(self._across, self._up, x_label=x_name, y_label=y_name, under=under)
+        plot = Plot(self._across, self._up, x_label=x_name, y_label=y_name, under=self._map)
         xs, ys = [p[0] for p in path.points], [p[1] for p in path.points]
         for look in ("path-under", "path"):
             plot.curve(xs, ys, look)
         plot.dots(path.points[1:], radius=2.4)
         if self._diverges(path):
             corner = self._across.high - 0.02 * (self._across.high - self._across.low)
-            plot.words(corner, self._up.high, "\N{MULTIPLICATION X} diverges", anchor="end", up=-18)
-        plot.handle(*path.points[0], "Start of the path")
+            words_of_end = "\N{MULTIPLICATION X} diverges"
+            plot.add(Words(corner, self._up.high, words_of_end, anchor="end", up=-18))
+        plot.add(Handle(*path.points[0], "Start of the path"))
         top = self._up.start + 62
         lower = self._values_plot(path, top)
-        key = legend(
-            [
-                ("point", "start"),
-                ("path", "path"),
-                ("arrow", f"minus the gradient of {name_of(self.function)}"),
-            ],
-            LEFT,
-            26.0,
-        )
-        parts: list[Plot | str] = [plot, lower, key]
+        arrows = f"minus the gradient of {name_of(self.function)}"
+        samples = [Sample("point", "start"), Sample("path", "path"), Sample("arrow", arrows)]
         title = f"Descent on {name_of(self.function)}"
-        return drawing(parts, WIDTH, top + 148, title=title, words=words)
+        return Drawing([plot, lower, Key(samples, LEFT, 26.0)], WIDTH, top + 148, title, words)
 
     def _values_plot(self, path: Path2d, top: float) -> Plot:
         """Draw the value at each step, by powers of ten where it goes through several."""
@@ -433,22 +422,3 @@ class Descent(Plotted):
         plot.curve(range(len(path.values)), path.values, "path")
         plot.dots([(float(k), v) for k, v in enumerate(path.values)], radius=2.0)
         return plot
-
-    def paint(self, figure: Figure) -> None:
-        """Draw the map with the path, and the values below."""
-        from matplotlib.colors import BoundaryNorm
-
-        assert self._path is not None
-        above, below = figure.subplots(2, 1, height_ratios=(3, 1))
-        xs, ys, heights = self._grid
-        if self._levels:
-            ends = [np.nanmin(heights), *self._levels, np.nanmax(heights)]
-            even = BoundaryNorm(ends, 256)
-            colours = above.contourf(xs, ys, heights, ends, cmap="Blues", norm=even)
-            figure.colorbar(colours, ax=above)
-        above.plot(*zip(*self._path.points, strict=True), "o-", color="tab:orange", markersize=3)
-        above.set_xlim(self._across.low, self._across.high)
-        above.set_ylim(self._up.low, self._up.high)
-        above.set(xlabel=self._names[0], ylabel=self._names[1])
-        below.plot(self._path.values, "o-", color="tab:orange", markersize=3)
-        below.set(xlabel="step", ylabel="value")

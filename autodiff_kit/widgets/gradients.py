@@ -11,8 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial, wraps
 from inspect import Parameter, signature, unwrap
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
@@ -22,7 +21,7 @@ from autodiff_kit.view.scales import Scale, label
 from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, Values
 from autodiff_kit.widgets.at_points import Function, Pair, Tried
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import (
     Refused,
     name_of,
@@ -31,16 +30,12 @@ from autodiff_kit.widgets.running import (
 )
 from autodiff_kit.widgets.value_controls import inner_function
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 __all__ = [
     "LEFT",
     "RIGHT",
     "WIDTH",
     "Further",
-    "Plotted",
+    "LivePlot",
     "check_takes",
     "defaults_of",
     "ends_of",
@@ -53,8 +48,8 @@ WIDTH = 500.0  # px; so much fits beside the file browser in a window of 900 px
 LEFT, RIGHT = 56.0, 488.0  # px, of all plots
 
 
-class Plotted(Lab):
-    """A lab whose picture can be had from matplotlib, too, for a page or a slide."""
+class LivePlot(Plotted):
+    """A plot that follows the lab's own sliders, and its point, while they are dragged."""
 
     def __init__(
         self,
@@ -88,45 +83,6 @@ class Plotted(Lab):
 
     def dragged(self, *point: float) -> None:
         """Follow the point of the canvas: ``x, y``, or nothing if there is none."""
-
-    def show(self, svg: str, caption: str, point: Sequence[float] = ()) -> None:
-        """Set picture, words and point in one message to the browser."""
-        with self.canvas.hold_sync():
-            self.canvas.svg, self.canvas.caption = svg, caption
-            self.canvas.point = [float(v) for v in point]
-
-    def figure(self) -> Figure:
-        """Return the picture as it is now as a matplotlib Figure of its own, without pyplot.
-
-        Raises
-        ------
-        RuntimeError
-            If there is no picture, because of what stands in the lab.
-        """
-        from matplotlib.figure import Figure
-
-        if not self.canvas.svg:
-            raise RuntimeError(f"There is no picture yet.\n{self.message}")
-        figure = Figure(figsize=(7, 5), layout="constrained")
-        self.paint(figure)
-        return figure
-
-    def paint(self, figure: Figure) -> None:
-        """Draw the picture into an empty figure."""
-        raise NotImplementedError
-
-    def save(self, path: str | Path) -> Path:
-        """Write the figure to a file; its ending says the kind: ``.png``, ``.svg``, ``.pdf``.
-
-        Raises
-        ------
-        ValueError
-            If matplotlib does not know the ending; the message names those it knows.
-        """
-        target = Path(path)
-        dated = target.suffix != ".svg"
-        self.figure().savefig(target, dpi=160, metadata=None if dated else {"Date": None})
-        return target
 
 
 def ends_of(what: str, ends: Sequence[float]) -> Pair:

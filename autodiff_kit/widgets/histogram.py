@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -17,22 +17,19 @@ from numpy.typing import NDArray
 
 import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.view.charts import Plot, drawing
+from autodiff_kit.view.plots import Bars, Drawing, Plot
 from autodiff_kit.view.scales import Scale, label
-from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted
+from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, LivePlot
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
     is_pytorch,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["GradientHistogram"]
 
 
-class GradientHistogram(Plotted):
+class GradientHistogram(LivePlot):
     """What the numbers of one gradient are like: how many are large, small, nothing at all.
 
     The standard deviation is that of ``x.grad.std()``: the squares are divided by n - 1.
@@ -144,7 +141,7 @@ class GradientHistogram(Plotted):
         room = 0.0 if high - low > 1e-12 * max(abs(low), abs(high)) else abs(low) / 10 or 1.0
         return np.histogram(known, int(self.controls["bins"].value), (low - room, high + room))
 
-    def _picture(self, numbers: NDArray[np.float64], words: str) -> str:
+    def _picture(self, numbers: NDArray[np.float64], words: str) -> Drawing:
         counts, edges = self._counts(numbers)
         highest = max(int(counts.max()), 1)
         log = self.controls["log"].value
@@ -155,21 +152,12 @@ class GradientHistogram(Plotted):
         plot = Plot(across, up, x_label="value in .grad", y_label="how many")
         pairs = [(float(a), float(b)) for a, b in pairwise(edges)]
         heights = [float(count) if count else (0.0 if not log else math.nan) for count in counts]
-        told = [
+        names = [
             f"{count} from {label(a)} to {label(b)}"
             for count, (a, b) in zip(counts, pairs, strict=True)
         ]
-        plot.bars(pairs, heights, told)
+        plot.add(Bars(pairs, heights, names))
         if across.holds(0.0):
             plot.curve([0.0, 0.0], [up.low, up.high], "level")
         name = self.controls["tensor"].value
-        return drawing([plot], WIDTH, 318.0, title=f"Gradient of {name or 'a tensor'}", words=words)
-
-    def paint(self, figure: Figure) -> None:
-        """Draw the bars."""
-        counts, edges = self._counts(self._numbers())
-        axes = figure.subplots()
-        axes.stairs(counts, edges, fill=True)
-        axes.set(xlabel="value in .grad", ylabel="how many")
-        if self.controls["log"].value:
-            axes.set_yscale("log")
+        return Drawing([plot], WIDTH, 318.0, f"Gradient of {name or 'a tensor'}", words)

@@ -20,9 +20,9 @@ from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.memory import Timeline, timeline
-from autodiff_kit.view.memory_svg import memory_svg
+from autodiff_kit.view.memory_plot import memory_plot
 from autodiff_kit.widgets.arguments import Arguments
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
 __all__ = ["MemoryTimeline"]
@@ -34,7 +34,7 @@ linecache.cache["the run"] = len(_TEXT), None, [_TEXT], "the run"
 _OUTER = compile(_TEXT, "the run", "eval")
 
 
-class MemoryTimeline(Lab):
+class MemoryTimeline(Plotted):
     """Bytes saved for backward at every step of a run: by array, by node, and why.
 
     Parameters
@@ -80,18 +80,18 @@ class MemoryTimeline(Lab):
             self._arguments = Arguments(source, arguments)
             switches = {name: _switch(name) for name in ("no_grad", "retain_graph")}
             controls = self._arguments.beside({**switches, **own})
-        self._asked: Any = None  # what the timeline there is was asked for with
+        self._settings: Any = None  # what the timeline there is was made with
         super().__init__(controls, title="Memory saved for backward")
         self.hear(self.canvas, "picked", lambda _: self._show())
 
     def draw(self) -> None:
         """Run the function if what it depends on has changed, and draw what it saved."""
         own = ("before", "step")
-        asked = [control.value for name, control in self.controls.items() if name not in own]
-        if asked == self._asked:
+        settings = [control.value for name, control in self.controls.items() if name not in own]
+        if settings == self._settings:
             self._show()
             return
-        self._asked = None
+        self._settings = None
         recording, memory = self._source, None
         if not isinstance(recording, Recording):
             function = recording
@@ -104,7 +104,7 @@ class MemoryTimeline(Lab):
         self.step.max = len(self.timeline.kept)
         self.step.value = self.timeline.peak + 1
         self._show(summary=True)
-        self._asked = asked
+        self._settings = settings
 
     def _watched(self, function: Callable[..., Any]) -> tuple[Recording, Memory]:
         values = self._arguments.values()
@@ -127,8 +127,8 @@ class MemoryTimeline(Lab):
 
         def watched() -> Any:
             with watch:
-                kept = eval(_OUTER, {"forward": forward, "backward": backward})
-            return kept  # here, and not before, a graph that was retained goes
+                graph = eval(_OUTER, {"forward": forward, "backward": backward})
+            return graph  # here, and not before, a graph that was retained goes
 
         watched.__name__ = name_of(function)
         watch, roots = watch_memory(), _Roots()
@@ -142,12 +142,11 @@ class MemoryTimeline(Lab):
         step = self.step.value - 1
         bands = {band.id: band for band in self.timeline.bands}
         picked = bands.get(self.canvas.picked)
-        said = self.timeline.about(picked) if picked else self.timeline.at(step)
+        caption = self.timeline.about(picked) if picked else self.timeline.at(step)
         if summary and not picked:
-            said = self.timeline.summary()
+            caption = self.timeline.summary()
         before = self.controls["before"].value
-        self.canvas.svg = memory_svg(self.timeline, step, before=before)
-        self.canvas.caption = said
+        self.show(memory_plot(self.timeline, step, before=before), caption)
 
 
 class _Roots(Observer):

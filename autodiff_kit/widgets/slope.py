@@ -8,12 +8,12 @@ the curve: at a kink, at a jump, behind a ``detach``. Read next: ``sampling.py``
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 import numpy as np
 
-from autodiff_kit.view.charts import Plot, drawing, legend
+from autodiff_kit.view.plots import Drawing, Handle, Key, Plot, Sample
 from autodiff_kit.view.scales import Scale, label, seen_range
 from autodiff_kit.widgets.at_points import (
     SECONDS,
@@ -40,7 +40,7 @@ from autodiff_kit.widgets.gradients import (
     RIGHT,
     WIDTH,
     Further,
-    Plotted,
+    LivePlot,
     check_takes,
     defaults_of,
     ends_of,
@@ -51,9 +51,6 @@ from autodiff_kit.widgets.gradients import (
 from autodiff_kit.widgets.one_sided import NEAR, Curve, Side, agree, bends_of, is_kink, sides_of
 from autodiff_kit.widgets.running import name_of
 from autodiff_kit.widgets.sampling import Touch, refined
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Slope", "touch"]
 
@@ -71,7 +68,7 @@ def touch(function: Function, at: float, twice: bool = True) -> Touch:
     return Touch(at, float(out.item()), float(slope.item()), second)
 
 
-class Slope(Plotted):
+class Slope(LivePlot):
     """Touch a curve: its slope, its tangent and its second derivative where you drag the point.
 
     The slope is autograd's. It is held against how the curve itself goes on to the left and to the
@@ -332,13 +329,13 @@ class Slope(Plotted):
             lines["parabola"] = [at.y + at.slope * d + at.bend / 2 * d * d for d in steps]
         return lines
 
-    def _picture(self, at: Touch, words: str) -> str:
+    def _picture(self, at: Touch, words: str) -> Drawing:
         xs = [t.x for t in self._curve]
         lines = self._lines(at)
         above = Plot(self._across, self._up, y_label="value")
         below = Plot(self._across, self._slope_up, x_label=self._name, y_label="autograd's slope")
         above.curve(xs, self._ys)
-        below.level(0.0, "")
+        below.level(0.0)
         below.curve(xs, self._slopes)
         for look, ys in lines.items():
             above.curve(xs, ys, look)
@@ -350,31 +347,13 @@ class Slope(Plotted):
             below.dots([(at.x, at.slope)], "grip", 5.0)
         y = at.y if math.isfinite(at.y) else self._up.low
         y = min(max(y, self._up.low), self._up.high)
-        above.handle(at.x, y, f"{self._name}, on the curve", along="x")
-        entries = [("curve", f"{name_of(self.function)}")]
+        above.add(Handle(at.x, y, f"{self._name}, on the curve", along="x"))
         tangent = "tangent" if self._is_tangent else "line with autograd's slope"
         names = {"tangent": tangent, "parabola": "parabola of the same bend"}
-        key = legend(entries + [(look, names[look]) for look in lines], LEFT, 26.0)
+        samples = [Sample("curve", name_of(self.function))]
+        key = Key(samples + [Sample(look, names[look]) for look in lines], LEFT, 26.0)
         title = f"Slope of {name_of(self.function)}"
-        return drawing([above, below, key], WIDTH, 434.0, title=title, words=words)
-
-    def paint(self, figure: Figure) -> None:
-        """Draw curve and slope, one above the other."""
-        assert self._at is not None
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-        xs = [t.x for t in self._curve]
-        above.plot(xs, self._ys, label=name_of(self.function))
-        looks = {"tangent": "--", "parabola": ":"}
-        for name, ys in self._lines(self._at).items():
-            above.plot(xs, ys, looks[name], label=name)
-        above.plot([self._at.x], [self._at.y], "o")
-        above.set_ylim(self._up.low, self._up.high)
-        above.legend()
-        below.plot(xs, self._slopes)
-        if self._at.slope is not None:
-            below.plot([self._at.x], [self._at.slope], "o")
-        below.set_ylim(self._slope_up.low, self._slope_up.high)
-        below.set(xlabel=self._name, ylabel="slope")
+        return Drawing([above, below, key], WIDTH, 434.0, title, words)
 
 
 def _numbers(touches: list[Touch | None]) -> list[float | None]:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
 import autodiff_kit as ak
-from autodiff_kit.view.charts import Plot, drawing, spread
+from autodiff_kit.view.plots import Bars, Curve, Drawing, Handle, Mark, Plot, Words, spread
 from autodiff_kit.view.scales import Scale, label, text_width
 from autodiff_kit.widgets.gradient_sizes import gradient_sizes
-from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, Plotted
+from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, LivePlot
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
@@ -26,16 +25,13 @@ from autodiff_kit.widgets.running import (
     refuse_class,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["GradientFlow"]
 
 NAMED = 12  # lines that get their names; of more, some are named
 LIMITS = (1e-12, 1e12)  # sizes are drawn between these
 
 
-class GradientFlow(Plotted):
+class GradientFlow(LivePlot):
     """Size of the gradient in every layer over a training run; drag the line to any step.
 
     Above, one line a layer over the steps, below, all layers at one step. What is under
@@ -94,7 +90,9 @@ class GradientFlow(Plotted):
         self._limits = vanishing, exploding
         self.sizes: dict[str, list[float | None]] = {}
         self._frozen: list[str] = []  # what does not require a gradient
-        self._drawn: dict[str, tuple[list[str], list[float]]] = {}
+        self._plots: dict[
+            str, tuple[Plot, list[float]]
+        ] = {}  # the lines of each kind, and their ends
         controls = {
             "kind": ipywidgets.Dropdown(
                 options=["weights", "biases", "all parameters"], description="show"
@@ -240,10 +238,10 @@ class GradientFlow(Plotted):
 
     def _lines(
         self, shown: Mapping[str, Sequence[float | None]], across: Scale, up: Scale
-    ) -> tuple[list[str], list[float]]:
+    ) -> tuple[Plot, list[float]]:
         """Return the lines and where they end; they stay while only the step changes."""
         kind = self.controls["kind"].value
-        if kind not in self._drawn:
+        if kind not in self._plots:
             plot, ends = Plot(across, up), []
             drawn = [i for i, values in enumerate(shown.values()) if not _is_empty(values)]
             for i, values in enumerate(shown.values()):
@@ -260,10 +258,12 @@ class GradientFlow(Plotted):
                 if alone:  # no line goes through them
                     plot.dots(alone)
                 ends.append(next((v for v in reversed(ys) if math.isfinite(v)), up.low))
-            self._drawn[kind] = plot.marks, ends
-        return self._drawn[kind]
+            self._plots[kind] = plot, ends
+        return self._plots[kind]
 
-    def _picture(self, shown: Mapping[str, Sequence[float | None]], step: int, words: str) -> str:
+    def _picture(
+        self, shown: Mapping[str, Sequence[float | None]], step: int, words: str
+    ) -> Drawing:
         names = list(shown)
         steps = max(map(len, shown.values()))
         drawn = [i for i, values in enumerate(shown.values()) if not _is_empty(values)]
@@ -275,16 +275,16 @@ class GradientFlow(Plotted):
         plot = Plot(across, up, x_label="step", y_label="size of gradient", under=lines)
         plot.level(self._limits[0], "below: vanishing", below=True)
         plot.level(self._limits[1], "above: exploding")
-        places = spread([min(max(up(ends[i]), 18.0), 270.0) for i in named], 15.0, 22.0, 270.0)
-        notes = ""
-        for i, y in zip(named, places, strict=True):
+        rows = [min(max(up(ends[i]), 18.0), 270.0) for i in named]
+        names_of_lines: list[Mark] = []
+        left = RIGHT - room
+        for i, row, y in zip(named, rows, spread(rows, 15.0, 22.0, 270.0), strict=True):
             text = names[i] if len(names[i]) <= 18 else f"{names[i][:17]}…"
-            x, end = RIGHT - room, min(max(up(ends[i]), 18.0), 270.0)
-            notes += f'<path class="adk-lead" d="M{x + 2:.1f} {end:.1f}L{x + 9:.1f} {y:.1f}"/>'
-            notes += f'<text x="{x + 12:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
+            names_of_lines.append(Curve([left + 2, left + 9], [row, y], "lead"))
+            names_of_lines.append(Words(left + 12, y + 4, text, look="ink"))
         self._grip = up.high / (up.high / up.low) ** 0.06
         plot.curve([step, step], [up.low, up.high], "cursor")
-        plot.handle(float(step), self._grip, "Step", along="x", step=1.0)
+        plot.add(Handle(float(step), self._grip, "Step", along="x", step=1.0))
         top = 330.0
         has_room = max(map(text_width, names)) < (RIGHT - LEFT) / (len(names) + 0.2)
         ticks = [(i + 1.0, names[i] if has_room else str(i + 1)) for i in _evenly(len(names), 20)]
@@ -296,38 +296,21 @@ class GradientFlow(Plotted):
             x_ticks=ticks,
         )
         for limit in self._limits:
-            below.level(limit, "")
+            below.level(limit)
         seen = [vs[step] for vs in shown.values()]
         now = [math.nan if v is None else v for v in seen]
         edges = [(i + 0.65, i + 1.35) for i in range(len(names))]
-        told = [
+        values = [
             f"{name}: {'no gradient' if v is None else label(v)}"
             for name, v in zip(names, seen, strict=True)
         ]
-        below.bars(edges, now, told)
+        below.add(Bars(edges, now, values))
         for i, v in enumerate(seen):
-            if v is None:
-                below.words(i + 1.0, up.low, "\N{EM DASH}", anchor="middle", up=4)
-            elif v == 0 or not math.isfinite(v):
-                below.words(i + 1.0, up.low, "0" if v == 0 else f"{v:g}", anchor="middle", up=4)
+            if v is None or v == 0 or not math.isfinite(v):
+                text = "\N{EM DASH}" if v is None else f"{v:g}"
+                below.add(Words(i + 1.0, up.low, text, anchor="middle", up=4))
         title = "Size of the gradient in each layer"
-        return drawing([plot, notes, below], WIDTH, top + 145, title=title, words=words)
-
-    def paint(self, figure: Figure) -> None:
-        """Draw sizes over steps, and layers at the chosen step."""
-        shown, step = self._shown(), self.controls["step"].value
-        above, below = figure.subplots(2, 1, height_ratios=(2, 1))
-        for name, values in shown.items():
-            above.semilogy([math.nan if v is None else v for v in values], label=name)
-        for limit in self._limits:
-            if above.get_ylim()[0] < limit < above.get_ylim()[1]:
-                above.axhline(limit, linestyle="--", color="gray")
-        above.axvline(step, color="black", linewidth=0.8)
-        above.legend(fontsize="small")
-        above.set(xlabel="step", ylabel="size of gradient")
-        below.bar(list(shown), [values[step] or 0.0 for values in shown.values()])
-        below.set_yscale("log")
-        below.tick_params(axis="x", labelrotation=30)
+        return Drawing([plot, *names_of_lines, below], WIDTH, top + 145, title, words)
 
 
 def _listed(name: Any, values: Any) -> list[Any]:
@@ -378,6 +361,3 @@ def _evenly(count: int, most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
-
-
-# -- one gradient -------------------------------------------------------------------------------

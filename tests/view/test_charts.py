@@ -7,8 +7,22 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from autodiff_kit.view.charts import Plot, drawing, legend, spread
+from autodiff_kit.view.charts import chart_svg, looks
 from autodiff_kit.view.contours import levels, rings
+from autodiff_kit.view.plots import (
+    PIXELS,
+    Area,
+    Arrows,
+    Bars,
+    Drawing,
+    Group,
+    Handle,
+    Key,
+    Plot,
+    Sample,
+    Words,
+    spread,
+)
 from autodiff_kit.view.scales import Scale, label, seen_range
 
 MINUS = "\N{MINUS SIGN}"
@@ -18,6 +32,10 @@ def area(ring: list[tuple[float, float]]) -> float:
     """Gauss's shoelace formula: positive where the inside is at the right hand, y going up."""
     x, y = np.array(ring).T
     return float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) / 2)
+
+
+def svg_of(plot: Plot) -> str:
+    return chart_svg(Drawing([plot], 500.0, 300.0, ""))
 
 
 def grid(size: int = 61, reach: float = 3.0) -> tuple[list[float], np.ndarray, np.ndarray]:
@@ -108,35 +126,35 @@ def test_a_curve_has_gaps_where_there_is_no_number_and_where_it_leaps() -> None:
 
     plot.curve([0, 1, 2, 3, 4, 5], [0, 0.5, math.nan, 0.5, 90, -90])
 
-    path = re.findall(r'd="(M[^"]*)"', plot.svg().split("adk-curve")[1])[0]
+    path = re.findall(r'd="(M[^"]*)"', svg_of(plot).split("adk-curve")[-1])[0]
     assert [part[0] for part in re.findall(r"[ML][^ML]*", path)] == ["M", "L", "M", "L", "M"]
 
 
 def test_an_arrow_points_the_way_it_is_told_and_a_very_short_one_is_a_dot() -> None:
     plot = Plot(Scale(0, 10, 0, 100), Scale(0, 10, 100, 0))
 
-    plot.arrows([((5, 5), (20, 10)), ((1, 1), (0, 0))])
+    plot.add(Arrows([((5, 5), (20, 10)), ((1, 1), (0, 0))]))
 
     # From (40, 55) by 20 to the right and 10 up, which is down in pixels; then a dot at (10, 90).
-    assert "M40 55L60 45" in plot.svg()
-    assert "M10 90h0.1" in plot.svg()
+    assert "M40 55L60 45" in svg_of(plot)
+    assert "M10 90h0.1" in svg_of(plot)
 
 
 def test_a_bar_stands_on_the_lower_edge() -> None:
     plot = Plot(Scale(0, 4, 0, 40), Scale(0, 10, 100, 0))
 
-    plot.bars([(1, 2)], [7.0], ["seven"])
+    plot.add(Bars([(1, 2)], [7.0], ["seven"]))
 
-    assert 'x="10" y="30" width="10" height="70"><title>seven</title>' in plot.svg()
+    assert 'x="10" y="30" width="10" height="70"><title>seven</title>' in svg_of(plot)
 
 
 def test_only_a_plot_with_a_handle_says_its_scale_to_the_canvas() -> None:
     plot = Plot(Scale(-3, 3, 50, 450), Scale(0, 10, 260, 20))
-    assert "data-x0" not in plot.svg()
+    assert "data-x0" not in svg_of(plot)
 
-    plot.handle(1.0, 5.0, "the point", along="x")
+    plot.add(Handle(1.0, 5.0, "the point", along="x"))
 
-    svg = plot.svg()
+    svg = svg_of(plot)
     assert 'class="adk-axes" data-x0="-3" data-x1="3" data-y0="0" data-y1="10"' in svg
     assert 'data-left="50" data-right="450" data-top="20" data-bottom="260"' in svg
     assert 'data-x="1" data-y="5" data-along="x"' in svg
@@ -146,9 +164,9 @@ def test_the_same_drawing_is_the_same_text_and_well_formed() -> None:
     def draw() -> str:
         plot = Plot(Scale(0, 1, 50, 450), Scale(0, 1, 260, 40), x_label="a < b", y_label='"y"')
         plot.curve([0, 1], [0, 1])
-        plot.words(0.5, 0.5, "x & y")
-        key = legend([("curve", "<f>"), ("point", "p"), ("arrow", "a")], 50, 20)
-        return drawing([plot, key], 500, 300, title="<Title>", words='A "line" & more')
+        plot.add(Words(0.5, 0.5, "x & y"))
+        key = Key([Sample("curve", "<f>"), Sample("point", "p"), Sample("arrow", "a")], 50, 20)
+        return chart_svg(Drawing([plot, key], 500, 300, "<Title>", 'A "line" & more'))
 
     root = ET.fromstring(draw())
 
@@ -160,7 +178,7 @@ def test_the_same_drawing_is_the_same_text_and_well_formed() -> None:
 
 
 def test_colours_follow_the_widget_or_the_page_and_fall_back_to_light() -> None:
-    svg = drawing([], 10, 10, title="")
+    svg = chart_svg(Drawing([], 10, 10, ""))
 
     assert "prefers-color-scheme:dark" in svg
     assert '[data-jp-theme-light="false"]' in svg
@@ -195,11 +213,11 @@ def test_the_ring_around_a_hill_is_a_circle() -> None:
 def test_all_above_a_valley_is_the_map_with_a_hole() -> None:
     xs, x, y = grid()
 
-    found = rings(xs, xs, x**2 + y**2, 1.0)
+    lines = rings(xs, xs, x**2 + y**2, 1.0)
 
-    assert len(found) == 2
+    assert len(lines) == 2
     # The signs of the two differ, so that they add up to what is filled.
-    assert abs(sum(map(area, found))) == pytest.approx(36 - math.pi, rel=0.01)
+    assert abs(sum(map(area, lines))) == pytest.approx(36 - math.pi, rel=0.01)
 
 
 def test_a_plane_is_cut_along_a_straight_line() -> None:
@@ -224,10 +242,10 @@ def test_every_line_is_closed_also_on_a_chess_board() -> None:
     xs = [0.0, 1.0, 2.0, 3.0]
     board = np.indices((4, 4)).sum(0) % 2
 
-    found = rings(xs, xs, board.astype(float), 0.5)
+    lines = rings(xs, xs, board.astype(float), 0.5)
 
-    assert found
-    assert all(len(ring) >= 3 for ring in found)
+    assert lines
+    assert all(len(ring) >= 3 for ring in lines)
 
 
 def test_places_without_a_number_are_left_out() -> None:
@@ -235,9 +253,9 @@ def test_places_without_a_number_are_left_out() -> None:
     with np.errstate(invalid="ignore"):
         heights = np.sqrt(x)  # nan to the left of 0
 
-    found = rings(xs, xs, heights, 0.0)
+    lines = rings(xs, xs, heights, 0.0)
 
-    assert min(point[0] for ring in found for point in ring) > -0.51
+    assert min(point[0] for ring in lines for point in ring) > -0.51
 
 
 def test_levels_of_a_slope_are_evenly_spaced_and_those_of_a_narrow_valley_are_not() -> None:
@@ -262,7 +280,7 @@ def test_the_words_of_a_level_stay_between_the_axes(value: float, below: bool) -
 
     plot.level(value, "the limit", below=below)
 
-    (row,) = re.findall(r'y="([\d.]+)" text-anchor="start">the limit<', plot.svg())
+    (row,) = re.findall(r'y="([\d.]+)" text-anchor="start">the limit<', svg_of(plot))
     assert 20 + 9 < float(row) < 220  # letters are 9 px high
 
 
@@ -283,6 +301,47 @@ def test_wide_numbers_at_an_axis_do_not_lie_on_its_words(
 ) -> None:
     plot = Plot(Scale(0.0, 1.0, 56.0, 250.0), Scale(low, high, 220.0, 120.0), y_label="value")
 
-    assert ("rotate(-90" in plot.svg()) is is_turned
-    (row,) = re.findall(r'y="([\d.]+)"[^>]*>value<', plot.svg())
+    assert ("rotate(-90" in svg_of(plot)) is is_turned
+    (row,) = re.findall(r'y="([\d.]+)"[^>]*>value<', svg_of(plot))
     assert is_turned or float(row) < 120 - 5  # above the plot
+
+
+def test_what_lies_under_other_marks_is_written_once_and_comes_first() -> None:
+    x, y = Scale(0, 1, 0, 100), Scale(0, 1, 100, 0)
+    map_ = Plot(x, y)
+    map_.add(Area([[(0, 0), (1, 0), (1, 1)]], is_smooth=True))
+
+    plots = [Plot(x, y, under=map_) for _ in range(2)]
+    for plot, end in zip(plots, (0.25, 0.75), strict=True):
+        plot.curve([0, end], [0, end])
+
+    first, second = map(svg_of, plots)
+    assert first.index('class="adk-band"') < first.index('class="adk-curve"')
+    assert second == first.replace("L25 75", "L75 25")
+
+
+def test_marks_that_can_be_picked_are_not_covered_by_what_lies_over_them() -> None:
+    square = Area([[(0, 0), (9, 0), (9, 9), (0, 9)]], "bar")
+
+    plain = chart_svg(Drawing([square], 10, 10, ""))
+    svg = chart_svg(Drawing([Group([square], "a", "a < b"), square], 10, 10, ""))
+
+    assert "pointer-events" not in plain
+    root = ET.fromstring(svg)
+    assert root.get("pointer-events") == "none"  # inherited by all but the group
+    (group,) = [element for element in root.iter() if element.get("data-id")]
+    assert (group.get("data-id"), group.get("aria-label")) == ("a", "a < b")
+    assert group.get("pointer-events") == "all"
+
+
+def test_a_drawing_is_measured_in_pixels_without_rounding() -> None:
+    assert [PIXELS(value) for value in (0.1, 13.0, 496.3, 1500.7)] == [0.1, 13.0, 496.3, 1500.7]
+
+
+def test_looks_for_programs_without_css_are_the_light_ones() -> None:
+    style = chart_svg(Drawing([], 10, 10, ""))
+
+    assert len(looks()) > 15
+    for name, look in looks().items():
+        assert all("var" not in value and "@" not in value for value in look.values()), name
+    assert f".adk-curve{{fill:none;stroke:{looks()['curve']['stroke']};" in style

@@ -15,8 +15,10 @@ from autodiff_kit.record import record
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.utils.checkpoint import checkpoint
+from autodiff_kit.view.charts import chart_svg
 from autodiff_kit.view.memory import Timeline, timeline
-from autodiff_kit.view.memory_svg import memory_svg
+from autodiff_kit.view.memory_plot import memory_plot
+from autodiff_kit.view.plots import Curve, Group, Plot
 from autodiff_kit.view.scales import text_width
 
 FLOAT = 4  # bytes
@@ -37,6 +39,10 @@ def seen(function: Callable[[], Any], *, backward: bool = True) -> Timeline:
             y.backward()
         del y
     return timeline(recording, memory)
+
+
+def memory_svg(timeline: Timeline, step: int | None = None) -> str:
+    return chart_svg(memory_plot(timeline, step))
 
 
 def leaf(*sizes: int) -> Tensor:
@@ -383,7 +389,7 @@ def test_no_line_between_two_phases_runs_through_words(depth: int, keep: bool) -
 
     number = r"([\d.]+)"
     texts = re.findall(rf'adk-note" x="{number}" y="{number}"[^>]*>([^<]*)<', svg)
-    lines = re.findall(rf'class="adk-level" d="M{number} {number}V{number}"', svg)
+    lines = re.findall(rf'class="adk-level" d="M{number} {number}L[\d.]+ {number}"', svg)
     assert texts and lines
     for at, row, words in texts:
         left, right = float(at), float(at) + text_width(words)
@@ -477,3 +483,22 @@ def test_the_key_has_the_peak_of_what_is_saved_and_that_of_all_arrays() -> None:
     peaks = [size for line in svg.split("<text") for size in re.findall(r"peak: ([\d,]+) b", line)]
     assert peaks == ["16,000", f"{max(told.total):,}"]
     assert max(told.total) > 16_000  # x, h and gradients besides
+
+
+def test_a_run_of_which_several_steps_are_one_column_reaches_from_edge_to_edge() -> None:
+    x = leaf(3)
+
+    def function() -> Tensor:
+        h = x
+        for _ in range(700):
+            h = torch.sin(h)
+        return h.sum()
+
+    told = seen(function)  # of 1,400 steps, three are drawn in one column
+    (plot,) = (part for part in memory_plot(told).parts if isinstance(part, Plot))
+
+    areas = [mark for group in plot.marks if isinstance(group, Group) for mark in group.marks]
+    places = [x for area in areas for loop in area.loops for x, _ in loop]
+    lines = [x for mark in plot.marks if isinstance(mark, Curve) for x in mark.xs]
+    assert min(places) >= plot.x.low and max(places) <= plot.x.high + 3
+    assert (min(lines), max(lines)) == (plot.x.low, pytest.approx(plot.x.high, abs=3))

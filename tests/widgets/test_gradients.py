@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.widgets import Descent, GradientFlow, GradientHistogram, Slope, slope
+from autodiff_kit.widgets import (
+    Batching,
+    Descent,
+    GradientFlow,
+    GradientHistogram,
+    MemoryTimeline,
+    Slope,
+    slope,
+)
 from autodiff_kit.widgets.at_points import bounded
 from autodiff_kit.widgets.descent import OPTIMIZERS, descend
 from autodiff_kit.widgets.gradient_sizes import gradient_sizes
@@ -213,7 +221,9 @@ def _touch_by_lab(x: float) -> tuple[float, ...]:
 
 def test_huge_and_tiny_values_have_a_picture() -> None:
     for f in (lambda x: x * 1e30, lambda x: x * 1e-30, lambda x: (40 * x).exp(), lambda x: 1 / x):
-        assert Slope(f, x=0.5).canvas.svg
+        lab = Slope(f, x=0.5)
+        assert lab.canvas.svg
+        lab.figure().draw_without_rendering()  # a warning of matplotlib's is an error
 
 
 @pytest.mark.parametrize("ends", [(1, 1), (2, 1), (0, math.inf), (math.nan, 1)])
@@ -529,6 +539,7 @@ def test_odd_sizes_have_a_picture_too(sizes: dict[str, list[float]]) -> None:
 
     assert lab.message == ""
     assert lab.canvas.svg
+    lab.figure().draw_without_rendering()
 
 
 @pytest.mark.parametrize(
@@ -624,6 +635,7 @@ def test_odd_gradients_have_a_picture_too(numbers: list[float]) -> None:
 
     assert lab.message == ""
     assert lab.canvas.svg
+    lab.figure().draw_without_rendering()
 
 
 def test_a_gradient_that_is_not_there_is_explained_and_shown_when_it_is() -> None:
@@ -658,10 +670,12 @@ def labs() -> list[Any]:
         Descent(bowl, detail=11, steps=5),
         GradientFlow(model, train),
         GradientHistogram(model),
+        MemoryTimeline(lambda: (torch.ones(9, requires_grad=True).exp() * 2).sum()),
+        Batching(lengths=[2, 1]),
     ]
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(6))
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_the_picture_can_be_saved_for_a_page(
     number: int, ending: str, labs: list[Any], tmp_path: Path
@@ -677,7 +691,7 @@ def test_the_figure_is_matplotlibs_and_nothing_of_pyplot_is_used(labs: list[Any]
 
     figure = labs[0].figure()
 
-    assert [axes.get_ylabel() for axes in figure.axes] == ["", "slope"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["value", "autograd's slope"]
     assert _pylab_helpers.Gcf.get_all_fig_managers() == []
 
 
