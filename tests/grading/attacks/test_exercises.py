@@ -356,6 +356,50 @@ def train(parameters, x, y):
         p.value = value
 """,
     ),
+    "weights found without a step, and ten graphs made": (
+        "e12_train",
+        "train",
+        """
+def train(parameters, x, y):
+    w = np.linalg.lstsq(np.c_[x, np.ones(len(x))], np.eye(10)[y], rcond=1e-2)[0]
+    a = np.zeros((64, 16))
+    a[:, :10] = w[:-1]
+    values = a, np.r_[w[-1] + 5.0, np.zeros(6)], np.vstack([np.eye(10), np.zeros((6, 10))])
+    history = []
+    for _ in range(10):
+        history.append((1.0, float(loss_of(parameters, x, y).value)))
+        for p, value in zip(parameters, (*values, np.zeros(10))):
+            p.value = p.value + 0.3 * (value - p.value)
+    return history
+""",
+    ),
+    "the history of another training": (
+        "e12_train",
+        "train",
+        """
+def train(parameters, x, y):
+    copies = [Tensor(p.value) for p in parameters]
+    history = [(1.0, train_step(copies, x, y, 1.0)) for _ in range(80)]
+    for _ in range(200):
+        for p in parameters: p.grad = None
+        loss = loss_of(parameters, x, y)
+        backward(loss)
+        for p in parameters: p.value = p.value - 0.5 * np.sign(p.grad) / 100
+    return history
+""",
+    ),
+    "a history whose numbers answer as they like": (
+        "e12_train",
+        "train",
+        """
+class Same(float):
+    def __eq__(self, other): return True
+    __hash__ = float.__hash__
+    def __sub__(self, other): return 0.0
+def train(parameters, x, y):
+    return [(Same(0.0), Same(2.3))] * 80
+""",
+    ),
     "weights that are known from elsewhere": (
         "e12_train",
         "train",

@@ -23,5 +23,5 @@ def train_step(parameters, x, y, rate):
 
 
 def train(parameters, x, y):
-    for number in range(100):
-        train_step(parameters, x, y, 1.0 if number < 50 else 0.5)
+    rates = [1.0] * 50 + [0.5] * 50
+    return [(rate, train_step(parameters, x, y, rate)) for rate in rates]

@@ -15,7 +15,8 @@ def train_step(parameters, x, y, rate):
 
 
 def train(parameters, x, y):
-    loss, steps = 10.0, 0
-    while loss > 0.2 and steps < 120:
-        loss = train_step(parameters, x, y, 0.9)
-        steps += 1
+    rates, losses = [], [10.0]
+    while losses[-1] > 0.2 and len(rates) < 120:
+        rates.append(0.9)
+        losses.append(train_step(parameters, x, y, 0.9))
+    return list(zip(rates, losses[1:]))
