@@ -23,7 +23,7 @@ WORDS = [  # of that question
     "Only w asks for a gradient:",
     "h = w * x",
     "Which of h and k require a gradient?",
-    "neither: nobody asked for it",
+    "neither: they were not asked to",
     "Run this cell to answer.",
 ]
 SAVE_AND_END = """async () => {

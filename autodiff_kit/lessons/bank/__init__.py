@@ -1,6 +1,6 @@
 """The lessons and the questions that they ask; a file of its own for each lesson.
 
-The questions stand here and not in the notebooks, so that nobody reads an answer before it is
+The questions stand here and not in the notebooks, so that you do not read an answer before it is
 asked for. Tests run the code behind every answer, under the kit and under PyTorch. Read next:
 ``lesson_00.py``, then ``cards.py``.
 """

@@ -18,7 +18,7 @@ QUESTIONS = (
         right="Operation by operation: after `2 * x` there is one node, after `+ 3` there are two.",
         why={
             "before the program runs, from its text": "That is how a *static* graph is made: "
-            "described first, run later. Nobody reads the text of your program here.",
+            "described first, run later. PyTorch does not read the text of your program.",
             "when `y.backward()` is called": "`backward` needs the graph, so it has to be there "
             "already. Look at what `print(y)` shows before any `backward`.",
         },
@@ -32,15 +32,15 @@ QUESTIONS = (
         "    h = w * x\n"
         "    k = x * x\n\n"
         "Which of `h` and `k` require a gradient?",
-        choices=("both", "only `h`", "only `k`", "neither: nobody asked for it"),
+        choices=("both", "only `h`", "only `k`", "neither: they were not asked to"),
         answer="only `h`",
         right="One argument that requires a gradient is enough: `h` depends on `w`. Nothing that "
         "`k` depends on requires one.",
         why={
             "both": "`h` does. But `k` is made of `x` alone: does its value depend on `w`?",
             "only `k`": "The other way round: which of the two depends on `w`?",
-            "neither: nobody asked for it": "Nobody has to ask: what depends on `w` has to be "
-            "recorded, or the gradient of `w` could not be found. So `requires_grad` spreads.",
+            "neither: they were not asked to": "They need not be: what depends on `w` has to "
+            "be recorded, or the gradient of `w` could not be found. So `requires_grad` spreads.",
         },
     ),
     Question(

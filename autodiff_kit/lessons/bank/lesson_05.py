@@ -22,7 +22,7 @@ QUESTIONS = (
         right="The numbers are computed as always; only the recording is off.",
         why={
             "6, with a `grad_fn`: `x` requires a gradient": "Outside it would have one. Inside of "
-            "`no_grad`, nobody asks what the inputs require.",
+            "`no_grad`, it does not matter what the inputs require.",
             "there is none: `2 * x` did not run": "It runs: only the *recording* is off.",
             "an error: `x` requires a gradient": "`x` may well be used; its use is not recorded.",
         },

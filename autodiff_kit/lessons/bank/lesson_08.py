@@ -9,10 +9,10 @@ QUESTIONS = (
         key="08.who",
         kind="choice",
         text="`x` and `w` have 1000 numbers each and both ask for a gradient. What does the node "
-        "of `x * w` keep for backward?",
+        "of `x * w` save for backward?",
         choices=("nothing", "the result", "`x` and `w`", "`x`, `w` and the result"),
         answer="`x` and `w`",
-        right="The rule for `x` multiplies by `w`, and the rule for `w` by `x`. Nobody reads the "
+        right="The rule for `x` multiplies by `w`, and the rule for `w` by `x`. Neither reads the "
         "result.",
         why={
             "nothing": "The slope of `x * w` in the direction of `x` is `w`: where should backward "
@@ -44,9 +44,9 @@ QUESTIONS = (
     Question(
         key="08.no_grad",
         kind="number",
-        text="The same network under `no_grad`: how many bytes are kept for backward?",
+        text="The same network under `no_grad`: how many bytes are saved for backward?",
         answer=0.0,
-        right="No node is made, so nobody keeps anything. Not even the weights are held on to.",
+        right="No node is made, so nothing is saved, not even the weights.",
         why={
             8192.0: "The result of a layer has that size, but it goes as soon as the next layer "
             "has read it.",

@@ -39,14 +39,14 @@ QUESTIONS = (
             "multiply? Think of the slope of the square root at 0.",
             "ones": "Away from 0 the gradient has the length 1. At 0 the rules are followed one "
             "by one, and one of them has an infinite slope.",
-            "`inf`, twice": "`inf` is what comes back to the sum. The rule of `x * x` then "
-            "multiplies it by `x`, which is 0.",
+            "`inf`, twice": "`inf` is the gradient that flows into the sum. The rule of `x * x` "
+            "then multiplies it by `x`, which is 0.",
         },
     ),
     Question(
         key="09.hook",
         kind="number",
-        text="A hook changes what comes back to `s`:\n\n"
+        text="A hook changes the gradient that flows into `s`:\n\n"
         "    x = torch.zeros(2, requires_grad=True)\n"
         "    s = (x * x).sum()\n"
         "    s.register_hook(lambda g: g.clamp(max=1000.))\n"
@@ -55,7 +55,7 @@ QUESTIONS = (
         answer=0.0,
         right="The hook makes 1000 of `inf`, and 1000 times 0 is 0.",
         why={
-            1000.0: "That is what the hook hands on. Then the rules of `sum` and of `x * x` come, "
+            1000.0: "That is what the hook passes on. Then the rules of `sum` and of `x * x` come, "
             "and `x` is 0.",
             2000.0: "`x * x` contributes twice, but each time multiplied by `x`, which is 0.",
         },

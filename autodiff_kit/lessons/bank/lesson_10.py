@@ -63,13 +63,13 @@ QUESTIONS = (
     Question(
         key="10.race",
         kind="choice",
-        text="A long and narrow valley, 60 steps, step size 0.5. Which optimizer comes down "
+        text="A long and narrow valley, 60 steps, learning rate 0.5. Which optimizer comes down "
         "farthest?",
         choices=("SGD", "SGD with momentum 0.9", "Adam"),
         answer="Adam",
-        right="At this step size, Adam. It measures each direction by the gradients it has met "
+        right="At this learning rate, Adam. It measures each direction by the gradients it has met "
         "there, so that the flat direction along the valley gets steps as long as the steep one "
-        "across. At another step size the order may be another one.",
+        "across. At another learning rate the order may be another one.",
         why={
             "SGD": "Its steps are as long as the gradient, and along the floor of the valley that "
             "is nearly nothing.",

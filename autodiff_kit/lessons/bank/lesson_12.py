@@ -8,11 +8,11 @@ QUESTIONS = (
     Question(
         key="12.rule",
         kind="choice",
-        text="An operation of your own computes `x ** 3`. Its rule is given `g`, what comes back "
-        "to its result. What does it return?",
+        text="An operation of your own computes `x ** 3`. Its rule is given `g`, the gradient that "
+        "flows into its result. What does it return?",
         choices=("`3 * x ** 2`", "`g * 3 * x ** 2`", "`g * x ** 3`", "`g + 3 * x ** 2`"),
         answer="`g * 3 * x ** 2`",
-        right="What comes back, times the own slope: that is all that a rule ever does.",
+        right="The gradient flowing in, times the operation's own slope: no rule does more.",
         why={
             "`3 * x ** 2`": "That is the slope. It is right only for `g = 1`, where `backward` "
             "begins; anywhere else the chain would be cut.",

@@ -89,7 +89,7 @@ QUESTIONS = (
             "the sum of `b` for each number of `a`: `[6., 6.]`",
         ),
         answer="the sum of `b` for each number of `a`: `[6., 6.]`",
-        right="`a` was copied for each of the three rows. Each copy sends back its own "
+        right="`a` was copied for each of the three rows. Each copy contributes its own "
         "contribution, and contributions add up: 1 + 2 + 3.",
         why={
             "`b` itself, of shape (3, 1)": "A gradient has the shape of its leaf, and `a` has two "

@@ -137,7 +137,7 @@ class Constants:
     many = True
 
     def generate(rng):
-        # A tree; some of its leaves are constants; and a node that nobody uses.
+        # A tree; some of its leaves are constants; and a node that is not used.
         leaves = int(rng.integers(2, 5))
         inputs = [[] for _ in range(leaves)]
         made = 0

@@ -1,4 +1,4 @@
-"""Does backward(root) add up what comes back, and leave everything else alone?"""
+"""Does backward(root) add up contributions, and leave everything else alone?"""
 
 import numpy as np
 

@@ -26,12 +26,12 @@ def with_slope(f, x, h=1e-5):
 
 
 def times(answer, g):
-    """Return a value, and the gradient that comes back if g times the value is the root."""
+    """Return a value, and its gradient if g times the value is the root."""
     return [answer[0], g * answer[1]]
 
 
 def gradient(step, root, leaf, g):
-    """Return what comes back: a number that was set along the way, at whatever time, is none."""
+    """Return the gradient: a number that was set along the way, at whatever time, is none."""
     leaf.grad = 0.0
     step.backward(root * g)
     return leaf.grad

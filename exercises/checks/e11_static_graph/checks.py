@@ -115,7 +115,7 @@ class Guards:
     }
 
     def generate(rng):
-        # Two guards close to each result: whoever computes another value answers one differently.
+        # Two guards close to each result: an answer with another value differs at one.
         x, y = number(rng), number(rng)
         product, total = x * y, x * y + x
         steps = [["mul", ["input", 0], ["input", 1]]]

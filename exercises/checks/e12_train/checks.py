@@ -91,7 +91,7 @@ class Loss:
         parameters = tensors(step, data)
         loss = step.loss_of(parameters, data["x"], data["y"])
         for parameter in parameters:
-            parameter.grad = None  # only what comes back counts
+            parameter.grad = None  # only this pass counts
         step.backward(loss)
         return [float(loss.value), parameters[1].grad, parameters[3].grad, parameters[0].grad]
 
@@ -136,7 +136,7 @@ class Leaves:
         return [after_steps(data), [1, 1, 1, 1]]
 
     def compare(data, value, wanted):
-        # How far they went is another check's question. But nobody gets there by moving anyhow.
+        # How far they went is another check's question. But moving anyhow does not get there.
         return same(value[1], wanted[1]) and is_lower(data, value[0])
 
 

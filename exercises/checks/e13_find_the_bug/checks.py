@@ -1,4 +1,4 @@
-"""Are the five broken pieces mended: right where they were wrong, and still right elsewhere?"""
+"""Are the five broken snippets fixed: right where they were wrong, and still right elsewhere?"""
 
 import math
 
@@ -9,7 +9,7 @@ from autodiff_kit.grading.pictures import beside, graph
 
 
 def gradients(root, leaves, g):
-    """Return what comes back to each leaf if g comes to root; None where nothing arrives."""
+    """Return each leaf's gradient if that of the root is g; None where nothing arrives."""
     done, nodes, waiting = set(), [], [(root, False)]
     while waiting:
         node, inputs_are_done = waiting.pop()

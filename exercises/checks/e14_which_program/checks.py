@@ -159,7 +159,7 @@ def a_graph(rng):
 
 
 def made_later(rng, rows):
-    """Return the same graph, made in another order and with a node that nobody uses."""
+    """Return the same graph, made in another order and with a node that is not used."""
     rows = [*rows[:-1], ["*", [0, len(rows) - 2]], rows[-1]]
     place, left = {}, list(range(len(rows) - 1))
     order = []

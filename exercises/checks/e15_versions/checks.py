@@ -1,4 +1,4 @@
-"""Is every change of a memory counted, and noticed by those who have saved it, and by no others?"""
+"""Is every change of a storage counted, and noticed by what has saved it, and by nothing else?"""
 
 import re
 

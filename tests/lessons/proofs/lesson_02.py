@@ -16,7 +16,7 @@ def _(torch: Any) -> str:
         (True, True): "both",
         (True, False): "only `h`",
         (False, True): "only `k`",
-        (False, False): "neither: nobody asked for it",
+        (False, False): "neither: they were not asked to",
     }
     return answers[(w * x).requires_grad, (x * x).requires_grad]
 
