@@ -53,8 +53,8 @@ class Way:
         padding that gets into the loss, ``-`` a step that is left out of it.
     together : bool
         Whether a step computes a whole column.
-    operations, kept : int
-        Operations that ran; bytes kept for backward, at most.
+    operations, bytes_saved : int
+        Operations that ran; bytes saved for backward, at most.
     loss : float
     gradients : list of Gradient
     """
@@ -63,7 +63,7 @@ class Way:
     rows: list[str]
     together: bool
     operations: int
-    kept: int
+    bytes_saved: int
     loss: float
     gradients: list[Gradient] = field(default_factory=list)
 
@@ -142,7 +142,7 @@ def words_of(ways: Sequence[Way]) -> str:
         padding = f", {way.padding} of them padding" if way.padding else ", no padding"
         sentences.append(
             f"{way.name}: {way.operations:,} operations, {_cells_of(way)}{padding}, "
-            f"{way.kept:,} bytes saved for backward."
+            f"{way.bytes_saved:,} bytes saved for backward."
         )
     for way in ways[1:]:
         names = way.differing(first)
@@ -166,7 +166,7 @@ def _figures(way: Way, first: Way) -> list[str]:
         f"{way.operations:,} operations",
         _cells_of(way),
         f"{way.padding} of them padding" if way.padding else "no padding",
-        f"{way.kept:,} bytes saved",
+        f"{way.bytes_saved:,} bytes saved",
         f"loss {way.loss:.4f}{same}",
         *(part.strip() for part in way.name.split(",")[1:]),
     ]
@@ -217,16 +217,16 @@ def _compared(ways: Sequence[Way], top: float) -> list[Plot | Mark]:
     first = ways[0]
     entries = [(g.name, i, v) for g in first.gradients for i, v in enumerate(g.values)]
     step = max(1, -(-len(entries) // ENTRIES))
-    chosen = range(0, len(entries), step)
+    indices = range(0, len(entries), step)
     flat = [[v for g in way.gradients for v in g.values] for way in ways]
     finite = [v for values in flat for v in values if abs(v) < 1e30] or [0.0]
     low, high = min(0.0, *finite), max(0.0, *finite)
     room = 0.08 * (high - low) or 1.0
     y = Scale(low - room, high + room, top + 168, top + 4)
     left = EDGE + 44
-    x = Scale(-0.7, max(len(chosen), 1) - 0.3, left, WIDTH - EDGE)
+    x = Scale(-0.7, max(len(indices), 1) - 0.3, left, WIDTH - EDGE)
     frame = Plot(x, y, x_ticks=())  # what stands along it has names
-    for place, number in enumerate(chosen):
+    for place, number in enumerate(indices):
         frame.curve([place, place], [0.0, flat[0][number]])
         frame.curve([place - 0.12, place + 0.12], [flat[0][number]] * 2)
         for other, values in enumerate(flat[1:], 1):
@@ -239,7 +239,7 @@ def _compared(ways: Sequence[Way], top: float) -> list[Plot | Mark]:
     parts: list[Plot | Mark] = [frame]
     start = 0
     for gradient in first.gradients:
-        places = [p for p, n in enumerate(chosen) if start <= n < start + len(gradient.values)]
+        places = [p for p, n in enumerate(indices) if start <= n < start + len(gradient.values)]
         start += len(gradient.values)
         if places:
             middle = x((places[0] + places[-1]) / 2)

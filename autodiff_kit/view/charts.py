@@ -314,8 +314,8 @@ def looks() -> Mapping[str, Mapping[str, str]]:
     '7 4'
     """
     style, _ = scoped(_RULES, "adk-c")
-    known: dict[str, dict[str, str]] = {}
+    properties: dict[str, dict[str, str]] = {}
     for name, body in re.findall(r" (?:\.adk-)?([\w-]+)\{([^{}]*)\}", style):
         pairs = (line.strip().split(":", 1) for line in body.split(";") if ":" in line)
-        known[name] = {key: text for key, text in pairs if "var(" not in text}
-    return known
+        properties[name] = {key: text for key, text in pairs if "var(" not in text}
+    return properties

@@ -40,10 +40,10 @@ def levels(values: NDArray[np.float64], count: int = 12) -> list[float]:
     >>> levels(np.array([0.0, 1.0, 2.0]), 3)
     [0.5, 1.0, 1.5]
     """
-    known = values[np.isfinite(values)]
-    if not known.size:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
         return []
-    low, middle, high = (float(v) for v in np.quantile(known, (0.0, 0.5, 1.0)))
+    low, middle, high = (float(v) for v in np.quantile(finite, (0.0, 0.5, 1.0)))
     if not high - low > 1e-12 * max(abs(low), abs(high)):
         return []
     part = min(max((middle - low) / (high - low), 1e-9), 0.9)

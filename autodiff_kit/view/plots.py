@@ -339,22 +339,22 @@ def spread(places: Sequence[float], room: float, low: float, high: float) -> lis
             wish, count = groups.pop()
             groups[-1][0] += wish
             groups[-1][1] += count
-    ordered: list[float] = []
+    apart: list[float] = []
     for wish, count in groups:
         first = wish / count - room * (count - 1) / 2
-        ordered += [first + room * k for k in range(int(count))]
-    for k, _ in enumerate(ordered):
-        ordered[k] = max(ordered[k], ordered[k - 1] + room if k else low)
-    shift = max(0.0, ordered[-1] - high) if ordered else 0.0
-    placed = [0.0] * len(places)
+        apart += [first + room * k for k in range(int(count))]
+    for k, _ in enumerate(apart):
+        apart[k] = max(apart[k], apart[k - 1] + room if k else low)
+    shift = max(0.0, apart[-1] - high) if apart else 0.0
+    rows = [0.0] * len(places)
     for k, i in enumerate(order):
-        placed[i] = ordered[k]
+        rows[i] = apart[k]
     if shift:
         limit = high
         for i in reversed(order):
-            placed[i] = limit = min(placed[i], limit)
+            rows[i] = limit = min(rows[i], limit)
             limit -= room
-    return placed
+    return rows
 
 
 def _overlap(above: Sequence[float], below: Sequence[float], room: float) -> bool:

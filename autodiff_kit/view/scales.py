@@ -81,11 +81,11 @@ def seen_range(values: Iterable[float], *also: float) -> Pair:
     >>> seen_range([])
     (-1.0, 1.0)
     """
-    known = sorted(v for v in values if abs(v) < HUGE)
-    if known:
-        low, high = known[0], known[-1]
-        most, fifth = len(known) - 1, len(known) // 20
-        a, b = known[fifth], known[most - fifth]
+    finite = sorted(v for v in values if abs(v) < HUGE)
+    if finite:
+        low, high = finite[0], finite[-1]
+        most, fifth = len(finite) - 1, len(finite) // 20
+        a, b = finite[fifth], finite[most - fifth]
         if high - low > 4 * (b - a) > 0:
             low, high = max(low, a - (b - a) / 2), min(high, b + (b - a) / 2)
     else:

@@ -125,7 +125,7 @@ class Batching(Plotted):
         def once() -> Any:
             return run(data.one_by_one(), of=self._step)[0].detach()
 
-        seen = examined(self._step, once, lambda loss: loss)
+        runs = examined(self._step, once, lambda loss: loss)
         names = _names(self._step)
         ways, order = [], None
         for title, function, rows, together in plans:
@@ -135,9 +135,9 @@ class Batching(Plotted):
         seconds = seconds_of(*calls, of=self._step)
         self.ways, self._data = ways, data
         self._show_times(seconds)
-        caption = f"{seen.doubt} {words_of(ways)}".lstrip()
-        if seen.differs:
-            caption = f"{seen.doubt} So the three variants cannot be compared."
+        caption = f"{runs.doubt} {words_of(ways)}".lstrip()
+        if runs.differs:
+            caption = f"{runs.doubt} So the three variants cannot be compared."
         self.show(batching_plot(ways), caption)
         self._pick()
 
@@ -187,9 +187,9 @@ class _Data:
         ]
 
     def one_by_one(self, *numbers: int) -> Callable[[], Any]:
-        chosen = [self.sequences[i] for i in numbers or range(len(self.lengths))]
+        rows = [self.sequences[i] for i in numbers or range(len(self.lengths))]
         start = torch.zeros(1, self.hidden)
-        return lambda: _ways()["one_by_one"](self._step, chosen, start)
+        return lambda: _ways()["one_by_one"](self._step, rows, start)
 
     def padded(self, mask: str) -> Callable[[], Any]:
         counts, rows = MASKS[mask], range(len(self.lengths))
@@ -259,17 +259,17 @@ def _measured(
         return memory, loss.item()
 
     (memory, loss), recording = run(watched, of=step)
-    found = [(leaf, grad) for leaf, grad in fresh.found if grad is not None]
+    pairs = [(leaf, grad) for leaf, grad in fresh.found if grad is not None]
     if order is None:
-        order = sorted((leaf for leaf, _ in found), key=lambda leaf: _place(leaf, names))
+        order = sorted((leaf for leaf, _ in pairs), key=lambda leaf: _place(leaf, names))
     gradients = []
     for number, leaf in enumerate(order):
-        values = next((grad for other, grad in found if other is leaf), None)
+        values = next((grad for other, grad in pairs if other is leaf), None)
         flat = torch.zeros_like(leaf) if values is None else values
         title = names.get(id(leaf), f"parameter {number + 1}")
         gradients.append(Gradient(title, tuple(flat.reshape(-1).tolist())))
-    kept = max(timeline(recording, memory).kept)
-    return Way(name, rows, together, _operations(recording), kept, loss, gradients), order
+    most = max(timeline(recording, memory).kept)
+    return Way(name, rows, together, _operations(recording), most, loss, gradients), order
 
 
 def _place(leaf: Tensor, names: dict[int, str]) -> int:
@@ -316,16 +316,16 @@ def _lengths(words: str) -> list[int]:
 
 def _names(step: Step) -> dict[int, str]:
     """Return what the learner calls the parameters that a function uses, by ``id``."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     try:
         variables = inspect.getclosurevars(step)
-        known = {**variables.nonlocals, **variables.globals}
+        values = {**variables.nonlocals, **variables.globals}
     except TypeError:  # no plain function: a module, a partial
-        known = {"": step}
-    for name, value in known.items():
+        values = {"": step}
+    for name, value in values.items():
         if isinstance(value, Tensor):
-            found.setdefault(id(value), name)
+            names.setdefault(id(value), name)
         elif isinstance(value, torch.nn.Module):
             for inner, parameter in value.named_parameters():
-                found.setdefault(id(parameter), f"{name}.{inner}".lstrip("."))
-    return found
+                names.setdefault(id(parameter), f"{name}.{inner}".lstrip("."))
+    return names

@@ -173,9 +173,9 @@ class Descent(LivePlot):
         self._names = names or self._further.names
         xs, ys = ends_of(self._names[0], x), ends_of(self._names[1], y)
         if optimizer not in OPTIMIZERS:
-            known = ", ".join(repr(name) for name in OPTIMIZERS)
+            optimizers = ", ".join(repr(name) for name in OPTIMIZERS)
             raise ValueError(
-                f"There is no optimizer {optimizer!r} here.\n-> Choose one of {known}."
+                f"There is no optimizer {optimizer!r} here.\n-> Choose one of {optimizers}."
             )
         if not 1e-4 <= lr <= 10:
             raise ValueError(f"lr is the learning rate, from 0.0001 to 10, and not {lr}.")
@@ -189,11 +189,11 @@ class Descent(LivePlot):
         self._up = Scale(*ys, 46.0 + high, 46.0)
         self._map: Plot | None = None
         self._path: Path2d | None = None
-        self._seen: Examined[float] | None = None
+        self._runs: Examined[float] | None = None
         first = (xs[0] + 0.15 * (xs[1] - xs[0]), ys[0] + 0.85 * (ys[1] - ys[0]))
         own = defaults_of(self.function, 2)
-        given = start or tuple(f if d is None else d for f, d in zip(first, own, strict=True))
-        self._start = (min(max(given[0], xs[0]), xs[1]), min(max(given[1], ys[0]), ys[1]))
+        point = start or tuple(f if d is None else d for f, d in zip(first, own, strict=True))
+        self._start = (min(max(point[0], xs[0]), xs[1]), min(max(point[1], ys[0]), ys[1]))
         controls = {
             "optimizer": ipywidgets.Dropdown(
                 options=list(OPTIMIZERS), value=optimizer, description="optimizer"
@@ -258,22 +258,22 @@ class Descent(LivePlot):
             return right, up
 
         try:
-            self._seen = examined(self.function, lambda: height(*self._start), lambda value: value)
+            self._runs = examined(self.function, lambda: height(*self._start), lambda value: value)
         except Exception:  # there is no value at the start; at others there may be
-            self._seen = None
+            self._runs = None
         xs, ys = grid(*self._detail, 0.0)
-        tried = everywhere(height, [(x, y) for y in ys for x in xs])
-        flat = [math.nan if v is None else v for v in tried.found]
+        outcomes = everywhere(height, [(x, y) for y in ys for x in xs])
+        flat = [math.nan if v is None else v for v in outcomes.found]
         heights = np.array(flat, dtype=float).reshape(len(ys), len(xs))
-        self._note = gaps(flat, tried, "points of the map")
-        known = heights[np.isfinite(heights)]
+        self._note = gaps(flat, outcomes, "points of the map")
+        finite = heights[np.isfinite(heights)]
         self._levels = levels(heights)
         if self._levels:
-            self._note = f" On the map the value goes from {label(known.min())} to " + (
-                f"{label(known.max())}; more blue is higher.{self._note}"
+            self._note = f" On the map the value goes from {label(finite.min())} to " + (
+                f"{label(finite.max())}; more blue is higher.{self._note}"
             )
-        elif known.size:
-            self._note = f" The surface is flat: {label(known.min())} everywhere.{self._note}"
+        elif finite.size:
+            self._note = f" The surface is flat: {label(finite.min())} everywhere.{self._note}"
         self._grid = xs, ys, heights
         at = grid(*FIELD, 0.04)
         places = [(x, y) for y in at[1] for x in at[0]]
@@ -288,8 +288,8 @@ class Descent(LivePlot):
         """Return the arrows in pixels; the root of their length, so that small ones are seen."""
         wide = (RIGHT - LEFT) / (self._across.high - self._across.low)
         tall = (self._up.start - self._up.end) / (self._up.high - self._up.low)
-        found = [(place, g) for place, g in self._field if g and math.isfinite(sum(g))]
-        pixels = [(place, (g[0] * wide, g[1] * tall)) for place, g in found]
+        field = [(place, g) for place, g in self._field if g and math.isfinite(sum(g))]
+        pixels = [(place, (g[0] * wide, g[1] * tall)) for place, g in field]
         most = max((math.hypot(*g) for _, g in pixels), default=0.0)
         arrows = []
         for place, (right, up) in pixels:
@@ -322,12 +322,12 @@ class Descent(LivePlot):
         start, after = _pair(path.points[0]), f"after {steps} step{'s' * (steps != 1)}"
         further = self._further.words
         begin = f"{optimizer}, lr = {label(lr)}: " + f"with {further}, " * bool(further)
-        if self._seen and self._seen.doubt:
-            begin = f"{self._seen.doubt} {begin}"
+        if self._runs and self._runs.doubt:
+            begin = f"{self._runs.doubt} {begin}"
         values = path.values
         if not math.isfinite(values[0]):
             return f"{begin}no path begins at {start}, where the value is {values[0]:g}."
-        if self._seen and self._seen.differs:
+        if self._runs and self._runs.differs:
             return f"{begin}map and path show one run at each point, and no surface."
         gone = self._leaves(path)
         against = self._against(path.points[0])

@@ -140,18 +140,20 @@ class Further:
     def __init__(self, function: Function, names: Sequence[str], examples: Values):
         self.function, self.names = function, tuple(names)
         self._arguments: Arguments | None = None
-        written = written_by(function)
-        known = [
+        is_own = is_own_function(function)
+        parameters = [
             name
             for name, argument in parameters_of(function).items()
             if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
         ]
         count = len(names)
-        if written and len(known) >= count:
-            self.names = tuple(known[:count])
-        if not examples and not (written and len(known) > count):
+        if is_own and len(parameters) >= count:
+            self.names = tuple(parameters[:count])
+        if not examples and not (is_own and len(parameters) > count):
             return
-        without = [n for i, n in enumerate(known) if i < count or not (written or n in examples)]
+        without = [
+            n for i, n in enumerate(parameters) if i < count or not (is_own or n in examples)
+        ]
         self._arguments = arguments = Arguments(function, examples, without=without)
 
         @wraps(function, updated=())
@@ -179,14 +181,14 @@ class Further:
 
     def controls(self, others: Collection[str]) -> dict[str, ipywidgets.Widget]:
         """Return their controls by name; ``"lr of f"`` where the lab has an ``lr`` of its own."""
-        found = {}
+        controls = {}
         own = {} if self._arguments is None else self._arguments.controls
         for name, control in own.items():
             if name in others:
                 name = f"{name} of {name_of(self.function)}"
                 control.description = name
-            found[name] = control
-        return found
+            controls[name] = control
+        return controls
 
 
 def parameters_of(function: Function) -> dict[str, Parameter]:
@@ -197,7 +199,7 @@ def parameters_of(function: Function) -> dict[str, Parameter]:
         return {}
 
 
-def written_by(function: Function) -> bool:
+def is_own_function(function: Function) -> bool:
     """Return whether a function is the learner's own, and not of a library."""
     inner: Any = function
     while isinstance(inner, partial):
@@ -208,14 +210,14 @@ def written_by(function: Function) -> bool:
 
 def defaults_of(function: Function, count: int) -> list[float | None]:
     """Return what the first arguments of a function begin with, as far as that is a number."""
-    found: list[float | None] = []
+    defaults: list[float | None] = []
     for argument in list(parameters_of(function).values())[:count]:
         value = argument.default
         if isinstance(value, Tensor) and value.numel() == 1:
             value = value.item()
         is_number = isinstance(value, int | float) and math.isfinite(value)
-        found.append(float(value) if is_number else None)
-    return found + [None] * (count - len(found))
+        defaults.append(float(value) if is_number else None)
+    return defaults + [None] * (count - len(defaults))
 
 
 def gaps(values: Sequence[float], tried: Tried, places: str) -> str:
@@ -232,8 +234,8 @@ def gaps(values: Sequence[float], tried: Tried, places: str) -> str:
 
 def within(scale: Scale, values: Sequence[float]) -> str:
     """Say what is left out of sight, if anything is."""
-    known = [v for v in values if math.isfinite(v)]
-    if known and (min(known) < scale.low or max(known) > scale.high):
-        ends = f"from {label(min(known))} to {label(max(known))}"
+    finite = [v for v in values if math.isfinite(v)]
+    if finite and (min(finite) < scale.low or max(finite) > scale.high):
+        ends = f"from {label(min(finite))} to {label(max(finite))}"
         return f" Values go on outside of the picture, {ends}."
     return ""

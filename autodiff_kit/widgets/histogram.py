@@ -61,22 +61,22 @@ class GradientHistogram(LivePlot):
         bins: int = 30,
         title: str = "",
     ) -> None:
-        named: Mapping[str, Any]
+        tensors: Mapping[str, Any]
         if is_pytorch(source):
             raise TypeError(f"this {type(source).__name__} is of PyTorch itself.\n{OTHER_TENSORS}")
         if isinstance(source, Tensor):
-            named = {"": source}
+            tensors = {"": source}
         elif isinstance(source, ak.nn.Module):
-            named = dict(source.named_parameters())
+            tensors = dict(source.named_parameters())
         else:
-            named = source if isinstance(source, Mapping) else {}
-        if not named or not all(isinstance(value, Tensor) for value in named.values()):
+            tensors = source if isinstance(source, Mapping) else {}
+        if not tensors or not all(isinstance(value, Tensor) for value in tensors.values()):
             raise TypeError(
                 f"GradientHistogram shows the gradient of a tensor, and this is a "
                 f"{type(source).__name__} without one.\n"
                 "-> Give a tensor or parameter, a model, or tensors by name."
             )
-        self._tensors = dict(named)
+        self._tensors = dict(tensors)
         controls = {
             "tensor": ipywidgets.Dropdown(options=list(self._tensors), description="gradient of"),
             "bins": ipywidgets.IntSlider(min(max(bins, 2), 80), min=2, max=80, description="bars"),
@@ -94,52 +94,54 @@ class GradientHistogram(LivePlot):
 
     def _numbers(self) -> NDArray[np.float64]:
         name = self.controls["tensor"].value
-        tensor, called = self._tensors[name], name or "the tensor"
+        tensor, title = self._tensors[name], name or "the tensor"
         if not tensor.requires_grad:
             raise Refused(
-                f"{called} does not ask for a gradient.\n"
+                f"{title} does not ask for a gradient.\n"
                 "-> Make it with requires_grad=True, then call backward() on a result."
             )
         if not tensor.is_leaf and not tensor.retains_grad:
             raise Refused(
-                f"{called} is not a leaf: backward() passes its gradient on without retaining it.\n"
+                f"{title} is not a leaf: backward() passes its gradient on without retaining it.\n"
                 "-> Call .retain_grad() on it before backward()."
             )
         if tensor.grad is None:
             raise Refused(
-                f"{called} has no gradient yet: its .grad is None.\n"
+                f"{title} has no gradient yet: its .grad is None.\n"
                 "-> Call backward() on a result that depends on it, then refresh() here."
             )
         return np.array(tensor.grad.detach().numpy(), dtype=float).ravel()
 
     def _words(self, numbers: NDArray[np.float64]) -> str:
-        known = numbers[np.isfinite(numbers)]
+        finite = numbers[np.isfinite(numbers)]
         name = self.controls["tensor"].value
         words = f"{name}: " if name else ""
-        finite = "finite " * (known.size < numbers.size)
-        words += f"{known.size or 'no'} {finite}number{'s' * (known.size != 1)}"
-        if known.size > 1:
-            low, high = label(known.min()), label(known.max())
+        only = "finite " * (finite.size < numbers.size)
+        words += f"{finite.size or 'no'} {only}number{'s' * (finite.size != 1)}"
+        if finite.size > 1:
+            low, high = label(finite.min()), label(finite.max())
             words += f" from {low} to {high}" if low != high else f", all of them {low}"
-            words += f", mean {label(known.mean())}, standard deviation {label(known.std(ddof=1))}"
-        elif known.size:
-            words += f": {label(known[0])}"
+            words += (
+                f", mean {label(finite.mean())}, standard deviation {label(finite.std(ddof=1))}"
+            )
+        elif finite.size:
+            words += f": {label(finite[0])}"
         words += "."
-        zeros = int((known == 0).sum())
-        if zeros and known.size > 1:
-            part = label(100 * zeros / known.size)
+        zeros = int((finite == 0).sum())
+        if zeros and finite.size > 1:
+            part = label(100 * zeros / finite.size)
             words += f" Exactly 0: {zeros} of them ({part} %)."
-        if finite:
-            words += f" Besides, nan or inf, and not drawn: {numbers.size - known.size}."
+        if only:
+            words += f" Besides, nan or inf, and not drawn: {numbers.size - finite.size}."
         return words[:1].upper() + words[1:] if not name else words
 
     def _counts(
         self, numbers: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        known = numbers[np.isfinite(numbers)]
-        low, high = (known.min(), known.max()) if known.size else (-1.0, 1.0)
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (finite.min(), finite.max()) if finite.size else (-1.0, 1.0)
         room = 0.0 if high - low > 1e-12 * max(abs(low), abs(high)) else abs(low) / 10 or 1.0
-        return np.histogram(known, int(self.controls["bins"].value), (low - room, high + room))
+        return np.histogram(finite, int(self.controls["bins"].value), (low - room, high + room))
 
     def _picture(self, numbers: NDArray[np.float64], words: str) -> Drawing:
         counts, edges = self._counts(numbers)

@@ -141,9 +141,9 @@ class MemoryTimeline(Plotted):
             return
         step = self.step.value - 1
         bands = {band.id: band for band in self.timeline.bands}
-        picked = bands.get(self.canvas.picked)
-        caption = self.timeline.about(picked) if picked else self.timeline.at(step)
-        if summary and not picked:
+        band = bands.get(self.canvas.picked)
+        caption = self.timeline.about(band) if band else self.timeline.at(step)
+        if summary and not band:
             caption = self.timeline.summary()
         before = self.controls["before"].value
         self.show(memory_plot(self.timeline, step, before=before), caption)

@@ -120,14 +120,14 @@ class Slope(LivePlot):
         self._across = Scale(low, high, LEFT, RIGHT)
         self._curve: list[Touch] = []
         self._at: Touch | None = None
-        self._seen: Examined[list[Touch | None]] | None = None
+        self._runs: Examined[list[Touch | None]] | None = None
         self._is_tangent = self._has_bend = False
         step = self._across.step
         # Whole steps, as those of the point when it is dragged; 12 digits hide what rounding adds.
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         at = low + (high - low) / 3 if x is None else float(x)
-        if x is None and (given := defaults_of(self.function, 1)[0]) is not None:
-            at = given
+        if x is None and (default := defaults_of(self.function, 1)[0]) is not None:
+            at = default
         ends = [float(f"{k * step:.12g}") for k in (first, last, round(at / step))]
         slider = ipywidgets.FloatSlider(
             min(max(ends[2], ends[0]), ends[1]),
@@ -167,13 +167,15 @@ class Slope(LivePlot):
         def touches() -> list[Touch | None]:
             return list(everywhere(lambda x: touch(self.function, x), [(x,) for x in places]).found)
 
-        seen = examined(self.function, touches, _numbers)
+        runs = examined(self.function, touches, _numbers)
         xs = [low + (high - low) * i / (POINTS - 1) for i in range(POINTS)]
-        tried = everywhere(lambda x: touch(self.function, x, twice=False), [(x,) for x in xs])
+        outcomes = everywhere(lambda x: touch(self.function, x, twice=False), [(x,) for x in xs])
         empty = (math.nan, math.nan, math.nan)
-        curve = [Touch(x, *((t and t[1:]) or empty)) for x, t in zip(xs, tried.found, strict=True)]
-        note = gaps([t.y for t in curve], tried, "points")
-        if not seen.differs:
+        curve = [
+            Touch(x, *((t and t[1:]) or empty)) for x, t in zip(xs, outcomes.found, strict=True)
+        ]
+        note = gaps([t.y for t in curve], outcomes, "points")
+        if not runs.differs:
             curve, is_too_fast = refined(
                 lambda x: touch(self.function, x, twice=False), curve, SECONDS / 8
             )
@@ -188,8 +190,8 @@ class Slope(LivePlot):
         self._up = Scale(*seen_range(ys), 248.0, 44.0)
         self._slope_up = Scale(*seen_range(slopes, 0.0), 390.0, 294.0)
         self._note = note + within(self._up, ys)
-        if not seen.differs:
-            now, then = _numbers(touches()), _numbers(seen.first)
+        if not runs.differs:
+            now, then = _numbers(touches()), _numbers(runs.first)
             pair = next(
                 (p for p in zip(then, now, strict=True) if contents(p[0]) != contents(p[1])), None
             )
@@ -199,15 +201,15 @@ class Slope(LivePlot):
                 doubt = (
                     f"{name} returned {first} at first and {later} later, at the same {self._name}."
                 )
-                seen = Examined(seen.first, doubt, True, seen.has_effects)
-        self._seen = seen
+                runs = Examined(runs.first, doubt, True, runs.has_effects)
+        self._runs = runs
         self._curve = curve
 
     def _words(self, at: Touch) -> str:
         """Say what the slope is here, and whether it is that of the curve."""
         self._is_tangent = self._has_bend = False
-        doubt = self._seen.doubt if self._seen else ""
-        if self._seen and self._seen.differs:
+        doubt = self._runs.doubt if self._runs else ""
+        if self._runs and self._runs.differs:
             return f"{doubt} So the picture shows one run at each point, and no slope of a curve."
         further = self._further.words
         begin = f"{doubt} " * bool(doubt) + (f"With {further}: at" if further else "At")
@@ -319,7 +321,7 @@ class Slope(LivePlot):
         """Return the heights of tangent and parabola at every x; none that cannot be."""
         if at.slope is None or at.bend is None or not math.isfinite(at.y + at.slope):
             return {}
-        if self._seen and self._seen.differs:
+        if self._runs and self._runs.differs:
             return {}
         steps = [t.x - at.x for t in self._curve]
         lines = {}

@@ -110,17 +110,17 @@ class GradientFlow(LivePlot):
         """Train once; then show what was noted."""
         if not self.sizes:
             self._note_sizes()
-        shown = self._shown()
+        layers = self._layers()
         step = self.controls["step"].value
-        words = self._words(shown, step)
-        self.show(self._picture(shown, step, words), words, (step, self._grip))
+        words = self._words(layers, step)
+        self.show(self._picture(layers, step, words), words, (step, self._grip))
 
     def _note_sizes(self) -> None:
         if isinstance(self._source, ak.nn.Module):
             assert self._train is not None
             self.sizes = gradient_sizes(self._source, self._train)
-            named = self._source.named_parameters()
-            self._frozen = [name for name, parameter in named if not parameter.requires_grad]
+            parameters = self._source.named_parameters()
+            self._frozen = [name for name, parameter in parameters if not parameter.requires_grad]
         else:
             self.sizes = {
                 str(name): [None if v is None else _size_of(name, v) for v in _listed(name, values)]
@@ -140,25 +140,25 @@ class GradientFlow(LivePlot):
     def _ending(self) -> str:
         return {"weights": ".weight", "biases": ".bias"}.get(self.controls["kind"].value, "")
 
-    def _shown(self) -> dict[str, list[float | None]]:
+    def _layers(self) -> dict[str, list[float | None]]:
         """Return the chosen parameters, all of one length; a layer's name loses ``.weight``."""
         ending = self._ending
-        chosen = {
+        layers = {
             _layer(name.removesuffix(ending)): values
             for name, values in self.sizes.items()
             if f".{name}".endswith(ending)
         }
-        if not chosen:
+        if not layers:
             raise Refused(f"The model has no {self.controls['kind'].value}.")
-        steps = max(map(len, chosen.values()))
-        return {name: vs + [None] * (steps - len(vs)) for name, vs in chosen.items()}
+        steps = max(map(len, layers.values()))
+        return {name: vs + [None] * (steps - len(vs)) for name, vs in layers.items()}
 
-    def _words(self, shown: Mapping[str, Sequence[float | None]], step: int) -> str:
+    def _words(self, layers: Mapping[str, Sequence[float | None]], step: int) -> str:
         vanishing, exploding = self._limits
-        all_now = {name: values[step] for name, values in shown.items()}
+        all_now = {name: values[step] for name, values in layers.items()}
         now = {name: value for name, value in all_now.items() if value is not None}
         missing = [name for name in all_now if name not in now]
-        steps = max(map(len, shown.values()))
+        steps = max(map(len, layers.values()))
         names = list(now)
         words = f"Step {step} (of {steps}, counted from 0). "
         if not names:
@@ -180,8 +180,8 @@ class GradientFlow(LivePlot):
         small = [name for name, v in now.items() if v < vanishing]
         large = [name for name, v in now.items() if v > exploding]
         undefined = [name for name, v in now.items() if v != v]
-        layers = None if len(small) == len(now) else small
-        learning = self._others(step, lambda size: not size < vanishing, layers)
+        among = None if len(small) == len(now) else small
+        learning = self._others(step, lambda size: not size < vanishing, among)
         if len(small) == len(now):
             where = "in all layers that have one" if missing else "everywhere"
             words += f" It is below {label(vanishing)} {where}"
@@ -203,15 +203,15 @@ class GradientFlow(LivePlot):
             words += " It neither vanishes nor explodes"
             words += f" in the {self.controls['kind'].value} shown; " if odd else "."
             words += f"it does, or is nan, in {_listing(odd)}." if odd else ""
-        never = [name for name in missing if _is_empty(shown[name])]
+        never = [name for name in missing if _is_empty(layers[name])]
         for when, which in (
             ("this", [name for name in missing if name not in never]),
             ("any", never),
         ):
             if which:
                 words += f" No gradient at {when} step: {_some(which, len(all_now))}."
-        asked_not = {_layer(name.removesuffix(self._ending)) for name in self._frozen}
-        frozen = [name for name in never if name in asked_not]
+        frozen_names = {_layer(name.removesuffix(self._ending)) for name in self._frozen}
+        frozen = [name for name in never if name in frozen_names]
         if frozen:
             words += f" requires_grad is False in {_some(frozen, len(all_now))}."
         return words
@@ -229,25 +229,25 @@ class GradientFlow(LivePlot):
             if layers is None or _layer(name.rpartition(".")[0]) in layers
         ]
 
-    def _up(self, shown: Mapping[str, Sequence[float | None]], start: float, end: float) -> Scale:
+    def _up(self, layers: Mapping[str, Sequence[float | None]], start: float, end: float) -> Scale:
         low, high = LIMITS
-        known = [v for vs in shown.values() for v in vs if v is not None and low <= v <= high]
-        powers = [math.log10(v) for v in known] or [-1.0, 0.0]
+        sizes = [v for vs in layers.values() for v in vs if v is not None and low <= v <= high]
+        powers = [math.log10(v) for v in sizes] or [-1.0, 0.0]
         bottom, top = math.floor(min(powers)), math.ceil(max(powers))
         return Scale(10.0**bottom, 10.0 ** max(top, bottom + 1), start, end, True)
 
     def _lines(
-        self, shown: Mapping[str, Sequence[float | None]], across: Scale, up: Scale
+        self, layers: Mapping[str, Sequence[float | None]], across: Scale, up: Scale
     ) -> tuple[Plot, list[float]]:
         """Return the lines and where they end; they stay while only the step changes."""
         kind = self.controls["kind"].value
         if kind not in self._plots:
             plot, ends = Plot(across, up), []
-            drawn = [i for i, values in enumerate(shown.values()) if not _is_empty(values)]
-            for i, values in enumerate(shown.values()):
+            present = [i for i, values in enumerate(layers.values()) if not _is_empty(values)]
+            for i, values in enumerate(layers.values()):
                 # What is 0, nan or inf cannot stand on a scale of powers of ten.
                 ys = [v if v is not None and v > 0 else math.nan for v in values]
-                look = "tangent" if i in drawn[:1] else "curve" if i in drawn[-1:] else "middle"
+                look = "tangent" if i in present[:1] else "curve" if i in present[-1:] else "middle"
                 plot.curve([float(k) for k in range(len(ys))], ys, look)
                 padded = [math.nan, *ys, math.nan]
                 alone = [
@@ -262,23 +262,23 @@ class GradientFlow(LivePlot):
         return self._plots[kind]
 
     def _picture(
-        self, shown: Mapping[str, Sequence[float | None]], step: int, words: str
+        self, layers: Mapping[str, Sequence[float | None]], step: int, words: str
     ) -> Drawing:
-        names = list(shown)
-        steps = max(map(len, shown.values()))
-        drawn = [i for i, values in enumerate(shown.values()) if not _is_empty(values)]
-        named = [drawn[k] for k in _evenly(len(drawn), NAMED)] or [0]
-        room = min(max(len(names[i]) for i in named), 18) * 7.2 + 12
-        up = self._up(shown, 270.0, 18.0)
+        names = list(layers)
+        steps = max(map(len, layers.values()))
+        present = [i for i, values in enumerate(layers.values()) if not _is_empty(values)]
+        to_name = [present[k] for k in _evenly(len(present), NAMED)] or [0]
+        room = min(max(len(names[i]) for i in to_name), 18) * 7.2 + 12
+        up = self._up(layers, 270.0, 18.0)
         across = Scale(0.0, float(max(steps - 1, 1)), LEFT, RIGHT - room, whole=True)
-        lines, ends = self._lines(shown, across, up)
+        lines, ends = self._lines(layers, across, up)
         plot = Plot(across, up, x_label="step", y_label="size of gradient", under=lines)
         plot.level(self._limits[0], "below: vanishing", below=True)
         plot.level(self._limits[1], "above: exploding")
-        rows = [min(max(up(ends[i]), 18.0), 270.0) for i in named]
+        rows = [min(max(up(ends[i]), 18.0), 270.0) for i in to_name]
         names_of_lines: list[Mark] = []
         left = RIGHT - room
-        for i, row, y in zip(named, rows, spread(rows, 15.0, 22.0, 270.0), strict=True):
+        for i, row, y in zip(to_name, rows, spread(rows, 15.0, 22.0, 270.0), strict=True):
             text = names[i] if len(names[i]) <= 18 else f"{names[i][:17]}…"
             names_of_lines.append(Curve([left + 2, left + 9], [row, y], "lead"))
             names_of_lines.append(Words(left + 12, y + 4, text, look="ink"))
@@ -297,15 +297,15 @@ class GradientFlow(LivePlot):
         )
         for limit in self._limits:
             below.level(limit)
-        seen = [vs[step] for vs in shown.values()]
-        now = [math.nan if v is None else v for v in seen]
+        sizes = [vs[step] for vs in layers.values()]
+        now = [math.nan if v is None else v for v in sizes]
         edges = [(i + 0.65, i + 1.35) for i in range(len(names))]
         values = [
             f"{name}: {'no gradient' if v is None else label(v)}"
-            for name, v in zip(names, seen, strict=True)
+            for name, v in zip(names, sizes, strict=True)
         ]
         below.add(Bars(edges, now, values))
-        for i, v in enumerate(seen):
+        for i, v in enumerate(sizes):
             if v is None or v == 0 or not math.isfinite(v):
                 text = "\N{EM DASH}" if v is None else f"{v:g}"
                 below.add(Words(i + 1.0, up.low, text, anchor="middle", up=4))
