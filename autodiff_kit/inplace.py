@@ -21,11 +21,13 @@ from autodiff_kit.core.hooks import move_retained
 from autodiff_kit.core.memory import share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
+from autodiff_kit.core.node_hooks import OpOfOneNode
 from autodiff_kit.core.op import ACCUMULATE
 from autodiff_kit.core.versions import memory_of, note_change
 from autodiff_kit.core.view_nodes import DEFAULT, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.ops.checks import NOT_IMPLEMENTED
 from autodiff_kit.ops.saving import may_record, of_whole
 from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
@@ -49,8 +51,7 @@ _STRICT = ("index_add_", "scatter_")
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
-_BY_KERNELS = {"dtypes.overflow", "reductions.running_bool"}
-_BY_KERNELS |= {"indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
+_BY_KERNELS = {"dtypes.overflow", "indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
 _BY_ARITHMETIC = {"dtypes.bool_alpha", "dtypes.bool_kernel", "dtypes.float_alpha"}
 _BY_ARITHMETIC |= {"dtypes.zero_divisor"}
 
@@ -86,10 +87,21 @@ def change(
     except Exception as refusal:
         _check_before(refusal, tensor, how, operands, args)
         raise
+    if recorded and result._node is not None and result._node.op.node_name == NOT_IMPLEMENTED:
+        result._node.op = _without_derivative(result._node.op, how)
     _check_memory(tensor, how, operands)
     _check_fits(tensor._array, result._array.shape, result._array.dtype, how)
     finish(tensor, how, result, number, recorded)
     return tensor
+
+
+def _without_derivative(row: Any, how: str) -> Any:
+    """Return an op that has no derivative as its in-place twin, whose name its error says."""
+
+    def refuse_derivative(*given: Any) -> Any:
+        raise error("autograd.no_derivative", op=how)
+
+    return OpOfOneNode(row, [refuse_derivative] * 2)
 
 
 def _check_before(

@@ -213,7 +213,7 @@ def _roots(
         array, g = output._array, gradients[i]
         node = output._node if output._base is None else node_of(output)
         node = None if isinstance(node, Nowhere) else node
-        if g is None and node is not None and isinstance(array, np.ndarray) and array.size != 1:
+        if g is None and output.requires_grad and isinstance(array, np.ndarray) and array.size != 1:
             raise error("autograd.not_a_scalar", shape=output.shape)
         if g is not None and g._array.shape != array.shape:
             raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)

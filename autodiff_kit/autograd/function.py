@@ -35,7 +35,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.inplace import rebase
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.views import forget_views, is_stale, refusal_of_view
+from autodiff_kit.views import forget_views, is_stale, refusal_of_view, seems_leaf
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -278,6 +278,8 @@ def _check_dirty(ctx: FunctionCtx, results: tuple[Any, ...]) -> None:
 def _refuse_dirty(x: Tensor, count: int) -> None:
     """Refuse that a recorded Function with so many outputs has changed an input in place."""
     base = x._base
+    if x.requires_grad and seems_leaf(x):
+        raise error("function.dirty_leaf")
     if base is not None:
         if x._kind is not DEFAULT:
             raise refusal_of_view(x, x._old if is_stale(x) else x._node, "is being")
@@ -285,8 +287,6 @@ def _refuse_dirty(x: Tensor, count: int) -> None:
             raise error("inplace.view_of_leaf", how="forward")
         if count > 1:
             raise error("function.dirty_view")
-    if x.requires_grad and x.is_leaf:
-        raise error("function.dirty_leaf")
 
 
 def _constant(ctx: FunctionCtx, inputs: tuple[Tensor, ...], x: Any) -> Any:

@@ -89,7 +89,8 @@ class Shown(NodeHooks):
         """
         if self.out is RELEASED:
             raise RuntimeError(released_message(self))
-        for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
+        inputs = enumerate((self.x, self.y, *self.rest), 1)
+        for which, value in (*inputs, (0, self.out)):  # PyTorch unpacks results last
             for array in getattr(value, "given", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
                 if changes and changes[-1] > self.number:

@@ -80,7 +80,7 @@ class CopySlices(Node):
         """The nodes of the base and of the further inputs of what has changed the view."""
         change = self.edge1
         first, *_ = Node.next_functions.fget(self)  # type: ignore[attr-defined]
-        return (first, *(() if change is None else change.next_functions[1:]))
+        return (first, *(() if change is None else change.shown.next_functions[1:]))
 
 
 def note_view(view: Any, of: Any, kind: str = DEFAULT) -> None:

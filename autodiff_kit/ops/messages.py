@@ -42,13 +42,14 @@ def shape_message(row: Op, arrays: tuple[Any, ...], **params: Any) -> str:
 
 
 def broadcast_message(name: str, shapes: Sequence[tuple[int, ...]]) -> str:
-    """Say in PyTorch's words which sizes keep ``shapes`` from being broadcast together."""
-    for i in range(1, max(map(len, shapes)) + 1):
-        sizes = [shape[-i] if i <= len(shape) else 1 for shape in shapes]
-        different = [n for n in sizes if n != 1]
-        if len(set(different)) > 1:
-            a, b = [*dict.fromkeys(different)][:2]
-            text = " and ".join(str(list(s)) for s in shapes)
-            dim = max(map(len, shapes)) - i
-            return str(error("shapes.broadcast", a=a, b=b, dim=dim, op=name, shapes=text))
+    """Say in PyTorch's words which sizes keep ``shapes``, in this order, from being broadcast."""
+    together: tuple[int, ...] = ()
+    for shape in shapes:
+        ndim = max(len(together), len(shape))
+        a, b = ((1,) * (ndim - len(sizes)) + tuple(sizes) for sizes in (together, shape))
+        for i in reversed(range(ndim)):
+            if a[i] != b[i] and 1 not in (a[i], b[i]):
+                text = " and ".join(str(list(s)) for s in shapes)
+                return str(error("shapes.broadcast", a=a[i], b=b[i], dim=i, op=name, shapes=text))
+        together = tuple(n if m == 1 else m for m, n in zip(a, b, strict=True))
     return str(error("shapes.misfit", op=name, shapes=shapes))

@@ -44,7 +44,7 @@ def reshape(x: Value, *, shape: Ints) -> Value:
     return x.reshape(shape)
 
 
-@op("x.reshape(shape)", tex=r"x", view=True)
+@op("x.reshape(shape)", tex=r"x", view=True, on_error=_reshape_message)
 @vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
 def reshape_alias(x: Value, *, shape: Ints) -> Value:
     """Reshape a tensor whose elements do not lie row by row, but well enough for a view."""

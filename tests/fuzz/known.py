@@ -24,7 +24,7 @@ _CHANGE = re.compile(
 )
 
 
-_LAGS = re.compile(r"(A|is a) view (was|which|and).* modified inplace|cannot be saved for backward")
+_LAGS = re.compile(r"(A|a) view (was|which|and).* modified inplace|cannot be saved for backward")
 _OVERLAPS = re.compile(
     r"(some elements of the input|more than one element of the written-to) tensor"
 )
@@ -218,7 +218,9 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "PyTorch looks first whether the inputs can be recorded, and then at arguments; the kit "
         "looks at some arguments before. Both refuse.",
         lambda difference, lines: (
-            difference.kind == "class" and _LAGS.search(difference.torch) is not None
+            difference.kind in ("class", "message")
+            and _LAGS.search(difference.torch) is not None
+            and _LAGS.search(difference.kit) is None
         ),
     ),
     "steps over one element": (
@@ -262,7 +264,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "and several ops here: a hook of the node sees what flows between them.",
         lambda difference, lines: (
             difference.what == "log"
-            and any("grad_fn.register_hook(" in line for line in lines)
+            and any(re.search(r"\.grad_fn\b.*\.register_hook\(", line) for line in lines)
             and (
                 difference.about == "other dtypes or shapes"
                 or (difference.about == "other inputs of a node" and _changes_view(lines))

@@ -1,0 +1,396 @@
+"""Programs that the fuzzer has written and made small, by what was wrong in them.
+
+PyTorch, which runs beside the kit, says what is right.
+"""
+
+import pytest
+
+from tests.parity import require_torch
+
+require_torch()
+
+from tests.fuzz.known import reason_for  # noqa: E402
+from tests.fuzz.running import replay  # noqa: E402
+
+pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
+
+
+def _function(name: str, forward: str, backward: str) -> str:
+    return f"""class {name}(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x{forward}
+    @staticmethod
+    def backward(ctx, {backward}"""
+
+
+UNMARKED = _function("Unmarked", "):\n        x.mul_(2)\n        return x", "g): return g * 2")
+DIRTY = _function(
+    "Dirty",
+    "):\n        ctx.mark_dirty(x)\n        x.mul_(2)\n        return x",
+    "g): return g * 2",
+)
+PARTLY = _function(
+    "Partly",
+    ", y):\n        ctx.set_materialize_grads(False)\n        return x * 2, y * 3",
+    "g, h): return g, h",
+)
+ONCE_WRONG = {
+    "the gradient of a value that was assigned has the type of the value": [
+        "a = torch.ones(2, requires_grad=True)",
+        "c = torch.zeros(2, 3, dtype=torch.float64)",
+        "c[0] = a[0]",
+        "c.sum().backward()",
+    ],
+    "a change of what a Function has returned as it was": [
+        "a = torch.ones(2, requires_grad=True)",
+        UNMARKED,
+        "b = Unmarked.apply(a)",
+        "g = torch.ones(2) * 2",
+        "with torch.no_grad():\n    b *= g",
+    ],
+    "what a Function sends on is what it was given": [
+        "a = torch.ones(2, requires_grad=True)",
+        PARTLY,
+        "k = Partly.apply(a * 1, a * 1)",
+        "b = k[0] * 1",
+        "k2 = torch.autograd.grad(k[1].sum(), a)",
+        "k = Partly.apply(b, a)",
+        "c, = torch.autograd.grad(k[0], b, k[0])",
+    ],
+    "a Function that changes a tensor forgets its gradient": [
+        "a = torch.ones(2, requires_grad=True)",
+        DIRTY,
+        "c = a * 1",
+        "c.sum().backward(inputs=[c])",
+        "e = Dirty.apply(c)",
+    ],
+    "the largest of one number sends a gradient of its own": [
+        "a = torch.tensor(0.5, requires_grad=True)",
+        "k = a.min(0)",
+        "e, = torch.autograd.grad(k[0], a, a)",
+        "k = a.max(-1)",
+        "k2 = torch.autograd.grad(k[0].sum(), [a, k[0]])",
+        "k2[1].requires_grad_(True)",
+    ],
+    "products and running sums of one number pass their gradients on": [
+        "a = torch.tensor([[0.0, 0.5, 2.0]], requires_grad=True)",
+        "b, = torch.autograd.grad((a.prod(0) * 2).sum(), a, create_graph=True)",
+        "c, = torch.autograd.grad(a.prod(0, keepdim=True), a, a)",
+        "d, = torch.autograd.grad(a.cumsum(0), a, a, create_graph=True)",
+    ],
+    "x.data = ... of another size": [
+        "a = torch.tensor(0.5, requires_grad=True)",
+        "b = a + torch.ones(3, 2)",
+        "b.data = a.data",
+        "k = torch.autograd.grad(b.sum(), [a, b], allow_unused=True)",
+        "c = torch.ones(2, requires_grad=True)",
+        "e = F.mse_loss(c, c * 2)",
+        "e.data = c.data",
+        "f, = torch.autograd.grad(e, e, torch.ones_like(e))",
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a.repeat(2)",
+        "b.data = torch.ones(3)",
+        "b.sum().backward()",
+    ],
+    "zeros under inference mode that require grad": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = torch.ones(2, requires_grad=True) * 2",
+        "with torch.inference_mode():\n    f, = torch.autograd.grad(b, a, b, create_graph=True, "
+        "materialize_grads=True)",
+    ],
+    "whole numbers that have a history": [
+        "a = torch.tensor(0.5, requires_grad=True)",
+        "b = torch.arange(4)",
+        "b[:] = a",
+        "c = b + 1",
+        "c = b[torch.tensor([True, False, True, True])]",
+        "c = b.unbind()",
+        "b[1:].sum().backward()",
+        "b.double().sum().backward()",
+        "b.requires_grad_()",
+        "d = torch.tensor([2])",
+        "d[d > 1] = a",
+        "d.backward()",
+    ],
+    "hooks after a gradient where there is none": [
+        "a = torch.tensor(2.0, requires_grad=True)",
+        "a.register_post_accumulate_grad_hook(lambda p: log.append(p.grad is None))",
+        "b = a * 2",
+        "a.detach_()",
+        "b.backward()",
+        "c = torch.ones(2, requires_grad=True) * 2",
+        "with torch.no_grad():\n    d = c.view(1, 2)",
+        "d.register_post_accumulate_grad_hook(lambda p: log.append(1))",
+        "(d * 2).sum().backward()",
+    ],
+    "what is asked of a view that lags behind without looking": [
+        "a = torch.ones(3, requires_grad=True) * 2",
+        "k = a.unbind()",
+        "with torch.no_grad():\n    k[2].ceil_()",
+        "k[0].requires_grad_()",
+        "r = k[0].retains_grad",
+        "b = torch.ones(3, requires_grad=True)",
+        "with torch.no_grad():\n    c = b.view(1, 3)\n    b.mul_(2)",
+        "c.retain_grad()",
+        "c.requires_grad = False",
+    ],
+    "a view of a tensor that no longer requires grad": [
+        "a = torch.ones(2, 2, requires_grad=True)",
+        "with torch.no_grad():\n    b = a.reshape(-1)",
+        "with torch.inference_mode():\n    a.zero_()",
+        "a.detach_()",
+    ],
+    "views in inference mode are left as they are": [
+        "a = torch.ones(2, 2)",
+        "b = a.t()",
+        "with torch.inference_mode():\n    b.detach_()",
+    ],
+    "a gradient that others look into": [
+        "a = torch.tensor(4.0, requires_grad=True)",
+        _function("Same", "): return x", "g): return g * 2"),
+        "b = Same.apply(a)",
+        "a.grad = b",
+        "c = 0.1 + a",
+        "c.backward()",
+    ],
+    "assignments to inference tensors": [
+        "a = torch.ones(2, 2, requires_grad=True)",
+        "with torch.inference_mode():\n    b = a * 2\n    c = torch.ones(2, 2, requires_grad=True)",
+        "b[0] = a",
+        "b[-1] = a[0] * 2",
+        "c[None] = 0.5",
+    ],
+    "a source of scatter whose gradient is a sum": [
+        "a = torch.randn(3, requires_grad=True)",
+        "b = torch.full((0, 3), 3)",
+        "c = torch.mul(a, b)",
+        "c.scatter(1, b, a).sum().backward()",
+    ],
+    "a change of one element through a view, under create_graph": [
+        "a = torch.tensor(0.0, requires_grad=True)",
+        "b = a - 0",
+        "b[..., None].sub_(0.5)",
+        "c, = torch.autograd.grad(b, a, b, create_graph=True)",
+    ],
+    "back through a view that repeats what was written": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a.sum()",
+        "c = b.expand(2)",
+        "c.fill_(0)",
+        "b.backward()",
+    ],
+    "x.data = ... of an inference tensor": [
+        "a = torch.ones(2, requires_grad=True)",
+        "with torch.inference_mode():\n    b = torch.zeros(2)",
+        "a.data = b.data",
+        "c = a * a",
+        "c.sum().backward()",
+        "with torch.no_grad():\n    a.add_(1)",
+    ],
+    "x.data = ... while a graph has x": [
+        "c = torch.ones(2, 1, requires_grad=True)",
+        "d = c.norm(2, -1)",
+        "c.data = d.data",
+        "c.sum().backward()",
+    ],
+    "copying a view that lags behind into truth values": [
+        "a = torch.ones(3, requires_grad=True) * 2",
+        "k = a.unbind()",
+        "with torch.no_grad():\n    a.mul_(2)",
+        "b = torch.zeros(2, dtype=torch.bool)",
+        "b[0].copy_(k[0])",
+        "b.copy_(k[1])",
+    ],
+    "a number that was saved, changed, and given up": [
+        "a = torch.tensor([-0.3, -0.6], requires_grad=True)",
+        "b = a.sum()",
+        "b /= b",
+        "b = b.sum(0)",
+        "b.backward()",
+    ],
+    "a number that was saved and changed behind the back of the graph": [
+        "a = torch.tensor(2.0, requires_grad=True)",
+        "b = a * a",
+        "a.data.sigmoid_()",
+        "c, = torch.autograd.grad(b, a)",
+    ],
+    "changes of inference tensors that require grad": [
+        "with torch.inference_mode():\n    a = torch.ones(2, 3, requires_grad=True)",
+        *("a.add_(1)", "a.mul_(torch.ones(3))", "a.zero_()"),
+    ],
+    "inference tensors that would be saved": [
+        "a = torch.ones(2, requires_grad=True)",
+        "with torch.inference_mode():\n    b = torch.arange(2)\n    c = b > 0",
+        "with torch.inference_mode():\n    d = torch.tensor(2.0, requires_grad=True)",
+        "e = torch.tensor(0.1)",
+        *("f = a * b", "f = a[c]", "f = a[b]", "f = e % d", "f = a + b", "f = e.remainder(d)"),
+    ],
+    "the largest of one, in NumPy": [
+        "k = torch.ones(1).topk(1, 0)",
+        "a = torch.from_numpy(k[1].numpy())",
+    ],
+    "0 times nan": [
+        "a = torch.full((3, 1), float('nan'))",
+        "b = torch.zeros(1)",
+        "c = F.linear(b, a)",
+        "d = a @ b",
+        "e = b @ a.t()",
+        "f = torch.zeros(1, 1) @ a.t()",
+        "g = a @ torch.zeros(1, 1)",
+    ],
+    "the variance of one number, and the signs of truth values": [
+        "a = torch.tensor(1.0, requires_grad=True)",
+        "b, = torch.autograd.grad(a.var(0), a, create_graph=True)",
+        "a = torch.tensor([[False], [True]])",
+        "b = torch.sign(a)",
+        "a.logical_not_()",
+        "a[0] = False",
+    ],
+    "hooks see the very tensor that was given": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a * 2",
+        "b.register_hook(hook('b'))",
+        "b.register_hook(lambda g: log.append(g.grad_fn is None))",
+        "b.grad_fn.register_prehook(hook('node'))",
+        "b.backward(b)",
+    ],
+    "a gradient that is retained is nobody else's": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a * 2",
+        "c = b.cos()",
+        "b.retain_grad()",
+        "e, = torch.autograd.grad(c.sum(), b, create_graph=True)",
+        "e.fill_(3)",
+    ],
+    "where nothing was squeezed the gradient is passed on": [
+        "a = torch.ones(2, requires_grad=True)",
+        "b = a.squeeze()",
+        "c, = torch.autograd.grad(b, a, b)",
+        "b = a.squeeze(0)",
+        "c, = torch.autograd.grad(b, a, b)",
+    ],
+    "the sign of a loss of 0": [
+        "a = F.log_softmax(torch.zeros(1, 1), -1)",
+        "b = 1 / F.nll_loss(a, torch.tensor([0]))",
+    ],
+    "a hook of a view whose elements another view overwrites": [
+        "a = torch.ones(3, requires_grad=True)",
+        "b = a.softmax(-1)",
+        "c = b[None]",
+        "c.sqrt_()",
+        "d = c.view(3, 1)",
+        "c.register_hook(hook('c'))",
+        "d.zero_()",
+        "c.sum().backward()",
+    ],
+    "a result that is changed after a gradient was computed with it": [
+        "a = torch.tensor([1.0, -1.0, 1.0], requires_grad=True)",
+        "b = a.norm()",
+        "c, = torch.autograd.grad(b, a, create_graph=True)",
+        "b *= 0",
+        "d = torch.autograd.grad(c.sum(), a)",
+        "b = a.logsumexp(0)",
+        "c, = torch.autograd.grad(b, a, create_graph=True)",
+        "b *= 0",
+        "d = torch.autograd.grad(c.sum(), a)",
+    ],
+    "one gradient of two leaves": [
+        "a = torch.tensor(1.0, requires_grad=True)",
+        "b = torch.tensor(2.0, requires_grad=True)",
+        "c = torch.tensor(3.0, requires_grad=True)",
+        "(a + b).backward()",
+        "d = c * b.grad",
+        "a.grad.zero_()",
+        "d.backward()",
+    ],
+    "truth values that have a history": [
+        "a = torch.tensor(0.5, requires_grad=True)",
+        "b = a * 2",
+        "c = torch.tensor(False)",
+        "c[None] = b",
+        "d = torch.where(c, b, 1.5)",
+        "e = c.where(a > 0, b)",
+        "f = c.clamp(-1, 0.1)",
+        "g = c > 0",
+        "h = b.clone().masked_fill_(c, 1)",
+        "(d + h).backward()",
+        "c.mul_(c)",
+    ],
+    "a value that is broadcast where it is assigned": [
+        "a = torch.ones(1, 3, requires_grad=True) * 2",
+        *("b = torch.zeros(2, 3)", "b[:] = a", "b[0] = a", "b[:, 1:] = a[:, :1]"),
+        *("b = torch.zeros(2, 3)", "b[torch.tensor([0, 1])] = a"),
+        *("b = torch.zeros(2, 3)", "b[b == 0] = a[:, 0]"),
+        "c = torch.ones(2, 1, 2, requires_grad=True).transpose(1, 2)",
+        "b = torch.zeros(2, 2, 1)",
+        "b[torch.tensor([0, 1])] = c[:1]",
+    ],
+    "functions of an integer and a float": [
+        *("a = torch.tensor(2)", "b = torch.tensor(0.5, requires_grad=True)"),
+        *("c = torch.hypot(a, b)", "d = torch.logaddexp(b, a)", "e = torch.hypot(a, a)"),
+    ],
+    "a tensor of nothing, repeated": [
+        "a = torch.ones(0)",
+        *("b = a.repeat(2, 2)", "a.add_(1)", "c = b + 1"),
+    ],
+    "an inference tensor saved for an edge that leads nowhere": [
+        "a = torch.ones(2, requires_grad=True)",
+        "with torch.no_grad():\n    b = a.view(1, 2)",
+        "with torch.inference_mode():\n    c = torch.ones(1, 2)",
+        *("d = b.minimum(c)", "d = b * c", "d = b / c"),
+    ],
+    "linspace is rounded once": [
+        "a = torch.linspace(-1, 0.1, 12)",
+        "b = a // 0.1",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ONCE_WRONG)
+def test_programs_that_were_once_wrong_are_right(name: str) -> None:
+    run = replay(ONCE_WRONG[name])
+
+    found = [d for d in run.differences if d.kind != "message"]
+    assert [d for d in found if reason_for(d, run.lines) is None] == []
+    assert run.lines == ONCE_WRONG[name]
+
+
+# Programs that ended in another error, or none, once: the words are PyTorch's, too.
+MESSAGES_ONCE_WRONG = {
+    "a floor division in place has no derivative under its own name": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a.sin()", "b.floor_divide_(2)"),
+        "b.sum().backward()",
+    ],
+    "a view without a history of its own may have many elements": [
+        "a = torch.ones(2, requires_grad=True)",
+        "with torch.no_grad():\n    b = a[:]",
+        "b.backward()",
+    ],
+    "a reshape of what lies in another order": [
+        *("a = torch.ones(3, 2).t()", "b = a.expand(2, 3)", "c = b.reshape(7)"),
+    ],
+    "shapes are brought together one after another": [
+        *("a = torch.ones(3) > 0", "b = torch.ones(2, 3, 2)", "c = torch.where(a, b[0, 0], b)"),
+    ],
+    "an input and the result were changed": [
+        *("a = torch.ones(3, 2, requires_grad=True)", "b = a.logsumexp(1)", "b.mul_(2)"),
+        *("with torch.no_grad():\n    a.add_(1)", "b.sum().backward()"),
+    ],
+    "a view that is a leaf, changed by a Function": [
+        "a = torch.ones(2, 2, requires_grad=True)",
+        "with torch.no_grad():\n    k = [row for row in a]",
+        DIRTY,
+        "b = Dirty.apply(k[0])",
+    ],
+    "running sums of truth values in many places": [
+        *("a = (torch.ones(2) > 0).expand(3, 2)", "a.cumsum_(0)"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES_ONCE_WRONG)
+def test_errors_that_were_once_worded_otherwise_are_pytorchs(name: str) -> None:
+    run = replay(MESSAGES_ONCE_WRONG[name])
+
+    assert run.differences == []
+    assert run.lines == MESSAGES_ONCE_WRONG[name]
