@@ -272,7 +272,7 @@ def _drive(
 
 @functools.cache  # many calls share a driver
 def _driver(source: str) -> types.CodeType:
-    return compile(source, "<driver>", "exec")
+    return seal.anonymous(compile(source, seal.DRIVER, "exec"))
 
 
 def shut() -> None:
@@ -285,7 +285,7 @@ def shut() -> None:
 
     _MODULES.update(seal.without_changes(globals(), vars(namespace), vars(wire)))
     _BUILTINS["__import__"] = find
-    seal.hide_variables()
+    seal.hide_callers()
 
 
 def value_of(answer: Told) -> Any:

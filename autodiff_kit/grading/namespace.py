@@ -14,6 +14,8 @@ import sys
 import types
 from typing import Any
 
+from autodiff_kit.grading import seal
+
 __all__ = ["Given", "Missing", "Namespace"]
 
 # As in ``child.py``: the learner's code can put others into ``builtins``.
@@ -112,7 +114,7 @@ class Given:
 
 @functools.cache
 def _given(source: str) -> types.CodeType:
-    return compile(source, "<given>", "exec")
+    return compile(source, seal.GIVEN, "exec")
 
 
 def _module_of(value: Any) -> Any:

@@ -112,7 +112,7 @@ class Shared:
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
 
-@check(step="order", points=2, concept="one node used twice", using=[build, ordered])
+@check(step="order", points=1, concept="one node used twice", using=[build, ordered])
 class Doubled:
     shown = "fourth = square * square, square = x * x"
     example = {"inputs": [[], [0, 0], [1, 1]], "names": ["x", "square", "fourth"]}
@@ -156,7 +156,7 @@ class Constants:
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
 
-@check(step="order", points=1, concept="every call begins anew", using=[build])
+@check(step="order", points=2, concept="every call begins anew", using=[build])
 class Anew:
     shown = "double = x * 2 and triple = x * 3: order(double), and then order(triple)"
     example = {"inputs": [[], [0], [0]], "names": ["x", "double", "triple"], "roots": [1, 2]}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.grading.calls import Runner
+from autodiff_kit.grading.answers import questions
+from autodiff_kit.grading.calls import Runner, Work
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.marking import grade_code
@@ -518,6 +519,70 @@ def test_answers_are_not_found_where_the_code_runs(name: str, runner: Runner) ->
     step, _, check = step.partition(": ")
     (row,) = [row for row in result.rows if row.step == step]
     assert check in row.failed if check else row.points == 0, row.text
+
+
+# What a learner's function can ask about the code that calls it.
+LOOKS = {
+    "frames": """
+def look():
+    frame, seen = sys._getframe(), []
+    while frame:
+        seen.append((frame.f_code.co_qualname, frame.f_lineno))
+        frame = frame.f_back
+    return seen
+""",
+    "frames by number": """
+def look():
+    seen = []
+    for number in range(20):
+        try:
+            seen.append(sys._getframe(number).f_code.co_qualname)
+        except ValueError:
+            break
+    return seen
+""",
+    "the stack": "def look(): return [(f.function, f.lineno) for f in inspect.stack()]\n",
+    "a formatted stack": "def look(): return traceback.format_stack()\n",
+    "the frame of an error": """
+def look():
+    try:
+        1 / 0
+    except ZeroDivisionError as error:
+        return [frame.f_code.co_qualname for frame, _ in traceback.walk_stack(None)]
+""",
+    "the place of a warning": """
+def look():
+    seen = set()
+    for level in range(1, 9):
+        with warnings.catch_warnings(record=True) as list_of_warnings:
+            warnings.simplefilter("always")
+            warnings.warn("w", stacklevel=level)
+        seen |= {(w.filename, w.lineno) for w in list_of_warnings}
+    return sorted(seen)
+""",
+    "the trace of a fault": """
+def look():
+    with tempfile.TemporaryFile() as file:
+        faulthandler.dump_traceback(file)
+        file.seek(0)
+        return sorted(set(file.read().splitlines()))
+""",
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_no_name_and_no_line_tells_one_driver_from_another(look: str, runner: Runner) -> None:
+    exercise = COURSE.exercise("e03_order")
+    code = (
+        "import faulthandler, inspect, sys, tempfile, traceback, warnings\n"
+        f"{LOOKS[look]}\ndef order(root):\n    raise ValueError(repr(look()))\n"
+    )
+    calls = [call for call in questions(exercise, seed=3) if call.is_example]
+
+    replies = runner.run_calls(Work.of(f"{exercise.given}\n{code}"), calls, exercise.limits)
+
+    assert {reply.status for reply in replies} == {"raised"}
+    assert len({reply.error for reply in replies}) == 1
 
 
 def test_what_code_of_learners_does_for_itself_still_works(runner: Runner) -> None:
