@@ -231,7 +231,8 @@ _CELLS = [
     (
         "text",
         "## Feedback\n\n`check` runs your function on other inputs, at once. The grade uses other "
-        "inputs again.\n`hint` gives one hint at a time.",
+        "inputs again.\n`hint` gives one hint at a time. *Run All* stops at the first example that "
+        "fails: then run the cell below by itself.",
     ),
     ("feedback", 'from autodiff_kit.grading import check, hint\n\ncheck("{id}")'),
 ]

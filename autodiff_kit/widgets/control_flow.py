@@ -173,7 +173,9 @@ class ControlFlow(FunctionLab):
             told, panel = self._frozen.beside(values, now.answer)
             said += " " + sentence(told)
             width = max(left[0].width, 300.0)
-            left.append(words(_HEADING, told, width, "" if ", the same" in told else "wrong"))
+            left.append(
+                words(_HEADING, sentence(told), width, "" if ", the same" in told else "wrong")
+            )
             left.append(panel)
         elif self.controls["frozen"].value:
             said += " So there is no trace to compare with: it would replay one run as it was."

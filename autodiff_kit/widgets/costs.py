@@ -137,7 +137,9 @@ class Costs(Lab):
     def _said(self, name: str, counts: Sequence[_Counts]) -> str:
         nodes, kept = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
         told = " or ".join(f"{n:,}" for n in nodes)
-        said = f"{name}: {told} node{'s' * (nodes != [1])}, saving {', '.join(dict.fromkeys(kept))}"
+        said = (
+            f"{name}: {told} node{'s' * (nodes != [1])}, saving {' or '.join(dict.fromkeys(kept))}"
+        )
         said = f"{name}: no nodes" if nodes == [0] else said
         if all(one.value is None for one in counts):
             said += "; it returned None"

@@ -124,8 +124,8 @@ class ErrorStory(Lab):
         error = self.recording.error
         if error is not None:
             return (
-                f"{error['type']}: {error['message']}\n-> This is no error of the graph, so there "
-                "is no story in the graph to tell. The words above come from the code itself."
+                f"{error['type']}: {error['message']}\n-> The graph tells no more of this error than "
+                "these words."
             )
         what = "this recording"
         if not isinstance(self._source, Recording):
@@ -139,8 +139,10 @@ class ErrorStory(Lab):
                         f"{what} works with PyTorch itself, and nothing was recorded.\n"
                         "-> Give the library, too: ErrorStory(f, library=torch)."
                     )
+        went_back = any(event["kind"] == "backward" for event in self.recording.events)
+        rest = "no leaf without its gradient" if went_back else "no backward pass"
         return (
-            f"Nothing went wrong in {what}: no error, and no leaf without its gradient.\n"
+            f"Nothing went wrong in {what}: no error, and {rest}.\n"
             "-> Give a function that raises an error, or ask ErrorStory(f, leaf='x') why x.grad "
             "is None."
         )

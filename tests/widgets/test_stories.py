@@ -98,7 +98,7 @@ def test_an_error_that_is_none_of_the_graph_is_named() -> None:
     lab = ErrorStory(broken)
 
     assert lab.message.startswith("TypeError: ")
-    assert "no error of the graph" in lab.message
+    assert "The graph tells no more of this error" in lab.message
 
 
 def test_a_leaf_that_is_not_there_is_named() -> None:
@@ -142,3 +142,13 @@ def test_a_function_of_real_pytorch_has_the_same_story() -> None:
         y.backward()
 
     assert repr(ErrorStory(again, library=real)) == repr(ErrorStory(twice))
+
+
+def test_without_a_backward_pass_nothing_is_said_of_leaves():
+    def forward():
+        x = torch.tensor(3.0, requires_grad=True)
+        return x * x  # x.grad is None, as it should be
+
+    message = ErrorStory(forward).message
+
+    assert message.startswith("Nothing went wrong in forward: no error, and no backward pass.")
