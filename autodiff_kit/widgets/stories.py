@@ -124,8 +124,8 @@ class ErrorStory(Lab):
         error = self.recording.error
         if error is not None:
             return (
-                f"{error['type']}: {error['message']}\n-> The graph tells no more of this error than "
-                "these words."
+                f"{error['type']}: {error['message']}\n-> The graph tells no more of this error "
+                "than these words."
             )
         what = "this recording"
         if not isinstance(self._source, Recording):

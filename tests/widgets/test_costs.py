@@ -79,7 +79,7 @@ def test_every_way_is_timed_with_every_input_and_the_picture_is_the_same_every_t
     assert [len(times) for times in labs[0].seconds.values()] == [2, 2]
     assert "Compared with one" in labs[0].times.svg
     assert labs[0].still() == labs[1].still()
-    words = "one: 1 node, saving 4 bytes, 40 bytes. other: 1 node, saving 4 bytes, 40 bytes."
+    words = "one: 1 node, saving 4 bytes or 40 bytes. other: 1 node, saving 4 bytes or 40 bytes."
     assert repr(labs[0]) == repr(labs[1]) == f"Costs({words})"
 
 
