@@ -1,8 +1,9 @@
 """A picture drawn by Python that can be picked from and dragged in, with a line of words below it.
 
 After reading you can put any SVG of your own into a notebook and hear what is done with it: which
-element was clicked, where the point was dragged. The labs draw on it with ``view/charts.py`` and
-``view/svg.py``. Read next: ``view/static/canvas.js``, the other end of these traits.
+element was clicked, where the point was dragged. The labs' plots on it come from
+``view/charts.py``, their graphs from ``view/svg.py``. Read next: ``view/static/canvas.js``, the
+other end of these traits.
 """
 
 from __future__ import annotations

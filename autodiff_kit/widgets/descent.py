@@ -253,7 +253,9 @@ class Descent(LivePlot):
             return float(one_number(self.function, leaf_at(x), leaf_at(y)).item())
 
         def downhill(x: float, y: float) -> Pair:
-            _, _, slopes = gradient_at(self.function, x, y)
+            value, _, slopes = gradient_at(self.function, x, y)
+            if not math.isfinite(value.item()):  # a rule may give a number there all the same
+                return math.nan, math.nan
             right, up = (0.0 if slope is None else -float(slope.item()) for slope in slopes)
             return right, up
 

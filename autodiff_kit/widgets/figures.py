@@ -219,7 +219,7 @@ def _(mark: Pointer, sheet: _Sheet) -> None:
     corners = [(right, -down) for right, down in mark.outline()]
     reach = max(abs(part) for corner in corners for part in corner)  # a marker's path is scaled
     shape = Path([*corners, corners[0]], closed=True)
-    sheet.line([mark.x], [mark.y], **_hollow(shape, 2 * reach))
+    sheet.line([mark.x], [mark.y], **_marker(shape, "cursor", 2 * reach))
 
 
 @_draw.register
@@ -283,9 +283,9 @@ def _sample(sample: Sample) -> Artist:
     if sample.look == "point":
         return Line2D([], [], **_marker("o", "grip", 10.0))
     if sample.look == "arrow":
-        return Line2D([], [], **_marker(r"$\rightarrow$", "arrow", 18.0))
+        return Line2D([], [], **_marker(r"$\rightarrow$", "tick", 18.0))
     if sample.look == "pointer":
-        return Line2D([], [], **_hollow("v", 9.0))
+        return Line2D([], [], **_marker("v", "cursor", 9.0))
     if sample.is_area:
         return Patch(**_patch(sample.look, dash=sample.dash))
     return Line2D([], [], **_line(sample.look))
@@ -328,20 +328,10 @@ def _patch(name: str, opacity: float = 1.0, dash: Sequence[float] = ()) -> Prope
 
 
 def _marker(shape: Any, name: str, size: float) -> Properties:
-    """Return the looks of a line that is filled markers only; outlines lie half inside."""
+    """Return the looks of a line that is markers only; half of an outline lies inside."""
     look = looks()[name]
-    fill = look["stroke"] if look["fill"] == "none" else look["fill"]
     return {
-        **{"linestyle": "none", "marker": shape, "markersize": size, "markerfacecolor": fill},
-        "markeredgecolor": look.get("stroke", "none"),
-        "markeredgewidth": float(look.get("stroke-width", 0.0)) if fill == look["fill"] else 0.0,
-    }
-
-
-def _hollow(shape: Any, size: float) -> Properties:
-    """Return the looks of a line that is empty markers only."""
-    look = looks()["cursor"]
-    return {
-        **{"linestyle": "none", "marker": shape, "markersize": size, "markerfacecolor": "none"},
-        **{"markeredgecolor": look["stroke"], "markeredgewidth": float(look["stroke-width"])},
+        **{"linestyle": "none", "marker": shape, "markersize": size},
+        **{"markerfacecolor": look["fill"], "markeredgecolor": look.get("stroke", "none")},
+        "markeredgewidth": float(look.get("stroke-width", 1.0)) * ("stroke" in look),
     }

@@ -28,6 +28,7 @@ from autodiff_kit.widgets.running import (
 __all__ = ["GradientFlow"]
 
 NAMED = 12  # lines that get their names; of more, some are named
+DOTS = {"tangent": "dot", "curve": "bar", "middle": "frame"}  # in the colour of their line
 LIMITS = (1e-12, 1e12)  # sizes are drawn between these
 
 
@@ -256,7 +257,7 @@ class GradientFlow(LivePlot):
                     if not math.isfinite(padded[k]) and not math.isfinite(padded[k + 2])
                 ]
                 if alone:  # no line goes through them
-                    plot.dots(alone)
+                    plot.dots(alone, DOTS[look])
                 ends.append(next((v for v in reversed(ys) if math.isfinite(v)), up.low))
             self._plots[kind] = plot, ends
         return self._plots[kind]

@@ -202,7 +202,7 @@ def test_every_dot_and_every_point_to_drag_lies_at_the_same_place(pair: Pair) ->
     root, figure = pair
 
     for elements, axes in places(root, figure)[:-1]:
-        circles = chosen(elements, "circle", "dot", "grip")
+        circles = chosen(elements, "circle", "dot", "bar", "frame", "grip")
         ours = [(number(e, "cx"), number(e, "cy")) for e in circles]
         dots = [line for line in artists(axes, Line2D) if line.get_marker() == "o"]
         theirs = [point for line in dots for point in line.get_xydata()]

@@ -1,6 +1,7 @@
 """The gradient plots without a browser: numbers from mathematics, and words for whatever fails."""
 
 import math
+import re
 import threading
 import time
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.quiver import Quiver
 
 import autodiff_kit as torch
 from autodiff_kit.widgets import (
@@ -397,6 +399,14 @@ def test_a_map_with_holes_is_drawn_around_them() -> None:
 
     assert "of the map the value is nan or inf: a gap" in words(lab)
     assert lab.canvas.svg.count('class="adk-band"') == 12
+
+
+def test_where_the_surface_has_no_value_there_is_no_arrow() -> None:
+    lab = Descent(lambda x, y: x.log() + y, start=(2.0, 1.0))  # nan to the left of 0, slope 1 / x
+
+    (arrows,) = (quiver for axes in lab.figure().axes for quiver in axes.findobj(Quiver))
+    assert len(arrows.X) > 10
+    assert min(arrows.X) > 0
 
 
 @pytest.mark.parametrize(
@@ -820,3 +830,11 @@ def test_no_gradient_is_said_of_the_parameters_shown_alone() -> None:
     lab = GradientFlow({"0.weight": [None], "0.bias": [1.0]})
 
     assert words(lab).endswith("No gradient reached any layer at this step, of the weights shown.")
+
+
+def test_a_size_between_steps_without_any_is_a_dot_in_the_colour_of_its_layer() -> None:
+    lab = GradientFlow({"first": [1.0, None, 1.0], "middle": [1.0, None], "last": [None, 1.0]})
+
+    dots = re.findall(r'<circle class="adk-(\w+)"[^>]*r="3"', lab.canvas.svg)
+    # The orange line is the first layer's, the grey one the middle's, the blue one the last's.
+    assert dots == ["dot", "dot", "frame", "bar"]
