@@ -346,7 +346,7 @@ FLOORS = [
     ("the tensor", {"printing", "tensor", "tensor_methods"}),
 ]
 # Of `autograd`, what a learner uses on tensors: it stands above the tensor.
-ABOVE = {"anomaly", "function", "function_node", "functional", "gradcheck", "graph"}
+ABOVE = {"anomaly", "function", "function_node", "functional", "gradcheck", "graph", "variable"}
 
 
 def floor_of(module: str) -> int:

@@ -16,9 +16,9 @@ import autodiff_kit.special
 from autodiff_kit.outside import outside
 
 THEIRS = """
-    fft compile jit amp distributed autograd.forward_ad autograd.profiler autograd.Variable
-    cuda.synchronize cuda.amp linalg.matrix_exp nn.Conv3d nn.functional.grid_sample nn.init.sparse_
-    nn.utils.prune nn.utils.rnn.invert_permutation optim.ASGD
+    fft compile jit amp distributed autograd.forward_ad autograd.profiler autograd.kineto_available
+    cuda.synchronize cuda.amp linalg.matrix_exp nn.Conv3d nn.functional.pdist nn.init.torch
+    nn.utils.prune nn.utils.rnn.invert_permutation optim.Adafactor
     special.bessel_j0 utils.tensorboard utils.data.IterDataPipe
     autograd.function.InplaceFunction autograd.graph.increment_version
 """
@@ -55,8 +55,8 @@ def test_names_of_tensors_and_modules() -> None:
         "from torch.nn.utils import prune",
         "from torch.nn.utils.prune import l1_unstructured",
         "from torch.nn import Conv3d",
-        "from torch.autograd import Variable",
-        "from torch.optim import ASGD",
+        "from torch.autograd import kineto_available",
+        "from torch.optim import Adafactor",
         "from torch import jit",
     ],
 )

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from autodiff_kit.autograd.gradcheck import gradgradcheck as gradgradcheck
     from autodiff_kit.autograd.more_modes import inference_mode as inference_mode
     from autodiff_kit.autograd.more_modes import set_grad_enabled as set_grad_enabled
+    from autodiff_kit.autograd.variable import Variable as Variable
 
-__all__ = ["Function", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck"]
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck"]
 __all__ += ["gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
 
 # Loaded when first used: where each further name is.
 _LAZY = {
+    "Variable": "variable",
     "Function": "function",
     "detect_anomaly": "anomaly",
     "gradcheck": "gradcheck",
@@ -37,7 +39,7 @@ _LAZY = {
     "set_detect_anomaly": "anomaly",
     "set_grad_enabled": "more_modes",
 }
-_LAZY_MODULES = ("anomaly", "function", "functional", "graph")
+_LAZY_MODULES = ("anomaly", "function", "functional", "graph", "variable")
 
 
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has

@@ -47,6 +47,7 @@ from autodiff_kit.outside import absent, modules_below
 if TYPE_CHECKING:
     from autodiff_kit.nn.attention import *
     from autodiff_kit.nn.lazy import *
+    from autodiff_kit.nn.padding import *
     from autodiff_kit.nn.rnn import *
     from autodiff_kit.nn.transformer import *
 
@@ -55,12 +56,17 @@ __all__ += [*_linear, *_loss, *_normalization, *_pooling, *_sparse]
 __all__ += ["Module", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
 __all__ += ["functional", "init", "parameter", "utils"]
 
+_BORDERS = ("Circular", "Constant", "Reflection", "Replication", "Zero")
 # Loaded when first used.
 _LATER = {
     **dict.fromkeys(("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d", "LazyConv2d"), "lazy"),
     **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), "rnn"),
     "DataParallel": "parallel",
     "LazyLinear": "lazy",
+    "Fold": "padding",
+    "Unfold": "padding",
+    **{f"{kind}Pad{rank}d": "padding" for kind in _BORDERS for rank in (1, 2)},
+    **dict.fromkeys(("PixelShuffle", "PixelUnshuffle"), "padding"),
     "MultiheadAttention": "attention",
     **dict.fromkeys(("Transformer", "TransformerDecoder", "TransformerEncoder"), "transformer"),
     **dict.fromkeys(("TransformerDecoderLayer", "TransformerEncoderLayer"), "transformer"),

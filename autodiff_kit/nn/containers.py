@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from autodiff_kit.errors import error
 from autodiff_kit.nn.module import Module
-from autodiff_kit.nn.parameter import Parameter
+from autodiff_kit.nn.parameter import Parameter, type_name
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 def _place(index: Any, count: int) -> int:
@@ -216,7 +216,18 @@ class ModuleDict(Module):
 
     __getitem__, __delitem__, __len__ = map(_of_dict, ("__getitem__", "__delitem__", "__len__"))
     __iter__, __contains__ = map(_of_dict, ("__iter__", "__contains__"))
-    keys, values, items = map(_of_dict, ("keys", "values", "items"))
+    keys, values, items, clear = map(_of_dict, ("keys", "values", "items", "clear"))
+
+    def pop(self, key: str) -> Module:
+        """Take out a module and return it."""
+        module: Module = self[key]
+        del self[key]
+        return module
+
+    def update(self, modules: Any) -> None:
+        """Add the modules of a dictionary, or pairs of a name and a module."""
+        for key, module in dict(modules).items():
+            self[key] = module
 
 
 class ParameterList(_Row):
@@ -240,9 +251,135 @@ class ParameterList(_Row):
 
     def extra_repr(self) -> str:
         """Return a line for each parameter."""
-        each = ((p.dtype, "x".join(map(str, p.shape))) for p in self)
-        lines = (f"Parameter containing: [{dtype} of size {size}]" for dtype, size in each)
-        return "\n".join(f"  ({i}): {line}" for i, line in enumerate(lines))
+        return _lines(enumerate(self), lambda parameter: parameter.dtype)
+
+
+class ParameterDict(Module):
+    """A dictionary of parameters; tensors become some, and other values may be in it, too.
+
+    A plain dictionary is taken over sorted by its keys, pairs and an OrderedDict in their order.
+    """
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        if not isinstance(key, str):
+            raise error("nn.parameter_key", kind=type(key).__name__)
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise error("nn.parameter_key", kind=type(key).__name__)
+        self._keys[key] = None
+        setattr(self, key, _parameter(value) if isinstance(value, Tensor) else value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
+    def __or__(self, other: Any) -> ParameterDict:
+        both = self.copy()
+        both.update(other)
+        return both
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
+
+    def __call__(self, *args: Any) -> Any:
+        """Refuse: a dictionary computes nothing."""
+        raise error("nn.parameters_called")
+
+    def copy(self) -> ParameterDict:
+        """Return another dictionary of the same parameters."""
+        return type(self)(self.items())
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return what belongs to a key, or ``default``."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is what get does
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """Return what belongs to a key; add ``default`` if there is nothing."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key: str) -> Any:
+        """Take out a parameter and return it."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take out the last pair of a key and a parameter, and return it."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        """Take out all."""
+        for key in [*self]:
+            del self[key]
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """Return a new dictionary in which ``default`` belongs to each key."""
+        return ParameterDict((key, default) for key in keys)
+
+    def keys(self) -> Any:
+        """Return the keys."""
+        return self._keys.keys()
+
+    def values(self) -> Iterator[Any]:
+        """Yield the parameters."""
+        return (self[key] for key in self._keys)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield pairs of a key and a parameter."""
+        return ((key, self[key]) for key in self._keys)
+
+    def update(self, parameters: Any) -> None:
+        """Add the parameters of a dictionary, or pairs of a key and a parameter."""
+        if not isinstance(parameters, Iterable):
+            raise error("nn.parameter_pairs", kind=type(parameters).__name__)
+        pairs: Iterable[Any] = parameters
+        if isinstance(parameters, OrderedDict | ParameterDict):
+            pairs = parameters.items()
+        elif isinstance(parameters, Mapping):
+            pairs = sorted(parameters.items())
+        for key, value in pairs:
+            self[key] = value
+
+    def extra_repr(self) -> str:
+        """Return a line for each parameter."""
+        return _lines(self.items(), type_name)
+
+
+def _lines(values: Iterable[tuple[Any, Any]], kind: Callable[[Any], Any]) -> str:
+    """Return a line for each parameter; ``kind`` says what its type is called there."""
+    lines = []
+    for key, value in values:
+        text = f"Object of type: {type(value).__name__}"
+        if isinstance(value, Tensor):
+            name = "Parameter" if isinstance(value, Parameter) else "Tensor"
+            size = "x".join(map(str, value.shape))
+            text = f"{name} containing: [{kind(value)} of size {size}]"
+        lines.append(f"  ({key}): {text}")
+    return "\n".join(lines)
 
 
 def _parameter(value: Tensor) -> Parameter:

@@ -26,6 +26,7 @@ from autodiff_kit.nn.functional_activations import *
 from autodiff_kit.nn.functional_activations import __all__ as _activations
 from autodiff_kit.nn.functional_attention import *
 from autodiff_kit.nn.functional_attention import __all__ as _attention
+from autodiff_kit.nn.functional_bags import bag_of_rows
 from autodiff_kit.nn.functional_distances import *
 from autodiff_kit.nn.functional_distances import __all__ as _distances
 from autodiff_kit.nn.functional_dropout import *
@@ -37,12 +38,23 @@ from autodiff_kit.nn.functional_losses import __all__ as _losses
 from autodiff_kit.nn.functional_losses import constant
 from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
+from autodiff_kit.nn.functional_sampling import *
+from autodiff_kit.nn.functional_sampling import __all__ as _sampling
 from autodiff_kit.operands import check_operand
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
 __all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses, *_pooling]
-__all__ += ["batch_norm", "embedding", "group_norm", "instance_norm", "layer_norm", "linear"]
+__all__ += [
+    *_sampling,
+    "batch_norm",
+    "embedding",
+    "embedding_bag",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "linear",
+]
 __all__ += ["one_hot", "rms_norm"]
 
 
@@ -260,6 +272,52 @@ def embedding(
         shorten_rows(weight, indices, max_norm, norm_type)
     row = -1 if padding_idx is None else padding_idx % count
     return ops.embedding(weight, indices=indices, padding_idx=row)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Look up the rows of several words at once, and take their mean, sum or maximum.
+
+    Parameters
+    ----------
+    input : Tensor, shape (bags, words) or (words,)
+    weight : Tensor, shape (count, n)
+    offsets : Tensor, shape (bags,)
+        Where each bag begins, for input of one dimension; with ``include_last_offset``, its last
+        element is where the last bag ends.
+    mode : "mean", "sum" or "max"
+    per_sample_weights : Tensor, shape of ``input``, optional
+        Multiplied with the rows before they are summed.
+    padding_idx : int, optional
+        A row that does not count.
+
+    Returns
+    -------
+    Tensor, shape (bags, n); zeros for an empty bag
+
+    For ``max_norm`` see ``embedding``. ValueError or RuntimeError if something does not fit.
+    """
+    if scale_grad_by_freq or sparse:
+        raise error("nn.embedding_gradient", keyword="sparse" if sparse else "scale_grad_by_freq")
+    if mode not in ("mean", "sum", "max"):
+        raise error("functional.bag_mode")
+    if max_norm is not None:
+        shorten_rows(weight, input._array, max_norm, norm_type)
+    if per_sample_weights is not None and mode != "sum":
+        raise error("functional.bag_weights_mode", mode=mode)
+    options = mode, per_sample_weights, include_last_offset, padding_idx
+    return bag_of_rows(input, weight, offsets, *options)
 
 
 def shorten_rows(weight: Tensor, indices: Any, max_norm: float, norm_type: float) -> None:

@@ -13,13 +13,24 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.creation import empty, zeros_like
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import change
 from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["celu", "elu", "gelu", "glu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu"]
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "gumbel_softmax",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+]
 __all__ += ["log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid"]
 __all__ += ["silu", "softmax", "softmin", "softplus", "softsign", "tanh", "tanhshrink"]
 
@@ -192,6 +203,27 @@ def softmin(
     if dim is None:
         dim = _dim("softmin", input, dim)
     return softmax(-input, dim, dtype=dtype)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """Draw shares that are differentiable by the logits: a smooth stand-in for drawing a class.
+
+    The smaller ``tau``, the closer to a class they are; with ``hard``, the result is one, and only
+    the gradient is that of the shares.
+
+    Source: Jang, Gu and Poole, Categorical reparameterization with Gumbel-softmax (2017).
+    """
+    if eps != 1e-10:
+        words = "`eps` parameter is deprecated and has no effect."
+        warnings.warn(words, UserWarning, stacklevel=2)
+    noise = -empty(logits.shape, dtype=logits.dtype).exponential_().log()
+    shares = softmax((logits + noise) / tau, dim)
+    if not hard:
+        return shares
+    classes = shares.max(dim, keepdim=True)[1]
+    return zeros_like(logits).scatter_(dim, classes, 1.0) - shares.detach() + shares
 
 
 def log_softmax(

@@ -12,7 +12,7 @@ from typing import Any
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
-from autodiff_kit.nn.functional_losses import check_reduction
+from autodiff_kit.nn.functional_losses import check_reduction, loss
 from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
@@ -64,6 +64,7 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
     return result
 
 
+@loss
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: str = "mean"
 ) -> Tensor:
@@ -75,6 +76,7 @@ def hinge_embedding_loss(
     return _reduced(losses, reduction)
 
 
+@loss
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
 ) -> Tensor:
@@ -87,6 +89,7 @@ def margin_ranking_loss(
     return _reduced(losses, reduction)
 
 
+@loss
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
 ) -> Tensor:
@@ -111,6 +114,7 @@ def cosine_embedding_loss(
     return _reduced(losses, reduction)
 
 
+@loss
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

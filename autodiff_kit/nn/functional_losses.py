@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -25,7 +27,35 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_en
 __all__ += ["gaussian_nll_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss"]
 __all__ += ["poisson_nll_loss", "smooth_l1_loss"]
 
+_Loss = TypeVar("_Loss", bound=Callable[..., Any])
 _CLASS_TYPES = (np.dtype("int64"), np.dtype("uint8"))
+
+
+def early_reduction(
+    size_average: bool | None, reduce: bool | None, reduction: str, stacklevel: int
+) -> str:
+    """Return the reduction that ``size_average`` and ``reduce`` meant in early versions."""
+    if size_average is None and reduce is None:
+        return reduction
+    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    words = "size_average and reduce args will be deprecated, please use "
+    words += f"reduction='{reduction}' instead."
+    warnings.warn(words, UserWarning, stacklevel=stacklevel + 1)
+    return reduction
+
+
+def loss(function: _Loss) -> _Loss:
+    """Let a loss take ``size_average`` and ``reduce``, as early versions did."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        if "size_average" in options or "reduce" in options:
+            early = options.pop("size_average", None), options.pop("reduce", None)
+            reduction = options.get("reduction", "mean")
+            options["reduction"] = early_reduction(*early, reduction, stacklevel=2)
+        return function(*args, **options)
+
+    return cast(_Loss, call)
 
 
 def check_reduction(reduction: str) -> None:
@@ -43,6 +73,7 @@ def constant(function: str, argument: str, tensor: Tensor | None) -> Any:
     return tensor
 
 
+@loss
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -134,6 +165,7 @@ def _cross_entropy_of_shares(
     return ops.div_by_count(-total, y=input.numel() / shape[dim])
 
 
+@loss
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -217,12 +249,14 @@ def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return next(expanded), next(expanded)
 
 
+@loss
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the squares of the differences, reduced."""
     check_reduction(reduction)
     return ops.mse_loss(*_same_size(input, target), reduction=reduction)
 
 
+@loss
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the sizes of the differences, reduced; the slope at a difference of 0 is 0."""
     check_reduction(reduction)
@@ -243,6 +277,7 @@ def huber_loss(
     return ops.huber_loss(input, target, delta=delta, reduction=reduction)
 
 
+@loss
 def smooth_l1_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
@@ -255,6 +290,7 @@ def smooth_l1_loss(
     return ops.smooth_l1_loss(*_same_size(input, target), beta=beta, reduction=reduction)
 
 
+@loss
 def kl_div(
     input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False
 ) -> Tensor:
@@ -289,6 +325,7 @@ def kl_div(
     return total / input.size(0) if reduction == "batchmean" and input.ndim else total
 
 
+@loss
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -346,6 +383,7 @@ def gaussian_nll_loss(
     return losses if reduction == "none" else getattr(losses, reduction)()
 
 
+@loss
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
@@ -372,6 +410,7 @@ def binary_cross_entropy(
     return ops.binary_cross_entropy(input, target, counts, reduction=reduction)
 
 
+@loss
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,

@@ -7,11 +7,11 @@ the losses of the single elements: their "mean", their "sum", or "none" to keep 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from autodiff_kit.errors import error
 from autodiff_kit.nn import functional as F
+from autodiff_kit.nn.functional_losses import early_reduction
 from autodiff_kit.nn.module import Module
 from autodiff_kit.tensor import Tensor
 
@@ -27,15 +27,7 @@ class _Loss(Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        if size_average is not None or reduce is not None:
-            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-            warnings.warn(
-                "size_average and reduce args will be deprecated, please use "
-                f"reduction='{reduction}' instead.",
-                UserWarning,
-                stacklevel=4,
-            )
-        self.reduction = reduction
+        self.reduction = early_reduction(size_average, reduce, reduction, stacklevel=4)
 
 
 class _WeightedLoss(_Loss):

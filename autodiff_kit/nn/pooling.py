@@ -13,7 +13,7 @@ from autodiff_kit.nn.module import Module
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d"]
-__all__ += ["MaxPool1d", "MaxPool2d", "Upsample"]
+__all__ += ["MaxPool1d", "MaxPool2d", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class _MaxPoolNd(Module):
@@ -177,3 +177,17 @@ class Upsample(Module):
         """Return the new size, or the factor."""
         name = "size" if self.scale_factor is None else "scale_factor"
         return f"{name}={getattr(self, name)!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Repeat pixels, to enlarge images."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Mix neighboring pixels, to enlarge images; corners stay corners."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -16,7 +16,7 @@ from autodiff_kit.nn.parameter import Parameter
 from autodiff_kit.nn.weighted import Shape, Weighted
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Embedding"]
+__all__ = ["Embedding", "EmbeddingBag"]
 
 
 class Embedding(Weighted):
@@ -75,10 +75,7 @@ class Embedding(Weighted):
 
     def reset_parameters(self) -> None:
         """Draw the table from the normal distribution."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight[self.padding_idx].fill_(0)
+        _draw_table(self.weight, self.padding_idx)
 
     def forward(self, input: Tensor) -> Tensor:
         """Look up the rows."""
@@ -91,3 +88,94 @@ class Embedding(Weighted):
         usual = {"padding_idx": None, "max_norm": None, "norm_type": 2}
         changed = {n: getattr(self, n) for n in usual if getattr(self, n) != usual[n]}
         return "".join([text, *(f", {name}={value}" for name, value in changed.items())])
+
+
+class EmbeddingBag(Weighted):
+    """Look up the rows of several words at once, and take their mean, sum or maximum.
+
+    Input of shape (bags, words) to (bags, embedding_dim); or (words,) with ``offsets``, which say
+    where each bag begins. The row ``padding_idx`` does not count; for ``max_norm`` see
+    ``Embedding``.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise error("nn.padding_idx")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
+        if _weight is None:
+            self._make_parameters(device, dtype)
+        else:
+            self.weight = Parameter(_weight)
+
+    def _shapes(self) -> dict[str, Shape]:
+        return {"weight": (self.num_embeddings, self.embedding_dim)}
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:
+        """Make one of a table; with ``freeze``, one that is not trained."""
+        if embeddings.ndim != 2:
+            raise error("nn.embeddings_rank")
+        rows, size = embeddings.shape
+        options: Any = {"max_norm": max_norm, "norm_type": norm_type, "mode": mode}
+        options |= {"scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
+        options |= {"include_last_offset": include_last_offset, "padding_idx": padding_idx}
+        bag = cls(rows, size, _weight=embeddings, **options)
+        bag.weight.requires_grad_(not freeze)
+        return bag
+
+    def reset_parameters(self) -> None:
+        """Draw the table from the normal distribution."""
+        _draw_table(self.weight, self.padding_idx)
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
+        """Apply ``embedding_bag``."""
+        options = self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse
+        last = per_sample_weights, self.include_last_offset, self.padding_idx
+        return F.embedding_bag(input, self.weight, offsets, *options, *last)
+
+    def extra_repr(self) -> str:
+        """Return the sizes and the mode."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
+        usual |= {"mode": None, "padding_idx": None}
+        changed = {n: getattr(self, n) for n in usual if getattr(self, n) != usual[n]}
+        return "".join([text, *(f", {name}={value!r}" for name, value in changed.items())])
+
+
+def _draw_table(weight: Any, padding_idx: int | None) -> None:
+    init.normal_(weight)
+    if padding_idx is not None:
+        with no_grad():
+            weight[padding_idx].fill_(0)

@@ -29,6 +29,7 @@ from autodiff_kit.ops.table import vjp as vjp
 if TYPE_CHECKING:
     from autodiff_kit.ops.activations import *
     from autodiff_kit.ops.attention import *
+    from autodiff_kit.ops.bags import *
     from autodiff_kit.ops.calculus import *
     from autodiff_kit.ops.convolution import *
     from autodiff_kit.ops.counting import *
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.ordering import *
     from autodiff_kit.ops.padding import *
     from autodiff_kit.ops.pairs import *
+    from autodiff_kit.ops.patches import *
     from autodiff_kit.ops.pooling import *
     from autodiff_kit.ops.products import *
     from autodiff_kit.ops.resampling import *
     from autodiff_kit.ops.rounding import *
+    from autodiff_kit.ops.sampling import *
     from autodiff_kit.ops.scaled import *
     from autodiff_kit.ops.scans import *
     from autodiff_kit.ops.selecting import *
@@ -60,6 +63,7 @@ _LATER = (
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
     *("drawing", "padding", "rounding"),
+    *("bags", "patches", "sampling"),
 )
 
 

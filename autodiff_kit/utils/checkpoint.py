@@ -25,7 +25,7 @@ from autodiff_kit.outside import absent
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["CheckpointError", "checkpoint"]
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
 
 
 class CheckpointError(RuntimeError):
@@ -33,16 +33,23 @@ class CheckpointError(RuntimeError):
 
 
 def checkpoint(
-    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None, **kwargs: Any
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
 ) -> Any:
     """Call ``function(*args, **kwargs)`` without keeping what its operations save for backward.
 
     Parameters
     ----------
     function : callable
-        Must compute the same when it is called again; random numbers are the same.
+        Must compute the same when it is called again.
     use_reentrant : bool
         False: the way that PyTorch recommends, and the kit's only one.
+
+    preserve_rng_state : bool
+        Whether random numbers are the same when it is called again.
 
     Returns
     -------
@@ -77,9 +84,30 @@ def checkpoint(
         )
     if not local.mode.grad_enabled:
         return function(*args, **kwargs)
-    run = SecondRun(function, args, kwargs)
+    run = SecondRun(function, args, kwargs, preserve_rng_state)
     with saved_tensors_hooks(run.pack, run.unpack):
         return function(*args, **kwargs)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Call functions one after the other, in segments whose saved tensors are computed again.
+
+    ``functions`` is a Sequential or a list; the last segment saves its tensors as usual.
+    """
+    steps = list(functions)
+    length = len(steps) // segments
+
+    def run(part: list[Callable[[Any], Any]], x: Any) -> Any:
+        for step in part:
+            x = step(x)
+        return x
+
+    for start in range(0, length * (segments - 1), length):
+        part = partial(run, steps[start : start + length])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, **kwargs)
+    return run(steps[length * (segments - 1) :], input)
 
 
 class _Enough(BaseException):
@@ -98,14 +126,18 @@ class SecondRun:
     """
 
     def __init__(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        preserves_state: bool,
     ) -> None:
         self._call = partial(function, *args, **kwargs)
         self._number = next_number()
-        self._given = [x for x in args if isinstance(x, Tensor)]  # PyTorch saves no keywords
-        if any(x.is_inference() for x in self._given):
+        self._arguments = [x for x in args if isinstance(x, Tensor)]  # PyTorch saves no keywords
+        if any(x.is_inference() for x in self._arguments):
             refuse_to_save()
-        self._state = deepcopy(vars(default_generator))
+        self._state = deepcopy(vars(default_generator)) if preserves_state else {}
         self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
         self.arguments = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
         self.computed: dict[int, Tensor] = {}
@@ -122,7 +154,7 @@ class SecondRun:
         return self.computed.pop(place)
 
     def _check_arguments(self) -> None:
-        for x in self._given:
+        for x in self._arguments:
             changes = changes_of(x._array)
             if changes and changes[-1] > self._number:
                 origin, saved = changes.node_name, "an argument"

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.ops.sampling import Lookup
+from autodiff_kit.ops.windows import Grid
 from tests.ops.inputs import Sample, numbers, signed
 
 MATRIX, VECTOR, BATCH = numbers(2, 3), numbers(3), numbers(2, 3, 2)
@@ -14,7 +16,41 @@ ROWS = np.array([1, 0, 1])
 SQUARE, SQUARES = numbers(3, 3) + np.eye(3), numbers(2, 3, 3) + 2 * np.eye(3)
 DRAWN = numbers(2, 3, seed=3)
 
+PATCHES = Grid((2, 3), (1, 2), (1, 0), (2, 1))
+BAGS: dict[str, Any] = {
+    "indices": np.array([1, 0, 1, 2]),
+    "bags": np.array([0, 0, 2, 2]),
+    "sizes": np.array([2.0, 1.0, 2.0]),
+}
+LOOKUPS = [
+    Lookup("bilinear", border, aligned)
+    for border in ("zeros", "border", "reflection")
+    for aligned in (True, False)
+]
+
 INSTEAD: dict[str, list[Sample]] = {
+    "affine_grid_generator": [Sample((signed(2, 2, 3),), {"base": numbers(2, 4, 3)})],
+    "col2im": [Sample((numbers(2, 12, 6),), {"size": (3, 5), "grid": PATCHES})],
+    "embedding_bag": [Sample((numbers(3, 2), numbers(4)), BAGS)],
+    "embedding_bag_backward": [Sample((numbers(3, 2), numbers(4)), {**BAGS, "shape": (3, 2)})],
+    "embedding_bag_max": [Sample((numbers(3, 2),), {"rows": np.array([[0, 2], [-1, -1]])})],
+    "embedding_bag_max_backward": [
+        Sample((numbers(2, 2),), {"shape": (3, 2), "rows": np.array([[0, 2], [0, 2]])})
+    ],
+    "embedding_bag_weights": [Sample((numbers(3, 2), numbers(3, 2, seed=1)), BAGS)],
+    "grid_sampler_2d": [
+        *(Sample((signed(2, 2, 3, 4), 0.9 * signed(2, 2, 3, 2)), {"how": how}) for how in LOOKUPS),
+        Sample((signed(1, 2, 3, 4), 2 * signed(1, 2, 3, 2)), {"how": LOOKUPS[1]}),
+        Sample(
+            (signed(1, 2, 3, 4), signed(1, 2, 3, 2)), {"how": Lookup("nearest", "zeros", False)}
+        ),
+    ],
+    "im2col": [Sample((signed(2, 2, 3, 5),), {"grid": PATCHES})],
+    "pixel_shuffle": [
+        Sample((signed(2, 8, 2, 3),), {"factor": 2}),
+        Sample((signed(4, 1, 2),), {"factor": 2}),
+    ],
+    "pixel_unshuffle": [Sample((signed(2, 2, 4, 6),), {"factor": 2})],
     "acosh": [Sample((ABOVE_1,)), Sample((numbers() + 1,))],
     "addmv": [
         Sample((numbers(2), MATRIX, VECTOR), {"beta": 0.5, "alpha": 3.0}),
@@ -163,7 +199,20 @@ WITH_NUMPY = {
     "aminmax_min": "np.min(x, dim, keepdims=keepdim)",
     "as_strided": "np.array([[x.flat[offset + sum(np.multiply(k, stride))]] "
     "for k in np.ndindex(*size)]).reshape(size)",
+    "affine_grid_generator": "np.array([base @ m.T for m in x])",
     "block_diag": "plainly.blocks(tensors)",
+    "col2im": "adjoint(lambda e: plainly.columns(e, view, grid), x, (2, 2, *size))",
+    "embedding_bag": "plainly.bags(x, weights, indices, bags, sizes)",
+    "embedding_bag_backward": "adjoint(lambda e: plainly.bags(e, weights, indices, bags, sizes), "
+    "x, shape)",
+    "embedding_bag_max": "np.array([[0 if i < 0 else x[i, j] for j, i in enumerate(row)] "
+    "for row in rows])",
+    "embedding_bag_max_backward": "adjoint(lambda e: e[rows, [0, 1]], x, shape)",
+    "embedding_bag_weights": "np.array([x[b] @ y[i] / sizes[b] for i, b in zip(indices, bags)])",
+    "grid_sampler_2d": "plainly.looked_up(x, grid, how)",
+    "im2col": "plainly.columns(x, view, grid)",
+    "pixel_shuffle": "plainly.shuffled(x, factor)",
+    "pixel_unshuffle": "adjoint(lambda e: plainly.shuffled(e, factor), x, (2, 8, 2, 3))",
     "cdist": "np.array([[np.linalg.norm(a - b, p) for b in y] for a in x])",
     "cdist_backward": "np.array([[g_[i] @ np.sign(a - y)] for i, a in enumerate(x)])[:, 0]",
     "cummax": "np.maximum.accumulate(x, dim)",
@@ -232,6 +281,43 @@ class plainly:
         matrices = [np.diag(row, offset) for row in x.reshape(-1, x.shape[-1])]
         size = matrices[0].shape
         return np.moveaxis(np.reshape(matrices, (*x.shape[:-1], *size)), (-2, -1), (dim1, dim2))
+
+    @staticmethod
+    def columns(x: Any, view: Any, grid: Any) -> Any:
+        windows = np.nan_to_num(view(x, grid))  # (n, c, rows, columns, height, width)
+        return windows.transpose(0, 1, 4, 5, 2, 3).reshape(len(x), -1, np.prod(windows.shape[2:4]))
+
+    @staticmethod
+    def bags(x: Any, weights: Any, indices: Any, bags: Any, sizes: Any) -> Any:
+        out = np.zeros((len(sizes), x.shape[1]))
+        for i, weight, bag in zip(indices, weights, bags, strict=True):
+            out[bag] += x[i] * weight / sizes[bag]
+        return out
+
+    @staticmethod
+    def shuffled(x: Any, factor: int) -> Any:
+        *batch, channels, height, width = x.shape
+        out = np.zeros((*batch, channels // factor**2, height * factor, width * factor))
+        for c, i, j in np.ndindex(*out.shape[-3:]):
+            channel = c * factor**2 + i % factor * factor + j % factor
+            out[..., c, i, j] = x[..., channel, i // factor, j // factor]
+        return out
+
+    @staticmethod
+    def looked_up(x: Any, grid: Any, how: Any) -> Any:
+        """Weigh all pixels by tents around each place."""
+        weights = []
+        for axis, size in ((1, x.shape[2]), (0, x.shape[3])):
+            low, high = (0, size - 1) if how.align_corners else (-0.5, size - 0.5)
+            places = low + (grid[..., axis] + 1) / 2 * (high - low)
+            while how.border == "reflection" and ((places < low) | (places > high)).any():
+                places = np.where(places < low, 2 * low - places, places)
+                places = np.where(places > high, 2 * high - places, places)
+            if how.border != "zeros":
+                places = places.clip(0, size - 1)
+            away = np.abs(places[..., None] - np.arange(size))
+            weights.append(away < 0.5 if how.mode == "nearest" else np.maximum(0, 1 - away))
+        return np.einsum("nchw,nijh,nijw->ncij", x, *weights)
 
     @staticmethod
     def solved(function: Any, y: Any) -> Any:

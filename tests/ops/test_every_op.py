@@ -34,7 +34,12 @@ EVERY_RULE = [
 REFUSED = {
     op.name for op in OPS.values() for rule in op.rules.values() if rule.tex == r"\text{none}"
 }
-ONCE = {"cdist", "hardsigmoid"}  # nor of the derivatives of these
+ONCE = {
+    "cdist",
+    "embedding_bag",
+    "embedding_bag_max",
+    "hardsigmoid",
+}  # nor of the derivatives of these
 TO_FLOAT32 = {"to_copy", "promote"}  # too coarse for finite differences
 
 

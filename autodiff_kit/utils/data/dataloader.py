@@ -27,7 +27,7 @@ from autodiff_kit.utils.data.sampler import (
     draw_seed,
 )
 
-__all__ = ["DataLoader", "default_collate"]
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 Batch = TypeVar("Batch", covariant=True)
 
@@ -61,9 +61,22 @@ def default_collate(batch: Any) -> Any:
     raise error("loading.collate", kind=type(first))
 
 
-def _as_is(sample: Any) -> Any:
-    """Return a sample that is no batch, as a tensor if it is an array."""
-    return from_numpy(sample) if isinstance(sample, np.ndarray) else sample
+def default_convert(data: Any) -> Any:
+    """Return a sample that is no batch with its arrays as tensors, also within lists and dicts."""
+    if isinstance(data, np.ndarray):
+        return data if data.dtype.kind in "SUO" else from_numpy(data)
+    if isinstance(data, np.generic) and data.dtype.kind not in "SUO":
+        return from_numpy(np.asarray(data))
+    if isinstance(data, Mapping):
+        return type(data)({key: default_convert(data[key]) for key in data})  # type: ignore[call-arg]
+    if isinstance(data, tuple | list):
+        values = [default_convert(value) for value in data]
+        return type(data)(*values) if hasattr(data, "_fields") else values
+    return data
+
+
+def get_worker_info() -> None:
+    """Return None: samples are loaded in the main process."""
 
 
 class DataLoader(Generic[Batch]):
@@ -135,7 +148,7 @@ class DataLoader(Generic[Batch]):
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_size, self.sampler, self.batch_sampler = batch_size, sampler, batch_sampler
         makes_batches = batch_sampler is not None or batch_size is not None
-        self.collate_fn = collate_fn or (default_collate if makes_batches else _as_is)
+        self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)
 
     def __iter__(self) -> Iterator[Any]:
         draw_seed(self.generator)  # PyTorch's workers get seeds of their own from it

@@ -17,7 +17,8 @@ from autodiff_kit.errors import error
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "random_split"]
+__all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset"]
+__all__ += ["TensorDataset", "random_split"]
 
 Sample = TypeVar("Sample", covariant=True)
 
@@ -38,6 +39,25 @@ class IterableDataset(Dataset[Sample]):
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
+    def __add__(self, other: Dataset[Any]) -> ChainDataset:  # type: ignore[override]
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Iterable datasets, one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise error("loading.chain")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
+
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Rows of tensors that have the same length: a sample is a tuple of one row of each."""
@@ -52,6 +72,29 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
+
+
+class StackDataset(Dataset[Any]):
+    """Datasets side by side: a sample is a tuple of one sample of each, or a dict of them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise error("loading.stack_kinds")
+        if not args and not kwargs:
+            raise error("loading.stack_nothing")
+        self.datasets: Any = args or kwargs
+        lengths = {len(dataset) for dataset in args or kwargs.values()}
+        if len(lengths) > 1:
+            raise error("loading.stack_lengths")
+        (self._length,) = lengths
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class ConcatDataset(Dataset[Any]):

@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from autodiff_kit.dtypes import float64
 from autodiff_kit.errors import error
+from autodiff_kit.functions import find
 from autodiff_kit.random import Generator, default_generator
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"]
+__all__ += ["WeightedRandomSampler"]
 
 Index = TypeVar("Index", covariant=True)
 
@@ -101,6 +104,37 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Yields indices, each as likely as its weight is large; weights need not add up to 1.
+
+    ValueError if arguments are of other types, or the weights are no row of numbers.
+    """
+
+    def __init__(
+        self,
+        weights: Any,
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
+    ) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise error("loading.num_samples", value=num_samples)
+        if not isinstance(replacement, bool):
+            raise error("loading.weighted_replacement", value=replacement)
+        self.weights = find("as_tensor")(weights, dtype=float64)
+        if self.weights.ndim != 1:
+            raise error("loading.weights", shape=tuple(self.weights.shape))
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        options = {"generator": self.generator}
+        places = find("multinomial")(self.weights, self.num_samples, self.replacement, **options)
+        yield from places.tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
 
 
 class BatchSampler(Sampler[list[int]]):
