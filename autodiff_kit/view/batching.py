@@ -6,6 +6,7 @@ one is padding, and a crossed one is padding that gets into the loss. Read next:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -78,18 +79,22 @@ class Way:
         return sum(row.count(".") + row.count("x") for row in self.rows)
 
     def agrees(self, other: Way) -> bool:
-        """Say whether both have the same gradients, but for rounding."""
-        return not self.differing(other)
+        """Say whether both have the same loss and the same gradients, but for rounding."""
+        return self.has_loss_of(other) and not self.differing(other)
+
+    def has_loss_of(self, other: Way) -> bool:
+        """Say whether both have the same loss, but for rounding."""
+        return _is_near(self.loss, other.loss, abs(other.loss))
 
     def differing(self, other: Way) -> list[str]:
         """Return the names of the parameters whose gradients differ by more than rounding."""
-        scale = max((abs(v) for gradient in other.gradients for v in gradient.values), default=0)
+        sizes = [abs(v) for gradient in other.gradients for v in gradient.values]
+        scale = max(filter(math.isfinite, sizes), default=0.0)
         return [
             mine.name
             for mine, others in zip(self.gradients, other.gradients, strict=True)
             if any(
-                not abs(a - b) <= NEAR * (scale + 1e-12)
-                for a, b in zip(mine.values, others.values, strict=True)
+                not _is_near(a, b, scale) for a, b in zip(mine.values, others.values, strict=True)
             )
         ]
 
@@ -146,14 +151,22 @@ def words_of(ways: Sequence[Way]) -> str:
         )
     for way in ways[1:]:
         names = way.differing(first)
+        loss = f"a loss of {way.loss:.4f} instead of {first.loss:.4f}"
+        if way.has_loss_of(first):
+            loss = f"the same loss as {first.name}"
         if names:
-            sentences.append(
-                f"{way.name}: WRONG gradient of {', '.join(names)}, and a loss of {way.loss:.4f} "
-                f"instead of {first.loss:.4f}."
-            )
-        else:
+            sentences.append(f"{way.name}: WRONG gradient of {', '.join(names)}, and {loss}.")
+        elif way.agrees(first):
             sentences.append(f"{way.name}: the same loss and the same gradients as {first.name}.")
+        else:
+            sentences.append(f"{way.name}: the same gradients as {first.name}, and {loss}.")
     return "\n".join(sentences)
+
+
+def _is_near(one: float, other: float, scale: float) -> bool:
+    """Return whether two numbers are the same up to rounding; nan is nan, and inf is inf."""
+    is_nan = math.isnan(one) and math.isnan(other)
+    return one == other or is_nan or abs(one - other) <= NEAR * (scale + 1e-12)
 
 
 def _cells_of(way: Way) -> str:

@@ -23,7 +23,7 @@ from autodiff_kit.view.batching import Gradient, Way, batching_plot, words_of
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.widgets import sequences
 from autodiff_kit.widgets.distrust import examined
-from autodiff_kit.widgets.measuring import seconds_of
+from autodiff_kit.widgets.measuring import seconds_or_why
 from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 from autodiff_kit.widgets.sequences import Step
@@ -132,16 +132,25 @@ class Batching(Plotted):
             way, order = _measured(title, function, rows, together, names, order, self._step)
             ways.append(way)
         calls = (partial(_whole_step, function) for _, function, _, _ in plans)
-        seconds = seconds_of(*calls, of=self._step)
+        seconds, why = seconds_or_why(*calls, of=[self._step], has_effects=runs.has_effects)
         self.ways, self._data = ways, data
-        self._show_times(seconds)
+        self._show_times(seconds, why)
         caption = f"{runs.doubt} {words_of(ways)}".lstrip()
-        if runs.differs:
+        is_coupled = not ways[-1].agrees(ways[0])  # no padding, no mask: only rows are together
+        if runs.differs or (runs.has_effects and is_coupled):
             caption = f"{runs.doubt} So the three variants cannot be compared."
+        elif is_coupled:
+            caption += (
+                "\nWithout padding, too, a batch gives something else: in "
+                f"{name_of(self._step)}, a row depends on the rows beside it, as on a mean over them."
+            )
         self.show(batching_plot(ways), caption)
         self._pick()
 
-    def _show_times(self, seconds: list[float]) -> None:
+    def _show_times(self, seconds: list[float], why: str) -> None:
+        self.times.value = why
+        if why:
+            return
         times = ", ".join(
             f"{way.name}: {1000 * s:.2f} ms" for way, s in zip(self.ways, seconds, strict=True)
         )

@@ -178,3 +178,46 @@ def test_one_cell_is_not_1_cells() -> None:
 
     assert "operations, 1 cell, no padding" in lab.canvas.caption
     assert ">1 cell<" in lab.canvas.svg
+
+
+def weights() -> tuple[Any, Any]:
+    torch.manual_seed(0)
+    return torch.randn(2, 3, requires_grad=True), torch.randn(3, 3, requires_grad=True)
+
+
+def test_a_step_whose_rows_depend_on_each_other_is_told_to_be_the_reason() -> None:
+    u, w = weights()
+
+    def coupled(x: Any, h: Any) -> Any:
+        return (x @ u + h @ w - h.mean(0)).tanh()
+
+    lab = Batching(coupled, lengths=[3, 1, 2])
+
+    assert not lab.ways[2].agrees(lab.ways[0])
+    assert "in coupled, a row depends on the rows beside it" in lab.canvas.caption
+
+
+def test_nan_everywhere_is_not_called_a_wrong_gradient() -> None:
+    u, w = weights()
+
+    lab = Batching(lambda x, h: (x @ u + h @ w) * float("nan"), lengths=[3, 1, 2])
+
+    assert "WRONG" not in lab.canvas.caption
+
+
+def test_a_step_that_counts_its_calls_is_neither_compared_nor_timed() -> None:
+    u, w = weights()
+    calls = []
+
+    def alternating(x: Any, h: Any) -> Any:
+        calls.append(1)
+        return (x @ u + h @ w).tanh() * (1.0 if len(calls) % 2 else 0.5)
+
+    # One by one takes 6 calls, an even number: two runs of it agree.
+    lab = Batching(alternating, lengths=[3, 1, 2])
+
+    assert lab.canvas.caption == (
+        "alternating changes calls each time, and this lab runs it more than once. "
+        "So the three variants cannot be compared."
+    )
+    assert lab.times.value.startswith("Not timed:")
