@@ -142,7 +142,7 @@ class Batching(Plotted):
         elif is_coupled:
             caption += (
                 "\nWithout padding, too, a batch gives something else: in "
-                f"{name_of(self._step)}, a row depends on the rows beside it, as on a mean over them."
+                f"{name_of(self._step)}, a row depends on those beside it, as on a mean over them."
             )
         self.show(batching_plot(ways), caption)
         self._pick()

@@ -194,7 +194,7 @@ def test_a_step_whose_rows_depend_on_each_other_is_told_to_be_the_reason() -> No
     lab = Batching(coupled, lengths=[3, 1, 2])
 
     assert not lab.ways[2].agrees(lab.ways[0])
-    assert "in coupled, a row depends on the rows beside it" in lab.canvas.caption
+    assert "in coupled, a row depends on those beside it" in lab.canvas.caption
 
 
 def test_nan_everywhere_is_not_called_a_wrong_gradient() -> None:
