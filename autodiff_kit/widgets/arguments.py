@@ -111,18 +111,18 @@ class Arguments:
         refuse_class(function)
         name = name_of(function)
         try:
-            found = inspect.signature(inner_function(function)).parameters
+            all_parameters = inspect.signature(inner_function(function)).parameters
         except (TypeError, ValueError):
             raise TypeError(
                 f"{name} does not say what its arguments are.\n"
                 "-> Write a function of your own around it: def f(x): ..."
             ) from None
-        parameters = {n: p for n, p in found.items() if p.kind not in _VARIADIC}
-        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in found.values()):
+        parameters = {n: p for n, p in all_parameters.items() if p.kind not in _VARIADIC}
+        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in all_parameters.values()):
             more = (name for name in examples if name not in parameters)
             parameters |= {name: _keyword(name) for name in more}
-        unknown = [given for given in examples if given not in parameters]
-        rest = [n for n, p in found.items() if p.kind is inspect.Parameter.VAR_POSITIONAL]
+        unknown = [argument for argument in examples if argument not in parameters]
+        rest = [n for n, p in all_parameters.items() if p.kind is inspect.Parameter.VAR_POSITIONAL]
         if rest and (unknown or not parameters):
             raise TypeError(
                 f"{name} takes *{rest[0]}, and a lab gives arguments by name.\n"
@@ -167,13 +167,13 @@ class Arguments:
                 raise TypeError(f"{argument} is a tensor of PyTorch itself.\n{OTHER_TENSORS}")
             is_number = isinstance(value, int | float) and not isinstance(value, bool | Enum)
             if is_number and (isinstance(value, float) or hint is float or is_tensor_hint(hint)):
-                chosen = float(value)
-                value = tensor(chosen, requires_grad=True)
+                number = float(value)
+                value = tensor(number, requires_grad=True)
                 if not is_tensor_hint(hint):
                     self._floats.add(argument)
                 self._add(argument, value, hint)
                 if argument in self.controls:  # with all digits, which a tensor may not have
-                    self.controls[argument].value = chosen
+                    self.controls[argument].value = number
             else:
                 self._add(argument, value, hint)
         if without:
@@ -232,7 +232,7 @@ class Arguments:
 
     def values(self) -> Values:
         """Return what each argument is now: new tensors, without gradients, and new lists."""
-        found = {}
+        values = {}
         for name in self._order:
             if name in self._fixed:
                 value = fresh(self._fixed[name])
@@ -240,11 +240,11 @@ class Arguments:
                 value = self._made[name](self.controls[name].value)
             if name in self._plain:
                 value = self.controls[name].value if name in self.controls else value.item()
-            found[name] = value
+            values[name] = value
         if self._watch is not None:
             for name in self._floats:
-                self._watch.follow(found[name], name)
-        return found
+                self._watch.follow(values[name], name)
+        return values
 
     @property
     def tensors(self) -> list[str]:
@@ -375,19 +375,20 @@ def no_tensors(arguments: Arguments, function: Callable[..., Any], value: Any = 
     """Say that a function did nothing with tensors, and how it gets one."""
     if is_pytorch(value):
         return f"{name_of(function)} returned a tensor of PyTorch itself.\n{OTHER_TENSORS}"
-    said = f"{name_of(function)} did nothing with tensors"
+    message = f"{name_of(function)} did nothing with tensors"
     if value is not None and not isinstance(value, Tensor):
-        said += f" and returned {described(value)}"
+        message += f" and returned {described(value)}"
     name = next((n for n, c in arguments.controls.items() if n not in arguments.tensors), "")
     if arguments.tensors:
         name = arguments.tensors[0]
         return (
-            f"{said}, though its argument {name} is one.\n-> Compute with {name} itself: without "
-            f"float(), .item() or .numpy(), and torch.sin({name}) in place of math.sin({name})."
+            f"{message}, though its argument {name} is one.\n-> Compute with {name} itself: "
+            f"without float(), .item() or .numpy(), and torch.sin({name}) in place of "
+            f"math.sin({name})."
         )
     if not name:
-        return f"{said}.\n-> Give it an argument that is one: def f(x=2.0): ..."
-    return f"{said}.\n-> Give it a float, which becomes a tensor: {name}=2.0, and not {name}=2."
+        return f"{message}.\n-> Give it an argument that is one: def f(x=2.0): ..."
+    return f"{message}.\n-> Give it a float, which becomes a tensor: {name}=2.0, and not {name}=2."
 
 
 def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:

@@ -110,15 +110,15 @@ class BesidePyTorch(Lab):
         )
 
     def _verdict(self, version: str) -> str:
-        told = [line for line in self.lines if line.kit or line.torch]
-        equal = sum(map(agree, told))
-        if not told:
+        answered = [line for line in self.lines if line.kit or line.torch]
+        equal = sum(map(agree, answered))
+        if not answered:
             return "No line of this program has an answer that could be compared."
         with_it = f"The answers of the kit beside those of PyTorch {version.split('+')[0]}"
-        if equal == len(told):
+        if equal == len(answered):
             all_of_them = f"all {equal} are" if equal > 1 else "the only one is"
             return f"{with_it}: {all_of_them} equal, character by character."
-        return f"{with_it}: {equal} of {len(told)} are equal."
+        return f"{with_it}: {equal} of {len(answered)} are equal."
 
     def _title(self) -> str:
         return "What autodiff_kit answers, line by line"
@@ -157,20 +157,20 @@ def _answers(source: str, library: Any, seconds: float) -> list[tuple[str, str]]
     Refused
         If the program cannot be read, or runs too long.
     """
-    found: list[tuple[str, str]] = []
+    answers: list[tuple[str, str]] = []
 
     def program() -> None:
         with installed(None):  # the clock is all that is wanted of run: no recording
             for code, step in _statements(source, library):
                 try:
-                    found.append((code, step()))
+                    answers.append((code, step()))
                 except Exception as error:
-                    found.append((code, f"{type(error).__name__}: {error}"))
+                    answers.append((code, f"{type(error).__name__}: {error}"))
                     return
 
     program.__name__ = "The program"
     run(program, seconds=seconds)
-    return found
+    return answers
 
 
 def _statements(source: str, library: Any) -> list[tuple[str, Callable[[], str]]]:
@@ -201,10 +201,10 @@ def _statements(source: str, library: Any) -> list[tuple[str, Callable[[], str]]
                 if isinstance(statement, ast.Assign | ast.AugAssign):
                     target = getattr(statement, "targets", [getattr(statement, "target", None)])[0]
                     value = eval(ast.unparse(target), space)
-            shown = "" if value is None else repr(value)
-            if " at 0x" in shown:  # an address says nothing to anybody
-                shown = ""
-            return "".join(printed).rstrip("\n") + shown
+            text = "" if value is None else repr(value)
+            if " at 0x" in text:  # an address says nothing to anybody
+                text = ""
+            return "".join(printed).rstrip("\n") + text
 
         return go
 

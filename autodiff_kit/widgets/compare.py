@@ -121,12 +121,12 @@ class Compare(FunctionLab):
 
     def draw(self) -> None:
         """Run the function, replay the trace, and compare."""
-        seen = self._examined(
+        runs = self._examined(
             self._dynamic, lambda run: run.answer, lambda run: run.recording, lambda run: run.values
         )
-        _, dynamic, grads, kept, recording = seen.first
+        _, dynamic, grads, bytes_saved, recording = runs.first
         self.nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
-        self.dynamic, self.kept = dynamic, kept
+        self.dynamic, self.kept = dynamic, bytes_saved
         self.static = None  # until there is a trace
         self.agrees, self.operations = False, 0
         values = self._arguments.values()
@@ -135,42 +135,44 @@ class Compare(FunctionLab):
         static, refusal, static_grads = self._static(frozen, values)
         agrees = static is not None and same_answer(static, dynamic)
         marks = frozen.marks()
-        found = difference(
+        changes = difference(
             frozen.recording,
             recording,
             came="not in the trace",
             went="only in the trace",
             also=marks,
         )
-        asked = branches(recording)
+        tests = branches(recording)
         ran = sum(n["kind"] == "op" for n in recording.nodes)
         traced = sum(n["kind"] == "op" for n in frozen.recording.nodes)
         self.static, self.agrees, self.operations = static, agrees, traced - frozen.graph.removed
         rows = [["", "dynamic", "static"], ["answer", _shown(dynamic), _shown(static)]]
-        wrong = "" if seen.differs else "wrong"  # two runs of it would differ, too
+        wrong = "" if runs.differs else "wrong"  # two runs of it would differ, too
         looks = ["", "" if agrees else wrong]
         for name, grad in grads.items():
             rows.append([f"gradient of {name}", _shown(grad), _shown(static_grads.get(name))])
             looks.append("" if _same(grad, static_grads.get(name)) else wrong)
-        ways = sum(len(branch.ways) for branch in asked)
+        ways = sum(len(branch.ways) for branch in tests)
         rows += [
             ["operations run", str(ran), str(self.operations)],
             ["nodes built", str(self.nodes), "0"],
-            ["saved by nodes", in_bytes(kept), in_bytes(0)],
+            ["saved by nodes", in_bytes(bytes_saved), in_bytes(0)],
             ["conditions tested", str(ways), "0"],
         ]
         wrong_grads = [n for n, g in grads.items() if not _same(g, static_grads.get(n))]
-        said = self._said(frozen, seen, refusal, wrong_grads)
-        panels = self._listed(recording, asked, frozen)
+        caption = self._caption(frozen, runs, refusal, wrong_grads)
+        panels = self._listed(recording, tests, frozen)
         panels.append(table("Measured", rows, looks))
-        if not seen.differs and not seen.has_effects:
+        if not runs.differs and not runs.has_effects:
             panels += self._probes(values)
         panels.append(self._too(frozen))
-        right = graph("The dynamic graph, drawn over that of the trace", found.picture, found.edges)
+        right = graph(
+            "The dynamic graph, drawn over that of the trace", changes.picture, changes.edges
+        )
         title = f"{name_of(self._function)}, dynamic and static"
-        self.canvas.svg = page([panels, [right]], title=title, said=said)
-        self.canvas.caption = said
-        self._measure(seen, values, bool(grads), static is not None)
+        self.canvas.svg = page([panels, [right]], title=title, said=caption)
+        self.canvas.caption = caption
+        self._measure(runs, values, bool(grads), static is not None)
 
     def _dynamic(self) -> _Dynamic:
         """Run forward and, if the answer allows it, backward."""
@@ -188,50 +190,50 @@ class Compare(FunctionLab):
                 return answer.detach(), {n: values[n].grad for n in names}, most_kept(memory)
             return answer.detach(), {}, most_kept(memory)
 
-        (answer, grads, kept), recording = run(there_and_back, of=self._function)
-        return _Dynamic(values, answer, grads, kept, recording)
+        (answer, grads, bytes_saved), recording = run(there_and_back, of=self._function)
+        return _Dynamic(values, answer, grads, bytes_saved, recording)
 
     def _static(
         self, frozen: Frozen, values: Values
     ) -> tuple[Tensor | None, str, dict[str, Tensor | None]]:
         """Replay; what prevents it is part of the answer."""
-        given = [values[name] for name in frozen.names]
+        tensors = [values[name] for name in frozen.names]
         try:
-            answer = frozen.graph.run(*given)
+            answer = frozen.graph.run(*tensors)
         except (RuntimeError, TypeError) as error:
             return None, str(error).split("\n")[0], {}
         try:
-            _, grads = frozen.graph.gradient(*given)
+            _, grads = frozen.graph.gradient(*tensors)
         except RuntimeError:
             return answer, "", {}
         return answer, "", dict(zip(frozen.names, grads, strict=True))
 
-    def _said(
-        self, frozen: Frozen, seen: Examined[_Dynamic], refusal: str, wrong_grads: list[str]
+    def _caption(
+        self, frozen: Frozen, runs: Examined[_Dynamic], refusal: str, wrong_grads: list[str]
     ) -> str:
         right, replayed = _shown(self.dynamic), _shown(self.static)
-        doubt = f"{seen.doubt} " * bool(seen.doubt)
+        doubt = f"{runs.doubt} " * bool(runs.doubt)
         if self.static is None:
             return doubt + sentence(f"The trace cannot be replayed: {refusal}")
-        if seen.differs:
-            said = f"{doubt}The static graph replays one run, and answers {replayed} each time."
+        if runs.differs:
+            caption = f"{doubt}The static graph replays one run, and answers {replayed} each time."
         elif not self.agrees and replayed == right:
-            said = f"{doubt}The static graph gives wrong numbers: both are shown as {right}."
+            caption = f"{doubt}The static graph gives wrong numbers: both are shown as {right}."
         elif not self.agrees:
-            said = f"{doubt}The static graph answers {replayed}. That is wrong: it is {right}."
+            caption = f"{doubt}The static graph answers {replayed}. That is wrong: it is {right}."
         else:
-            said = f"{doubt}Both answer {right}."
-            if seen.has_effects:
-                said += " A replay runs only the operations on tensors."
+            caption = f"{doubt}Both answer {right}."
+            if runs.has_effects:
+                caption += " A replay runs only the operations on tensors."
             if wrong_grads:
-                said += f" The gradient of {listed(wrong_grads)} differs."
-        return said + f" Traced at {frozen.made_with}." * bool(frozen.made_with)
+                caption += f" The gradient of {listed(wrong_grads)} differs."
+        return caption + f" Traced at {frozen.made_with}." * bool(frozen.made_with)
 
-    def _listed(self, recording: Recording, asked: list[Branch], frozen: Frozen) -> list[Panel]:
+    def _listed(self, recording: Recording, tests: list[Branch], frozen: Frozen) -> list[Panel]:
         text = text_around(recording, self._lines, self._first_line)
-        lines = mark_lines(self._lines, self._first_line, text, asked)
+        lines = mark_lines(self._lines, self._first_line, text, tests)
         then = {(b.line, b.start): b for b in branches(frozen.recording)}
-        now = {(b.line, b.start): b for b in asked}
+        now = {(b.line, b.start): b for b in tests}
         for line in lines:
             for place in sorted({*then, *now}):
                 if place[0] == line.number:
@@ -241,11 +243,11 @@ class Compare(FunctionLab):
     def _too(self, frozen: Frozen) -> Panel:
         """Say what else is frozen: arguments that are no tensors, tensors made inside, shapes."""
         shapes = [f"{name} {list(frozen.values[name].shape)}" for name in frozen.names]
-        said = [f"shapes: {', '.join(shapes)}"] if shapes else []
+        lines = [f"shapes: {', '.join(shapes)}"] if shapes else []
         others = [name for name in self._arguments.controls if name not in frozen.names]
-        said += [f"{name} = {frozen.values[name]}: not a tensor" for name in others]
-        said += [str(item) for item in frozen.graph.frozen if item.kind == "tensor"]
-        return words("Also frozen", "\n".join(said), 300.0)
+        lines += [f"{name} = {frozen.values[name]}: not a tensor" for name in others]
+        lines += [str(item) for item in frozen.graph.frozen if item.kind == "tensor"]
+        return words("Also frozen", "\n".join(lines), 300.0)
 
     def _probes(self, values: Values) -> list[Panel]:
         """Ask both at other values of the first slider."""
@@ -268,15 +270,15 @@ class Compare(FunctionLab):
             looks.append("" if agrees else "wrong")
         return [table(f"At other values of {name}", rows, looks)]
 
-    def _ask(self, given: Values, frozen: Frozen) -> list[Any]:
+    def _ask(self, values: Values, frozen: Frozen) -> list[Any]:
         """Return both answers; a word for one that there is not, as of math.sqrt(-1)."""
         answers: list[Any] = []
         for is_static in (False, True):
             try:
                 if is_static:
-                    answers.append(frozen.answer(given))
+                    answers.append(frozen.answer(values))
                 else:
-                    value, _ = run(self._arguments.call, self._function, given, seconds=PROBE)
+                    value, _ = run(self._arguments.call, self._function, values, seconds=PROBE)
                     answers.append(the_tensor(value, self._function))
             except Exception as error:  # the rest of the table stands
                 is_late = isinstance(error, Refused) and " was stopped: " in str(error)
@@ -284,13 +286,13 @@ class Compare(FunctionLab):
         return answers
 
     def _measure(
-        self, seen: Examined[_Dynamic], values: Values, backward: bool, replayed: bool
+        self, runs: Examined[_Dynamic], values: Values, backward: bool, replayed: bool
     ) -> None:
         """Time both; shown live and nowhere else, as it is another time every time."""
         self._time.value, self.times_as_fast = "", 0.0
         if self._frozen is None or not replayed:
             return
-        given = [values[name] for name in self._frozen.names]
+        tensors = [values[name] for name in self._frozen.names]
 
         def dynamic() -> None:
             answer = self._arguments.call(self._function, values)
@@ -299,7 +301,7 @@ class Compare(FunctionLab):
 
         replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
         both, self._time.value = seconds_or_why(
-            dynamic, lambda: replay(*given), of=[self._function], has_effects=seen.has_effects
+            dynamic, lambda: replay(*tensors), of=[self._function], has_effects=runs.has_effects
         )
         if not both:
             return

@@ -123,16 +123,16 @@ class ControlFlow(FunctionLab):
         """Run the function if its arguments have changed, and draw what it did."""
         if not self.controls["frozen"].value:
             self._frozen = None  # switched on again, it is made anew
-        asked = tuple(control.value for control in self._arguments.controls.values())
-        if not self._runs or asked != self._asked:
-            seen = self._examined(
+        settings = tuple(control.value for control in self._arguments.controls.values())
+        if not self._runs or settings != self._asked:
+            latest = self._examined(
                 self._once,
                 lambda run: run.answer,
                 lambda run: run.recording,
                 lambda run: run.values,
             )
-            self._asked = asked
-            self._runs = [*self._runs[:1], *self._runs[-1:], seen][-3:]
+            self._asked = settings
+            self._runs = [*self._runs[:1], *self._runs[-1:], latest][-3:]
         self._show(self._arguments.values())
 
     def _once(self) -> _Run:
@@ -158,39 +158,38 @@ class ControlFlow(FunctionLab):
             return {}
 
     def _show(self, values: Values) -> None:
-        seen = before = self._runs[-1]
+        latest = before = self._runs[-1]
         if self._over.value == "the first run":
             before = self._runs[0]
         elif self._over.value == "the run before" and len(self._runs) > 1:
             before = self._runs[-2]
-        now, was = seen.first, before.first
-        found = difference(was.recording, now.recording)
-        asked = branches(now.recording)
-        said = self._said(found, seen, before, asked)
-        left, right = self._panels(found, asked, now, was)
-        if self.controls["frozen"].value and not seen.differs:
+        now, was = latest.first, before.first
+        changes = difference(was.recording, now.recording)
+        tests = branches(now.recording)
+        caption = self._caption(changes, latest, before, tests)
+        left, right = self._panels(changes, tests, now, was)
+        if self.controls["frozen"].value and not latest.differs:
             self._frozen = self._frozen or Frozen(self._function, self._arguments, values)
-            told, panel = self._frozen.beside(values, now.answer)
-            said += " " + sentence(told)
+            sentences, panel = self._frozen.beside(values, now.answer)
+            caption += " " + sentence(sentences)
+            look = "" if ", the same" in sentences else "wrong"
             width = max(left[0].width, 300.0)
-            left.append(
-                words(_HEADING, sentence(told), width, "" if ", the same" in told else "wrong")
-            )
+            left.append(words(_HEADING, sentence(sentences), width, look))
             left.append(panel)
         elif self.controls["frozen"].value:
-            said += " So there is no trace to compare with: it would replay one run as it was."
-        svg = page([left, right], title=f"Graph of {name_of(self._function)}", said=said)
-        self.recording, self.answer, self.difference = now.recording, now.answer, found
+            caption += " So there is no trace to compare with: it would replay one run as it was."
+        svg = page([left, right], title=f"Graph of {name_of(self._function)}", said=caption)
+        self.recording, self.answer, self.difference = now.recording, now.answer, changes
         self.grads = now.grads
-        self.canvas.svg, self.canvas.caption = svg, said
+        self.canvas.svg, self.canvas.caption = svg, caption
 
     def _panels(
-        self, found: Difference, asked: list[Branch], now: _Run, was: _Run
+        self, changes: Difference, tests: list[Branch], now: _Run, was: _Run
     ) -> tuple[list[Panel], list[Panel]]:
         left = []
         text = text_around(now.recording, self._lines, self._first_line)
         if self._lines:
-            lines = mark_lines(self._lines, self._first_line, text, asked, found)
+            lines = mark_lines(self._lines, self._first_line, text, tests, changes)
             left.append(listing("Your code, and the branches that ran", lines))
         else:
             left.append(words("Your code", "The source of this function cannot be read."))
@@ -201,7 +200,7 @@ class ControlFlow(FunctionLab):
             heading = f"The graph at {after}, drawn over that at {before}"
             if not after or len(heading) > 58:
                 heading = f"The graph of this run, drawn over {self._over.value}"
-        return left, [graph(heading, found.picture, found.edges)]
+        return left, [graph(heading, changes.picture, changes.edges)]
 
     def _changed(self, was: _Run, now: _Run) -> list[str]:
         """Return the arguments that differ between two runs."""
@@ -209,17 +208,21 @@ class ControlFlow(FunctionLab):
         controls = self._arguments.controls
         return [n for n in controls if words(was.arguments, [n]) != words(now.arguments, [n])]
 
-    def _said(
-        self, found: Difference, seen: Examined[_Run], before: Examined[_Run], asked: list[Branch]
+    def _caption(
+        self,
+        changes: Difference,
+        latest: Examined[_Run],
+        before: Examined[_Run],
+        tests: list[Branch],
     ) -> str:
-        now, was = seen.first, before.first
-        parts = [doubt] if (doubt := seen.doubt) else []
-        if seen.differs:
+        now, was = latest.first, before.first
+        parts = [doubt] if (doubt := latest.doubt) else []
+        if latest.differs:
             parts.append(f"This run: the answer is {_result(now)}")
-        elif seen is before or before.differs:
+        elif latest is before or before.differs:
             parts.append(f"The answer is {_result(now)}")
         else:
-            parts.append(found.sentence())
+            parts.append(changes.sentence())
             if _numbers(was) == _numbers(now):
                 parts.append(f"The answer is still {_result(now)}")
             elif _result(was) == _result(now):
@@ -229,7 +232,7 @@ class ControlFlow(FunctionLab):
                 begin = f"At {at} the" if at else "The"
                 parts.append(f"{begin} answer was {_result(was)}")
                 parts.append(f"Now it is {_result(now)}")
-        for branch in asked[:2]:
+        for branch in tests[:2]:
             parts.append(f"Line {branch.line}: {branch.text} {branch.note()}")
         return " ".join(sentence(part) for part in parts)
 
@@ -271,8 +274,8 @@ class Frozen:
         self.made_with = arguments.words(values)
 
         def traced(*tensors: Tensor) -> Any:
-            given = {**values, **dict(zip(self.names, tensors, strict=True))}
-            return arguments.call(function, given)
+            arguments_now = {**values, **dict(zip(self.names, tensors, strict=True))}
+            return arguments.call(function, arguments_now)
 
         examples = [values[name] for name in self.names]
         self.graph: StaticGraph
@@ -284,28 +287,28 @@ class Frozen:
 
     def marks(self) -> dict[int, tuple[str, str]]:
         """Return the nodes whose truth the trace has frozen, marked."""
-        asked = (event for event in self.recording.events if event["kind"] == "branch")
-        return {e["node"]: ("frozen", f"frozen: {e['taken']}") for e in asked}
+        tests = (event for event in self.recording.events if event["kind"] == "branch")
+        return {e["node"]: ("frozen", f"frozen: {e['taken']}") for e in tests}
 
     def beside(self, values: Values, right: Tensor) -> tuple[str, Panel]:
         """Return in words what the trace answers, and its graph as it was traced."""
         heading = "Its graph, always the same"
         panel = graph(heading, Marked(_plain(self.recording), self.marks(), hidden=True))
-        told = f"made at {self.made_with}" if self.made_with else "made without arguments"
+        origin = f"made at {self.made_with}" if self.made_with else "made without arguments"
         try:
             answer = self.answer(values)
         except (RuntimeError, TypeError) as error:
-            return f"The trace, {told}, cannot answer: {str(error).splitlines()[0]}", panel
-        shown, requested = in_words(answer), in_words(right)
+            return f"The trace, {origin}, cannot answer: {str(error).splitlines()[0]}", panel
+        text, right_text = in_words(answer), in_words(right)
         if same_answer(answer, right):
-            return f"The trace, {told}, answers {shown}, the same.", panel
-        if shown == requested:
+            return f"The trace, {origin}, answers {text}, the same.", panel
+        if text == right_text:
             return (
-                f"The trace, {told}, gives other numbers. Wrong: both are shown as {shown}",
+                f"The trace, {origin}, gives other numbers. Wrong: both are shown as {text}",
                 panel,
             )
-        wrong = sentence(f"The trace, {told}, answers {shown}")
-        return f"{wrong} Wrong: the function gives {requested}", panel
+        wrong = sentence(f"The trace, {origin}, answers {text}")
+        return f"{wrong} Wrong: the function gives {right_text}", panel
 
 
 def same_answer(one: Tensor, other: Tensor) -> bool:

@@ -84,18 +84,24 @@ class Costs(Lab):
 
     def draw(self) -> None:
         """Call each way with each input: once to count, and then often enough to time it."""
-        seen = {name: [_counted(name, way, x) for x in self._inputs] for name, way in self._ways}
-        self.nodes = {name: [one.first.nodes for one in found] for name, found in seen.items()}
-        self.kept = {name: [one.first.kept for one in found] for name, found in seen.items()}
-        names = list(seen)
+        runs_by_name = {
+            name: [_counted(name, way, x) for x in self._inputs] for name, way in self._ways
+        }
+        self.nodes = {
+            name: [one.first.nodes for one in runs] for name, runs in runs_by_name.items()
+        }
+        self.kept = {name: [one.first.kept for one in runs] for name, runs in runs_by_name.items()}
+        names = list(runs_by_name)
         nodes = self._table("Nodes built", names, lambda name, i: f"{self.nodes[name][i]:,}")
-        kept = self._table("Saved in nodes, at most", names, self._saved)
-        said = " ".join(self._said(name, [one.first for one in seen[name]]) for name in seen)
-        doubts = [one.doubt for found in seen.values() for one in found if one.doubt]
-        said = " ".join([said, *dict.fromkeys(doubts)])
-        self.canvas.svg = page([[nodes], [kept]], title="Nodes and bytes", said=said)
-        self.canvas.caption = said
-        self._measure(any(one.has_effects for found in seen.values() for one in found))
+        bytes_table = self._table("Saved in nodes, at most", names, self._saved)
+        caption = " ".join(
+            self._caption(name, [one.first for one in runs_by_name[name]]) for name in runs_by_name
+        )
+        doubts = [one.doubt for runs in runs_by_name.values() for one in runs if one.doubt]
+        caption = " ".join([caption, *dict.fromkeys(doubts)])
+        self.canvas.svg = page([[nodes], [bytes_table]], title="Nodes and bytes", said=caption)
+        self.canvas.caption = caption
+        self._measure(any(one.has_effects for runs in runs_by_name.values() for one in runs))
 
     def _measure(self, has_effects: bool) -> None:
         """Time all ways; shown live and nowhere else, as it is another time every time."""
@@ -114,11 +120,11 @@ class Costs(Lab):
         tables = [[self._table("Time of a call", names, self._time)]]
         if len(names) > 1:
             tables.append([self._table(f"Compared with {names[0]}", names[1:], self._ratio)])
-        said = (
+        caption = (
             f"Measured just now, on this machine: medians of up to {MOST} timings, taken in turn."
         )
-        self.times.svg = page(tables, title="Times", said=said)
-        self.times.caption = said
+        self.times.svg = page(tables, title="Times", said=caption)
+        self.times.caption = caption
 
     def _saved(self, name: str, i: int) -> str:
         # Not "0 bytes": a replay, or a list, may hold as much without any node.
@@ -134,18 +140,17 @@ class Costs(Lab):
         rows = [[_size(x), *(cell(name, i) for name in names)] for i, x in enumerate(self._inputs)]
         return table(heading, [["", *names], *rows])
 
-    def _said(self, name: str, counts: Sequence[_Counts]) -> str:
-        nodes, kept = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
-        told = " or ".join(f"{n:,}" for n in nodes)
-        said = (
-            f"{name}: {told} node{'s' * (nodes != [1])}, saving {' or '.join(dict.fromkeys(kept))}"
-        )
-        said = f"{name}: no nodes" if nodes == [0] else said
+    def _caption(self, name: str, counts: Sequence[_Counts]) -> str:
+        nodes, sizes = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
+        counts_in_words = " or ".join(f"{n:,}" for n in nodes)
+        saved = " or ".join(dict.fromkeys(sizes))
+        sentence = f"{name}: {counts_in_words} node{'s' * (nodes != [1])}, saving {saved}"
+        sentence = f"{name}: no nodes" if nodes == [0] else sentence
         if all(one.value is None for one in counts):
-            said += "; it returned None"
+            sentence += "; it returned None"
             if not any(node["kind"] == "op" for one in counts for node in one.recording.nodes):
-                said += ", and no operation on tensors was seen"
-        return f"{said}."
+                sentence += ", and no operation on tensors was seen"
+        return f"{sentence}."
 
 
 def _checked(

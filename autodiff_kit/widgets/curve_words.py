@@ -77,8 +77,8 @@ def goes_on(curve: Curve, left: Side, right: Side, what: str = "the curve") -> s
             "unclear": f"{subject} has no clear slope here: it depends on how near one looks.",
         }
         return same[left.kind]
-    told = " and ".join(f"on the {n} {_side(s)}" for n, s in (("left", left), ("right", right)))
-    return f"{told[:1].upper()}{told[1:]}."
+    sides = " and ".join(f"on the {n} {_side(s)}" for n, s in (("left", left), ("right", right)))
+    return f"{sides[:1].upper()}{sides[1:]}."
 
 
 def _side(side: Side) -> str:

@@ -252,11 +252,11 @@ def _variables(function: FunctionType) -> list[tuple[str, Any]]:
     """Return what a function finds outside of itself, by name."""
     names = names_in(function)
     space = function.__globals__
-    found = [(name, space[name]) for name in names if name in space]
+    variables = [(name, space[name]) for name in names if name in space]
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     # A cell without contents belongs to a function that is defined further down.
-    found += [(name, cell.cell_contents) for name, cell in cells if cell != CellType()]
-    return found
+    variables += [(name, cell.cell_contents) for name, cell in cells if cell != CellType()]
+    return variables
 
 
 def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
@@ -299,10 +299,10 @@ def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _attributes(name: str, value: Any, skip: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    found: Mapping[str, Any] = getattr(value, "__dict__", {})
-    if not found and name:
+    attributes: Mapping[str, Any] = getattr(value, "__dict__", {})
+    if not attributes and name:
         yield name, value
-    for attribute, inner in list(found.items()):
+    for attribute, inner in list(attributes.items()):
         if attribute not in skip:
             yield f"{name}.{attribute}", inner
 
@@ -362,5 +362,6 @@ def contents(value: Any, depth: int = DEEP) -> Any:
 
 def _some(items: Any) -> list[Any]:
     """Return the first and, of something that grows, the last items."""
-    found = list(islice(items, MANY))
-    return found if len(items) <= MANY or isinstance(items, set) else [*found, *list(items)[-9:]]
+    first_items = list(islice(items, MANY))
+    is_all = len(items) <= MANY or isinstance(items, set)
+    return first_items if is_all else [*first_items, *list(items)[-9:]]

@@ -143,17 +143,17 @@ class GradMode(FunctionLab):
         switches = {n: self.controls[f"line {n}"].value for n in self._source.statements}
         switches = {n: how for n, how in switches.items() if how != SWITCHES[0]}
         function = self._source.rewritten(switches)
-        written = self._source.function
-        seen = self._examined(
-            lambda: self._run(written, self._arguments.values()),
+        original = self._source.function
+        runs = self._examined(
+            lambda: self._run(original, self._arguments.values()),
             lambda run: run[0].error or run[0].answer,
             lambda run: run[1],
             failed=lambda run: run[0].raised,
         )
-        before, plain = seen.first
+        before, plain = runs.first
         now, recording = self._run(function, self._values())
         if not recording.nodes:
-            raise Refused(now.error or no_tensors(self._arguments, written))
+            raise Refused(now.error or no_tensors(self._arguments, original))
         self.recording = recording
         self.error, self.grads = now.error, now.grads
         self.raised = now.raised or before.raised
@@ -164,24 +164,26 @@ class GradMode(FunctionLab):
             else (kept_bytes(outcome.memory, outcome.graph), len(outcome.graph))
             for outcome, of in ((now, recording), (before, plain))
         )
-        self._is_compared = bool(switches) and not seen.differs
-        said = f"{seen.doubt} {self._said(switches)}".lstrip()
+        self._is_compared = bool(switches) and not runs.differs
+        caption = f"{runs.doubt} {self._caption(switches)}".lstrip()
         left = [listing("Your code and its switches", self._marked(switches, now.line))]
         if self.error:
             width = max(left[0].width, 300.0)
             left.append(words("What it says", self.error, width, "wrong"))
         left.append(words("Measured", self._measured()))
         panel = graph("What was recorded", Marked(_plain(recording), self._marks(recording)))
-        self.canvas.svg = page([left, [panel]], title=f"no_grad in {written.__name__}", said=said)
-        self.canvas.caption = said
-        self._measure(function, written, bool(switches), seen.has_effects)
+        self.canvas.svg = page(
+            [left, [panel]], title=f"no_grad in {original.__name__}", said=caption
+        )
+        self.canvas.caption = caption
+        self._measure(function, original, bool(switches), runs.has_effects)
 
     def _values(self) -> Values:
         values = dict(self._arguments.values())
         for name in self._arguments.tensors:
             if f"{name}.requires_grad" in self.controls:
-                wanted = self.controls[f"{name}.requires_grad"].value
-                values[name] = values[name].detach().requires_grad_(wanted)
+                requires_grad = self.controls[f"{name}.requires_grad"].value
+                values[name] = values[name].detach().requires_grad_(requires_grad)
         return values
 
     def _run(self, function: Any, values: Values) -> tuple[_Outcome, Recording]:
@@ -245,25 +247,25 @@ class GradMode(FunctionLab):
         return marks
 
     def _measured(self) -> str:
-        kept, before = in_bytes(self.kept), in_bytes(self.kept_as_written)
-        text = f"Saved for backward: {kept} in {_count(self.nodes)}."
+        size, size_as_written = in_bytes(self.kept), in_bytes(self.kept_as_written)
+        text = f"Saved for backward: {size} in {_count(self.nodes)}."
         if self.nodes and not self._has_graph:
             end = "until the error" if self.raised else "and the loss has no graph"
-            text = f"Saved while it ran: at most {kept} in {_count(self.nodes)}, {end}."
-        is_other = (kept, self.nodes) != (before, self.nodes_as_written)
+            text = f"Saved while it ran: at most {size} in {_count(self.nodes)}, {end}."
+        is_other = (size, self.nodes) != (size_as_written, self.nodes_as_written)
         if self._is_compared and is_other:
-            text += f"\nAs written: {before} in {_count(self.nodes_as_written)}."
+            text += f"\nAs written: {size_as_written} in {_count(self.nodes_as_written)}."
         for name, grad in self.grads.items():
             text += sentence(f"\n{name}.grad is {grad and spoken(grad)}")
         return text
 
-    def _said(self, switches: Mapping[int, str]) -> str:
+    def _caption(self, switches: Mapping[int, str]) -> str:
         parts = [f"line {n}: {how}" for n, how in switches.items()]
-        said = sentence(", ".join(parts) or "As written")
-        said = said[:1].upper() + said[1:]
-        said += " " + self._measured().replace("\n", " ")
+        words_of_switches = sentence(", ".join(parts) or "As written")
+        words_of_switches = words_of_switches[:1].upper() + words_of_switches[1:]
+        words_of_switches += " " + self._measured().replace("\n", " ")
         first = self.error.split("\n")[0].split(". ")[0]  # all of it stands beside the code
-        return f"{said} {sentence(first)}" if self.error else said
+        return f"{words_of_switches} {sentence(first)}" if self.error else words_of_switches
 
     def _measure(self, function: Any, written: Any, switched: bool, has_effects: bool) -> None:
         """Time both versions; shown live and nowhere else, as it is another time every time."""
@@ -328,12 +330,12 @@ def _first_words(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> int:
-    traceback, found = error.__traceback__, 0
+    traceback, line = error.__traceback__, 0
     while traceback is not None:
         if not is_foreign(traceback.tb_frame.f_code.co_filename):
-            found = traceback.tb_lineno
+            line = traceback.tb_lineno
         traceback = traceback.tb_next
-    return found
+    return line
 
 
 def _plain(recording: Recording) -> RecordingData:

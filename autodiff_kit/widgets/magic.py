@@ -91,20 +91,20 @@ class StepMagics(Magics):
         UsageError
             IPython shows it in one line without a traceback, and the cell counts as failed.
         """
-        said = " ".join(["%%step", *words])
+        command = " ".join(["%%step", *words])
         if len(words) > 1 or "".join(words).startswith("-"):
             raise UsageError(
-                f"{said}: write one name or none after %%step, for example %%step rec. "
+                f"{command}: write one name or none after %%step, for example %%step rec. "
                 "More: %%step --help"
             )
         for name in words:
             if not name.isidentifier() or iskeyword(name):
                 raise UsageError(
-                    f"{said}: {name} is not a name for a variable. Write for example %%step rec"
+                    f"{command}: {name} is not a name for a variable. Write for example %%step rec"
                 )
             if self._is_taken(name):
                 raise UsageError(
-                    f"{said}: {name} has another meaning already, and the recording would take "
+                    f"{command}: {name} has another meaning already, and the recording would take "
                     "its place. Nothing ran. Write another name, for example %%step rec"
                 )
 
@@ -149,12 +149,12 @@ def _own_lines_in_tracebacks(shell: Any) -> Iterator[None]:
 def _show_own_lines(
     shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Any = None
 ) -> None:
-    told: BaseException | None = error
+    link: BaseException | None = error
     seen: set[int] = set()
-    while told is not None and id(told) not in seen:
-        seen.add(id(told))
-        _cut(told.__traceback__)
-        told = told.__cause__ or told.__context__
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        _cut(link.__traceback__)
+        link = link.__cause__ or link.__context__
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
 
 

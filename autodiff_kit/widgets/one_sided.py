@@ -141,12 +141,12 @@ def bends_of(curve: Curve, x: float) -> tuple[float, float, float]:
     bends = []
     most, off = abs(here), 0.0
     for way in (-1.0, 1.0):
-        found = []
+        differences = []
         for h in (step, step / 2):
             near, far = curve.value(x + way * h), curve.value(x + 2 * way * h)
             most = max(most, abs(near), abs(far))
-            found.append((far - 2 * near + here) / (h * h))
-        bends.append(2 * found[1] - found[0])
-        off = max(off, abs(found[1] - found[0]))
+            differences.append((far - 2 * near + here) / (h * h))
+        bends.append(2 * differences[1] - differences[0])
+        off = max(off, abs(differences[1] - differences[0]))
     rounding = 16 * curve.noise(most) / (step * step)
     return bends[0], bends[1], rounding + off + 1e-3 * curve.scale / curve.width

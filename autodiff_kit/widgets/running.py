@@ -292,13 +292,15 @@ class fresh_grads(Observer):
             leaf = node.variable
             self._seen.add(node.number)
             self._grads.append((leaf, leaf.grad))
-            leaf.grad = None
+            with installed(None):  # this is no line of the learner's, so no recording tells of it
+                leaf.grad = None
 
     def __exit__(self, *error: Any) -> None:
         self._installed.__exit__(*error)
-        for leaf, grad in self._grads:
-            self.found.append((leaf, leaf.grad))
-            leaf.grad = grad
+        with installed(None):
+            for leaf, grad in self._grads:
+                self.found.append((leaf, leaf.grad))
+                leaf.grad = grad
 
 
 class _Counter(Observer):
@@ -329,12 +331,12 @@ class Clock:
         self._over = threading.Event()
         self._has_sent = False
         self._end_looking: Callable[[], None] = lambda: None
-        told = (
+        message = (
             f"it was still running after {seconds:g} seconds.\n"
             "-> Look for a loop that never ends: something in its condition has to change. If it "
             "does end, give it less to do."
         )
-        self._stop = type("Stopped", (Stopped,), {"__str__": lambda self: told})
+        self._stop = type("Stopped", (Stopped,), {"__str__": lambda self: message})
 
     def __enter__(self) -> None:
         watch = threading.Thread(target=self._watch, name=_CLOCK, daemon=True)

@@ -109,23 +109,23 @@ def _stationary(surface: _Surface, begin: Any) -> Any:
     """Return the stationary point that Newton's method finds beside a point, or None."""
     at, first = begin, math.inf
     for _ in range(STEPS):
-        found = surface.derivatives(at)
-        if found is None:
+        derivatives = surface.derivatives(at)
+        if derivatives is None:
             return None
-        length = float(np.linalg.norm(found.gradient))
+        length = float(np.linalg.norm(derivatives.gradient))
         # A step that only shortens the gradient, as on x**4, approaches a point it does not know.
         if first < math.inf and length > 1e-2 * first:
-            return at if length <= _rounding(surface, found, at) else None
+            return at if length <= _rounding(surface, derivatives, at) else None
         first = min(first, length)
-        curvatures, axes = np.linalg.eigh(found.hessian)
+        curvatures, axes = np.linalg.eigh(derivatives.hessian)
         most = np.abs(curvatures).max()
         if not most:
             return None
-        known = np.abs(curvatures) > FLAT * most
-        slopes = axes.T @ found.gradient
-        if (np.abs(slopes[~known]) > _rounding(surface, found, at)).any():
+        is_clear = np.abs(curvatures) > FLAT * most
+        slopes = axes.T @ derivatives.gradient
+        if (np.abs(slopes[~is_clear]) > _rounding(surface, derivatives, at)).any():
             return None
-        step = axes[:, known] @ (slopes[known] / curvatures[known])
+        step = axes[:, is_clear] @ (slopes[is_clear] / curvatures[is_clear])
         at = at - step
         if np.linalg.norm(at - begin) > BESIDE:
             return None
@@ -134,19 +134,19 @@ def _stationary(surface: _Surface, begin: Any) -> Any:
     return at
 
 
-def _rounding(surface: _Surface, found: _Derivatives, at: Any) -> float:
+def _rounding(surface: _Surface, derivatives: _Derivatives, at: Any) -> float:
     """Return how large a gradient may be that is nothing but rounding."""
-    size = float(np.abs(found.hessian).max()) * (1.0 + float(np.abs(at).max()))
+    size = float(np.abs(derivatives.hessian).max()) * (1.0 + float(np.abs(at).max()))
     return 16 * surface.noise(size + abs(surface.value(at)))
 
 
 def _kind_of(surface: _Surface, at: Any) -> str:
     """Name a stationary point by its Hessian, where the surface around it agrees."""
-    found = surface.derivatives(at)
-    if found is None:
+    derivatives = surface.derivatives(at)
+    if derivatives is None:
         return ""
-    curvatures, axes = np.linalg.eigh(found.hessian)
-    if (np.abs(found.gradient) > 2 * _rounding(surface, found, at)).any():
+    curvatures, axes = np.linalg.eigh(derivatives.hessian)
+    if (np.abs(derivatives.gradient) > 2 * _rounding(surface, derivatives, at)).any():
         return ""
     most = np.abs(curvatures).max()
     for radius in RADII:
@@ -157,7 +157,7 @@ def _kind_of(surface: _Surface, at: Any) -> str:
         noise = surface.noise(max(abs(surface.value(at)), *map(abs, rises)))
         model = np.repeat(curvatures, 2) * (NEAR * radius) ** 2 / 2
         around = [
-            u @ found.hessian @ u * (NEAR * radius) ** 2 / 2
+            u @ derivatives.hessian @ u * (NEAR * radius) ** 2 / 2
             for u in (np.array([math.cos(t), math.sin(t)]) for t in DIRECTIONS)
         ]
         if max(map(abs, np.array(rises) - around)) > 0.25 * max(map(abs, model)) + noise:

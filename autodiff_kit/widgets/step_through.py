@@ -150,8 +150,8 @@ class StepThrough(FunctionLab):
     def tell(self, message: str) -> None:
         """Say what went wrong, and which run the Stepper shows then."""
         if message and self._below.children:
-            shown = "how far this run came" if self._is_partial else "the run before"
-            message += f"\nThe Stepper shows {shown}."
+            content = "how far this run came" if self._is_partial else "the run before"
+            message += f"\nThe Stepper shows {content}."
         super().tell(message)
 
     def still(self) -> str:

@@ -152,15 +152,15 @@ class ErrorStory(Lab):
         nodes = self.recording.nodes
         named = [n for n in nodes if n["name"] and name in (n["name"], base_of(n["name"]))]
         if not named:
-            known = [n["name"] for n in nodes if n["kind"] == "leaf" and n["requires_grad"]]
-            others = f" The leaves that require a gradient: {listed(filter(None, known))}."
-            return f"In {what}, there is no {name}.{others if any(known) else ''}"
+            leaves = [n["name"] for n in nodes if n["kind"] == "leaf" and n["requires_grad"]]
+            others = f" The leaves that require a gradient: {listed(filter(None, leaves))}."
+            return f"In {what}, there is no {name}.{others if any(leaves) else ''}"
         if all(n["kind"] == "op" for n in named):
             return f"In {what}, {name} is a result, and only leaves accumulate a gradient."
         if not any(n["requires_grad"] for n in named):
             return f"In {what}, {name} does not require a gradient."
-        got = {e["node"] for e in self.recording.events if e["kind"] == "accumulate"}
-        if any(n["id"] in got for n in named):
+        reached = {e["node"] for e in self.recording.events if e["kind"] == "accumulate"}
+        if any(n["id"] in reached for n in named):
             return f"In {what}, {name} got its gradient."
         return f"In {what}, no backward pass has accumulated a gradient."
 
@@ -193,5 +193,5 @@ class ErrorStory(Lab):
 
     def __repr__(self) -> str:
         """Name the story; the same words for the same run."""
-        told = self.message.split("\n")[0] if self.story is None else self.story.title
-        return f"{type(self).__name__}({told})"
+        title = self.message.split("\n")[0] if self.story is None else self.story.title
+        return f"{type(self).__name__}({title})"

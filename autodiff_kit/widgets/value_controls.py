@@ -90,17 +90,17 @@ def _is_sequence(hint: Any) -> bool:
 
 def tensor_control(value: Tensor) -> tuple[ipywidgets.Widget, Callable[[Any], Any]]:
     """Return a control for a tensor of one number, and what makes such a tensor of its value."""
-    given = value.item()
-    if isinstance(given, bool):
-        control: ipywidgets.Widget = ipywidgets.Checkbox(given, indent=False)
-    elif isinstance(given, int):
-        control = ipywidgets.IntSlider(given, min(2 * given, 0), max(2 * given, 8))
+    number = value.item()
+    if isinstance(number, bool):
+        control: ipywidgets.Widget = ipywidgets.Checkbox(number, indent=False)
+    elif isinstance(number, int):
+        control = ipywidgets.IntSlider(number, min(2 * number, 0), max(2 * number, 8))
     else:
-        control = _float_slider(given)
-    shape, dtype, wanted = value.shape, value.dtype, value.requires_grad
+        control = _float_slider(number)
+    shape, dtype, requires_grad = value.shape, value.dtype, value.requires_grad
 
     def make(chosen: Any) -> Tensor:
-        return tensor(chosen, dtype=dtype).reshape(shape).detach().requires_grad_(wanted)
+        return tensor(chosen, dtype=dtype).reshape(shape).detach().requires_grad_(requires_grad)
 
     return control, make
 
