@@ -10,9 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
+from matplotlib.transforms import Affine2D, ScaledTranslation, Transform
 
 from autodiff_kit.view.charts import looks
 from autodiff_kit.view.plots import (
@@ -34,13 +44,7 @@ from autodiff_kit.view.plots import (
 )
 from autodiff_kit.view.scales import Scale
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.transforms import Transform
-
-__all__ = ["figure_of"]
+__all__ = ["PlotFigure", "figure_of"]
 
 Properties = dict[str, Any]  # of an artist, by matplotlib's names
 
@@ -49,15 +53,23 @@ SIZE = 11.0  # of letters; matplotlib's own font is wider than those of browsers
 ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
-def figure_of(drawing: Drawing) -> Figure:
+class PlotFigure(Figure):
+    """A figure that a notebook shows though pyplot has nothing to do with it."""
+
+    def _repr_png_(self) -> bytes:
+        """Return what a cell shows that ends with the figure."""
+        buffer = BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
+def figure_of(drawing: Drawing) -> PlotFigure:
     """Return a drawing as a matplotlib Figure of its own, without pyplot; in light colours.
 
     Each plot is one of ``figure.axes``, and the key is a legend of the figure.
     """
-    from matplotlib.figure import Figure
-
     size = drawing.width / INCH, drawing.height / INCH
-    figure = Figure(figsize=size, facecolor=looks()["paper"]["fill"])
+    figure = PlotFigure(figsize=size, facecolor=looks()["paper"]["fill"])
     around = _Sheet(figure, None, _pixels(figure, drawing), PIXELS, PIXELS)
     for part in drawing.parts:
         if isinstance(part, Plot):
@@ -69,8 +81,6 @@ def figure_of(drawing: Drawing) -> Figure:
 
 def _pixels(figure: Figure, drawing: Drawing) -> Transform:
     """Return what leads from the drawing's pixels into the figure."""
-    from matplotlib.transforms import Affine2D
-
     part = Affine2D().scale(1 / drawing.width, -1 / drawing.height).translate(0.0, 1.0)
     return part + figure.transFigure
 
@@ -90,6 +100,8 @@ def _axes(figure: Figure, drawing: Drawing, plot: Plot) -> None:
     for axis, ticks in ((axes.xaxis, plot.x_ticks()), (axes.yaxis, plot.y_ticks())):
         axis.set_ticks([value for value, _ in ticks], [text for _, text in ticks])
         axis.set_ticks([], minor=True)
+        for text in axis.get_ticklabels():
+            text.set_parse_math(False)
     axes.tick_params(length=0, pad=6, labelsize=SIZE, labelcolor=quiet)
     axes.grid(True, color=looks()["grid-line"]["stroke"], linewidth=1.0)
     for spine in axes.spines.values():
@@ -169,8 +181,6 @@ def _(mark: Curve, sheet: _Sheet) -> None:
 
 @_draw.register
 def _(mark: Area, sheet: _Sheet) -> None:
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
 
     loops = [Path([*loop, loop[0]], closed=True) for loop in mark.loops]
     if loops:
@@ -214,7 +224,6 @@ def _(mark: Dots, sheet: _Sheet) -> None:
 
 @_draw.register
 def _(mark: Pointer, sheet: _Sheet) -> None:
-    from matplotlib.path import Path
 
     corners = [(right, -down) for right, down in mark.outline()]
     reach = max(abs(part) for corner in corners for part in corner)  # a marker's path is scaled
@@ -224,8 +233,6 @@ def _(mark: Pointer, sheet: _Sheet) -> None:
 
 @_draw.register
 def _(mark: Words, sheet: _Sheet) -> None:
-    from matplotlib.patheffects import withStroke
-    from matplotlib.transforms import ScaledTranslation
 
     look = {"fill": looks()["text"]["fill"], **_look(mark.look)}
     aside = ScaledTranslation(mark.right / INCH, mark.up / INCH, sheet.figure.dpi_scale_trans)
@@ -256,7 +263,7 @@ def _(mark: Group, sheet: _Sheet) -> None:
 def _(mark: Key, sheet: _Sheet) -> None:
     legend = sheet.figure.legend(
         [_sample(sample) for sample in mark.samples],
-        [sample.text for sample in mark.samples],
+        ["sample"] * len(mark.samples),
         loc="lower left",
         bbox_to_anchor=(mark.x, mark.y + 3),
         bbox_transform=sheet.transform,
@@ -271,15 +278,13 @@ def _(mark: Key, sheet: _Sheet) -> None:
         fontsize=SIZE,
         labelcolor=looks()["text"]["fill"],
     )
-    for text in legend.get_texts():
+    for text, sample in zip(legend.get_texts(), mark.samples, strict=True):
         text.set_parse_math(False)
+        text.set_text(sample.text)  # set late: to a legend, "_f" would be no name to show
 
 
 def _sample(sample: Sample) -> Artist:
     """Return what stands for a look in a legend."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     if sample.look == "point":
         return Line2D([], [], **_marker("o", "grip", 10.0))
     if sample.look == "arrow":
@@ -315,7 +320,6 @@ def _dashes(dash: Sequence[float], width: float) -> Any:
 
 
 def _patch(name: str, opacity: float = 1.0, dash: Sequence[float] = ()) -> Properties:
-    from matplotlib.colors import to_rgba
 
     look, width = looks()[name], float(looks()[name].get("stroke-width", 1.0))
     dash = dash or [float(d) for d in look.get("stroke-dasharray", "").split()]

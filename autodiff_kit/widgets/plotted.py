@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from autodiff_kit.view.charts import chart_svg
 from autodiff_kit.view.plots import Drawing
-from autodiff_kit.widgets.figures import figure_of
 from autodiff_kit.widgets.lab import Lab
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from autodiff_kit.widgets.figures import PlotFigure
 
 __all__ = ["Plotted"]
 
@@ -33,7 +32,7 @@ class Plotted(Lab):
             self.canvas.svg, self.canvas.caption = chart_svg(drawing), caption
             self.canvas.point = [float(v) for v in point]
 
-    def figure(self) -> Figure:
+    def figure(self) -> PlotFigure:
         """Return the picture as it is now as a matplotlib Figure of its own, without pyplot.
 
         Each plot is one of ``figure.axes``, in the coordinates of its data.
@@ -43,6 +42,8 @@ class Plotted(Lab):
         RuntimeError
             If there is no picture, because of what stands in the lab.
         """
+        from autodiff_kit.widgets.figures import figure_of  # and with it matplotlib
+
         if self._drawing is None:
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
         return figure_of(self._drawing)

@@ -6,6 +6,8 @@ matplotlib's own transforms. Neither knows how the other one is drawn.
 
 import math
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 from typing import Any
@@ -331,3 +333,53 @@ def test_lines_have_the_same_colours_widths_and_dashes(pair: Pair) -> None:
             assert to_hex(line.get_color()) == (plain and plain[1])
             assert line.get_linewidth() == (float(width[1]) if width else 1.0)
             assert line.is_dashed() is ("dasharray" in rule)
+
+
+# -- for whoever uses the figure ------------------------------------------------------------------
+
+
+def test_a_cell_that_ends_with_a_figure_shows_it_without_pyplot() -> None:
+    png = slope().figure()._repr_png_()
+
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_names_that_mean_something_to_matplotlib_are_only_names() -> None:
+    def _loss(x: Any) -> Any:
+        return x * x
+
+    figure = Slope(_loss).figure()
+    flow = GradientFlow({"$a_1$ and $": [1.0], "_last": [1.0]}).figure()
+
+    (legend,) = figure.legends
+    assert legend.get_texts()[0].get_text() == "_loss"
+    for part in (figure, flow):
+        part.draw_without_rendering()  # a warning is an error, and so is bad TeX
+    texts = [text for text in flow.findobj(Text) if text.get_text() == "$a_1$ and $"]
+    assert len(texts) == 2  # beside the line, and below the bar
+    assert not any(text.get_parse_math() for text in texts)
+
+
+def test_the_data_can_be_taken_from_the_figure_and_its_axes_be_changed() -> None:
+    figure = Slope(lambda x: x * x, -2.0, 2.0, x=1.0).figure()
+    above, below = figure.axes
+
+    (curve,) = [line for line in above.lines if len(line.get_xdata()) > 100][:1]
+    assert np.allclose(curve.get_ydata(), np.square(curve.get_xdata()), atol=1e-5)
+    above.set_xlim(0.0, 1.0)
+    corner = above.transData.transform((0.0, above.get_ylim()[0]))
+    assert tuple(corner) == pytest.approx(tuple(above.transAxes.transform((0, 0))))
+    assert below.get_xlim() == (-2.0, 2.0)
+
+
+def test_matplotlib_is_loaded_when_a_figure_is_asked_for_and_not_before() -> None:
+    code = """import sys
+from autodiff_kit.widgets import Slope
+lab = Slope(lambda x: x * x)
+print(bool(lab.canvas.svg), "matplotlib" in sys.modules)
+lab.figure()
+print("matplotlib" in sys.modules, "matplotlib.pyplot" in sys.modules)"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["True", "False", "True", "False"]
