@@ -87,19 +87,22 @@ class Decorated:
     def drive(step, data):
         step.mode.on = True
 
+        states = []
+
         @step.no_grad()
         def f(*numbers, scale):
-            return [step.is_recording(), scale * sum(numbers)]
+            states.append(step.is_recording())  # not returned: a wrapper could exchange it
+            return scale * sum(numbers)
 
-        states = []
         for more in range(2):
-            states += [f(*data["numbers"], scale=data["scale"] + more), step.is_recording()]
+            result = f(*data["numbers"], scale=data["scale"] + more)
+            states += [result, step.is_recording()]
         step.mode.on = True
         return states
 
     def expected(data):
         results = [(data["scale"] + more) * sum(data["numbers"]) for more in range(2)]
-        return [[False, results[0]], True, [False, results[1]], True]
+        return [False, results[0], True, False, results[1], True]
 
 
 @check(step="decorator", points=1, concept="a function that calls itself")
@@ -131,7 +134,7 @@ class Recursion:
 
 @check(step="decorator", points=2, concept="generator functions", cases=4)
 class Generators:
-    shown = "a generator with 2 pieces: its number, the state in it, and the state while it waits"
+    shown = "a generator with 2 pieces: the state in it, its number, and the state while it waits"
     example = {"pieces": 2, "on": True}
 
     def generate(rng):
@@ -140,17 +143,20 @@ class Generators:
     def drive(step, data):
         step.mode.on = data["on"]
 
+        states = []
+
         @step.no_grad()
         def pieces(count):
             for number in range(count):
-                yield [number, step.is_recording()]
+                states.append(step.is_recording())  # not yielded: a wrapper could exchange it
+                yield number
 
-        states = []
         for piece in pieces(data["pieces"]):
-            states.append([*piece, step.is_recording()])
+            states += [piece, step.is_recording()]
         states.append(step.is_recording())
         step.mode.on = True
         return states
 
     def expected(data):
-        return [[number, False, data["on"]] for number in range(data["pieces"])] + [data["on"]]
+        pieces = [[False, number, data["on"]] for number in range(data["pieces"])]
+        return [*(state for piece in pieces for state in piece), data["on"]]
