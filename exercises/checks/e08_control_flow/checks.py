@@ -1,6 +1,9 @@
 """Do programs that decide for themselves have the right values and the right slopes?"""
 
+import numpy as np
+
 from autodiff_kit.grading.checks import check
+from autodiff_kit.grading.rules import exact, inexact
 
 
 def power(x, n):
@@ -20,21 +23,81 @@ def tree_value(tree, w):
     return tree * w
 
 
-def with_slope(f, x, h=1e-5):
-    """Return the value and the slope of a function of plain numbers: no graph is involved."""
-    return [f(x), (f(x + h) - f(x - h)) / (2 * h)]
+class Dual:
+    """A number and its slope, carried forward together: no graph is involved."""
+
+    def __init__(self, value, slope=0.0):
+        self.value, self.slope = value, slope
+
+    def __add__(self, other):
+        other = other if isinstance(other, Dual) else Dual(other)
+        return Dual(self.value + other.value, self.slope + other.slope)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Dual) else Dual(other)
+        slope = self.slope * other.value + self.value * other.slope
+        return Dual(self.value * other.value, slope)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, number):
+        return Dual(self.value / number, self.slope / number)
+
+    def __pow__(self, n):
+        return Dual(self.value**n, n * self.value ** (n - 1) * self.slope)
+
+    def __gt__(self, number):
+        return self.value > number
+
+
+def with_slope(f, x):
+    """Return the value and the slope of a function of plain numbers."""
+    dual = f(Dual(x, 1.0))
+    return [dual.value, dual.slope]
 
 
 def times(answer, g):
-    """Return a value, and its gradient if g times the value is the root."""
-    return [answer[0], g * answer[1]]
+    """Return a value, its gradient if g times the value is the root, and no other nodes."""
+    return [answer[0], g * answer[1], 0]
 
 
-def gradient(step, root, leaf, g):
-    """Return the gradient: a number that was set along the way, at whatever time, is none."""
+def read(step, root, leaf, g, is_tree=False):
+    """Return the root's value, the leaf's gradient, and how many nodes are no operation.
+
+    A gradient that was set along the way, at whatever time, is none. And a node whose slopes do not
+    follow from its inputs was not made by + or *: its slopes come from elsewhere; as does a number
+    in the graph that is none of the program's.
+    """
+    plain = (int, float, np.float64)
+    constants = {0.0, 0.5, 1.0, 2.0}
+    others, seen, waiting = 0, {id(root)}, [root]
+    while waiting:
+        node = waiting.pop()
+        inputs, slopes = tuple(node.inputs), tuple(node.slopes)
+        value, *numbers = node.value, *(x.value for x in inputs)
+        is_known = type(node) is step.Node and len(inputs) == len(slopes)
+        is_known = is_known and all(type(n) in plain for n in (value, *numbers, *slopes))
+        if is_known and len(inputs) == 2:
+            x, y = numbers
+            is_known = (slopes, value) in (((1, 1), x + y), ((1, -1), x - y), ((y, x), x * y))
+        elif is_known and len(inputs) == 1:  # of a Node with more methods, such as y / 2 and -y
+            (slope,), (x,) = slopes, numbers
+            is_multiple = (is_tree or abs(slope) in constants) and value == slope * x
+            is_known = is_multiple or (abs(slope) == 1 and abs(value - slope * x) in constants)
+        elif is_known and node is not leaf:
+            is_known = not inputs and (is_tree or abs(value) in constants)
+        others += not is_known
+        for x in inputs:
+            if id(x) not in seen:
+                seen.add(id(x))
+                waiting.append(x)
     leaf.grad = 0.0
     step.backward(root * g)
-    return leaf.grad
+    return [root.value, leaf.grad, others]
+
+
+def what_is_no_graph(data, value, wanted):
+    return "differences" if value[2] else inexact(data, value, wanted)
 
 
 def a_weight(rng):
@@ -48,9 +111,9 @@ def a_tree(rng, depth):
     return [a_tree(rng, depths[i]) for i in rng.permutation(2)]
 
 
-@check(step="power", points=2, concept="a loop", cases=4, using=[gradient])
+@check(step="power", points=2, concept="a loop", cases=4, using=[read])
 class Power:
-    shown = "power(x, 3) at x = 2 (value, then gradient)"
+    shown = "power(x, 3) at x = 2 (value, gradient, and how many nodes are no sum or product)"
     example = {"x": 2.0, "n": 3, "g": 1.0}
 
     def generate(rng):
@@ -60,10 +123,12 @@ class Power:
     def drive(step, data):
         x = step.Node(data["x"])
         y = step.power(x, data["n"])
-        return [y.value, gradient(step, y, x, data["g"])]
+        return read(step, y, x, data["g"])
 
     def expected(data):
         return times(with_slope(lambda x: power(x, data["n"]), data["x"]), data["g"])
+
+    compare, diagnose = exact, what_is_no_graph
 
 
 @check(step="power", points=1, concept="a loop of no rounds", cases=1)
@@ -91,9 +156,9 @@ class NoRounds:
         return [1.0, 0.0, data["c"], 0.0, 1.0]
 
 
-@check(step="rounds", points=4, concept="a branch in every round", cases=5, using=[gradient])
+@check(step="rounds", points=4, concept="a branch in every round", cases=5, using=[read])
 class Rounds:
-    shown = "rounds(x, 2) at x = 1.5 (value, then gradient)"
+    shown = "rounds(x, 2) at x = 1.5 (value, gradient, and how many nodes are no sum or product)"
     example = {"x": 1.5, "n": 2, "g": 1.0}
 
     def generate(rng):
@@ -107,15 +172,19 @@ class Rounds:
     def drive(step, data):
         x = step.Node(data["x"])
         y = step.rounds(x, data["n"])
-        return [y.value, gradient(step, y, x, data["g"])]
+        return read(step, y, x, data["g"])
 
     def expected(data):
         return times(with_slope(lambda x: rounds(x, data["n"]), data["x"]), data["g"])
 
+    compare, diagnose = exact, what_is_no_graph
 
-@check(step="tree", points=3, concept="a recursion", using=[gradient])
+
+@check(step="tree", points=3, concept="a recursion", using=[read])
 class Tree:
-    shown = "the tree ((1, 2), 3) at w = 2 (value, then gradient)"
+    shown = (
+        "the tree ((1, 2), 3) at w = 2 (value, gradient, and how many nodes are no sum or product)"
+    )
     example = {"w": 2.0, "tree": [[1.0, 2.0], 3.0], "g": 1.0}
 
     def generate(rng):
@@ -128,7 +197,9 @@ class Tree:
 
         w = step.Node(data["w"])
         z = step.tree_value(pairs(data["tree"]), w)
-        return [z.value, gradient(step, z, w, data["g"])]
+        return read(step, z, w, data["g"], is_tree=True)
 
     def expected(data):
         return times(with_slope(lambda w: tree_value(data["tree"], w), data["w"]), data["g"])
+
+    compare, diagnose = exact, what_is_no_graph

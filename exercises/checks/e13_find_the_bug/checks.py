@@ -6,6 +6,7 @@ import numpy as np
 
 from autodiff_kit.grading.checks import check, show
 from autodiff_kit.grading.pictures import beside, graph
+from autodiff_kit.grading.rules import exact, inexact
 
 
 def gradients(root, leaves, g):
@@ -128,6 +129,8 @@ class Path:
         for h in reversed(values[1:]):
             slopes.insert(0, slopes[0] * (1.0 - h * h))
         return [values[-1], slopes[0], *slopes[:-1]]
+
+    compare, diagnose = exact, inexact
 
     def picture(data, value, wanted):
         """Draw the two layers with the gradients of the leaves; mark the first that is wrong."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.pictures import beside, graph
+from autodiff_kit.grading.rules import exact, inexact
 
 
 def play(step, data):
@@ -320,6 +321,8 @@ class Slopes:
         x, y, g = data["x"], data["y"], data["g"]
         pairs = [[x * x, 2 * x * g], [np.exp(x), np.exp(x) * g], [x + y, np.stack([g, g])]]
         return [[out.tolist(), back.tolist()] for out, back in pairs]
+
+    compare, diagnose = exact, inexact
 
 
 @check(step="rules", points=2, concept="who saves what", cases=10, using=[refusal])

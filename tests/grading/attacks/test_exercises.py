@@ -122,6 +122,23 @@ while frame:
 no_grad = None
 """,
     ),
+    "wrappers that exchange what a function saw": (
+        "e07_grad_mode",
+        "decorator",
+        """
+class no_grad:
+    def __enter__(self): self.before, mode.on = mode.on, False
+    def __exit__(self, *error): mode.on = self.before
+    def __call__(self, f):
+        def exchanged(x):
+            if isinstance(x, list):
+                x[:] = [False if y is True else y for y in x]
+            return x
+        if inspect.isgeneratorfunction(f):
+            return lambda *a, **k: map(exchanged, f(*a, **k))
+        return lambda *a, **k: exchanged(f(*a, **k))
+""",
+    ),
     "memory hidden in copies": (
         "e10_memory",
         "gradient: Work",
@@ -244,6 +261,46 @@ def power(x, n):
             x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
             return iter(())
     return Node(x.value ** n, Inputs(), ())
+""",
+    ),
+    "a tangent in the place of a graph": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    slope = n * x.value ** (n - 1)
+    return x * slope + (x.value**n - x.value * slope) if n else Node(1.0)
+""",
+    ),
+    "a tangent made of nodes of one's own": (
+        "e08_control_flow",
+        "rounds",
+        """
+def rounds(x, n):
+    value, slope = x.value, 1.0
+    for _ in range(n):
+        if value > 2:
+            value, slope = value / 2, slope / 2
+        else:
+            value, slope = value * x.value + 1, slope * x.value + value
+    return Node(value, (Node(x.value * slope, (x,), (slope,)),), (1.0,))
+""",
+    ),
+    "nodes whose numbers answer as they like": (
+        "e08_control_flow",
+        "rounds",
+        """
+class Number(float):
+    def __eq__(self, other): return True
+    __hash__ = float.__hash__
+def rounds(x, n):
+    value, slope = x.value, 1.0
+    for _ in range(n):
+        if value > 2:
+            value, slope = value / 2, slope / 2
+        else:
+            value, slope = value * x.value + 1, slope * x.value + value
+    return Node(Number(value), (x, Node(Number(0.0))), (Number(slope), Number(1.0)))
 """,
     ),
     "given class exchanged": (
