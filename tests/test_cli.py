@@ -18,8 +18,9 @@ from click.testing import CliRunner, Result
 
 import autodiff_kit
 from autodiff_kit import cli
-from autodiff_kit.grading import learner
+from autodiff_kit.grading import learner, sandbox
 from autodiff_kit.lessons import library
+from tests.grading.standing import tried_once
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
@@ -40,6 +41,7 @@ def lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ADK_HOME", str(tmp_path / "kit's memory"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter data"))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "theirs")
+    monkeypatch.setattr(sandbox, "probe", tried_once)
     return folder
 
 

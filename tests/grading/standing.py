@@ -1,5 +1,18 @@
 """The walls that stand on this machine; finding out takes a while, so it is done once."""
 
-from autodiff_kit.grading.sandbox import best_walls
+from functools import cache
 
-WALLS = best_walls()
+import pytest
+
+from autodiff_kit.grading.sandbox import probe
+from tests.gate import IN_THE_GATE
+
+tried_once = cache(probe)
+_seen = tried_once()
+WALLS = _seen[-1].walls if _seen and not _seen[-1].problem else None
+
+# Each attack is tried wherever the tests run; both ways take a minute more.
+unless_behind_walls = pytest.mark.skipif(
+    WALLS is not None and not IN_THE_GATE, reason="takes minutes: the gate runs it"
+)
+PLACES = [pytest.param("plain process", marks=unless_behind_walls), "walls"]

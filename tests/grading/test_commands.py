@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -20,6 +21,26 @@ from tests.grading import tiny
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course, with the current folder in it."""
     tiny.make_course(tmp_path / "course")
+    monkeypatch.chdir(tmp_path / "course")
+    return tmp_path / "course"
+
+
+@pytest.fixture(scope="module")
+def graded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a course that two learners handed their work in to, and its results."""
+    folder = tmp_path_factory.mktemp("class")
+    tiny.make_course(folder / "course")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox, "probe", list)
+        patch.chdir(folder / "course")
+        grade(folder / "course")
+    return folder
+
+
+@pytest.fixture
+def graded(tmp_path: Path, graded_once: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that was graded, with the current folder in it."""
+    shutil.copytree(graded_once, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "course")
     return tmp_path / "course"
 
@@ -139,8 +160,7 @@ def test_a_seed_that_is_not_that_of_the_results_is_refused(place: Path) -> None:
     assert before == run("show", "ada").output == run("show", "ada", "--results", "again").output
 
 
-def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(place: Path) -> None:
-    grade(place)
+def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(graded: Path) -> None:
     words = ("override", "ada", "01.double", "arrays", "--reason", "x")
 
     refused = run(*words, "300", status=1).output
@@ -153,8 +173,7 @@ def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(place: Pa
     assert "300 points from now on" in run(*words, "300", "--bonus").output
 
 
-def test_an_override_can_be_withdrawn(place: Path) -> None:
-    grade(place)
+def test_an_override_can_be_withdrawn(graded: Path) -> None:
     words = ("override", "=bob", "01.double", "arrays", "--reason", "x")
     nothing = run(*words, "--withdraw", status=1).output
     run(*words, "1")
@@ -169,8 +188,7 @@ def test_an_override_can_be_withdrawn(place: Path) -> None:
     assert f"The grade: {tiny.NAME} 0 of 3" in shown
 
 
-def test_show_tells_all_about_a_student(place: Path) -> None:
-    grade(place)
+def test_show_tells_all_about_a_student(graded: Path) -> None:
     run(
         "override", "=bob", "01.double", "arrays", "1", "--reason", "explained it", "--author", "me"
     )
@@ -192,9 +210,7 @@ def test_what_a_learner_wrote_is_shown_letter_by_letter(place: Path) -> None:
     assert "return x[:a:]" in run("show", "eve").output
 
 
-def test_show_helps_with_a_name_that_is_not_there(place: Path) -> None:
-    grade(place)
-
+def test_show_helps_with_a_name_that_is_not_there(graded: Path) -> None:
     assert "Did you mean: =bob" in run("show", "bob", status=1).output
 
 
@@ -212,17 +228,13 @@ def test_learners_are_found_by_name_where_the_results_know_a_number(place: Path)
     assert changed.output.startswith("7, 01.double, arrays: 1 points")
 
 
-def test_an_override_needs_a_step_that_exists(place: Path) -> None:
-    grade(place)
-
+def test_an_override_needs_a_step_that_exists(graded: Path) -> None:
     wrong = run("override", "ada", "01.double", "nothing", "1", "--reason", "x", status=1)
 
     assert "There are: numbers, arrays" in wrong.output
 
 
-def test_export_writes_a_file_for_canvas(place: Path) -> None:
-    grade(place)
-
+def test_export_writes_a_file_for_canvas(graded: Path) -> None:
     run("export", "canvas", "--to", "out")
     with open("out/canvas.csv", encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))

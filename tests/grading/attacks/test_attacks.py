@@ -27,15 +27,13 @@ from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store
 from tests.grading import tiny
 from tests.grading.attacks.attacks import ALL, COPYING, GREEDY, SHORT
-from tests.grading.standing import WALLS
+from tests.grading.standing import WALLS, unless_behind_walls
 
 PATIENCE = 0.5  # seconds for an attack that wants to take for ever
 needs_walls = pytest.mark.skipif(
     WALLS is None and os.environ.get("ADK_REQUIRE_SANDBOX") != "1",
     reason="no walls stand on this machine, see `autodiff-kit doctor`",
 )
-# Each attack is tried wherever the tests run; both ways take a minute more.
-unless_behind_walls = pytest.mark.gate if WALLS is not None else lambda test: test
 
 
 @dataclasses.dataclass

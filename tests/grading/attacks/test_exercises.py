@@ -11,8 +11,8 @@ from autodiff_kit.grading.calls import Runner, Work
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.marking import grade_code
-from autodiff_kit.grading.sandbox import best_walls
 from tests.grading.attacks.attacks import RAW_MEMORY
+from tests.grading.standing import PLACES, WALLS
 
 COURSE = open_course(Path(__file__).resolve().parents[3] / "exercises")
 FRAMES = """
@@ -553,16 +553,15 @@ def order(root):
 }
 
 
-@pytest.fixture(scope="module", params=["plain process", "walls"])
+@pytest.fixture(scope="module", params=PLACES)
 def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
-    walls = best_walls()
-    if request.param == "walls" and walls is None:
+    if request.param == "walls" and WALLS is None:
         assert os.environ.get("ADK_REQUIRE_SANDBOX") != "1", "no walls stand on this machine"
         pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
     if request.param == "plain process":
         yield runner_for(None)
     else:
-        with runner_for(walls) as made:  # type: ignore[union-attr]
+        with runner_for(WALLS) as made:  # type: ignore[union-attr]
             yield made
 
 

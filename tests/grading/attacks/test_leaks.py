@@ -20,7 +20,7 @@ from autodiff_kit.grading.results import Attempt
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
-from tests.grading.standing import WALLS
+from tests.grading.standing import PLACES, WALLS
 
 SEED = 7
 # Each is right for the examples, and tells what it was asked otherwise.
@@ -62,7 +62,7 @@ def exercise(course: Course) -> Exercise:
     return course.exercise(tiny.NAME)
 
 
-@pytest.fixture(scope="module", params=["plain process", "walls"])
+@pytest.fixture(scope="module", params=PLACES)
 def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     if request.param == "plain process":
         yield Level0()

@@ -1,7 +1,8 @@
 """The exercises that come with the kit: their checks, their notebooks, and what learners are told.
 
 ``verify``: known wrong answers fail with their own message, right ones pass under 200 seeds (10,
-outside of the gate), every check is needed, and no small change of a solution goes unnoticed.
+outside of the gate, and beside three other exercises instead of all), every check is needed, and no
+small change of a solution goes unnoticed.
 """
 
 import json
@@ -41,9 +42,13 @@ def cells_of(path: Path) -> list[tuple[str, dict]]:
 
 @each_exercise
 def test_the_checks_of_every_exercise_pass_their_own_test(exercise: Exercise) -> None:
-    others = [other for other in EXERCISES if other is not exercise]
+    place = EXERCISES.index(exercise)
+    others = [*EXERCISES[place + 1 :], *EXERCISES[:place]]
 
-    verdict = verify_exercise(exercise, COURSE, others, SEEDS if IN_THE_GATE else 10)
+    if IN_THE_GATE:
+        verdict = verify_exercise(exercise, COURSE, others, SEEDS)
+    else:
+        verdict = verify_exercise(exercise, COURSE, others[::5], 10)
 
     assert verdict.ok, table([verdict])
 
@@ -151,26 +156,13 @@ def test_hints_come_one_rung_at_a_time_and_begin_again(exercise: Exercise) -> No
         feedback.hint(exercise.id, course=COURSE)
 
 
-TRIVIAL = (
-    "return None",
-    "return 0.0",
-    "return True",
-    "return args[0] if args else None",
-    "return []",
-    "for p in args[0]: p.value = p.value + 1.0\n    return 0.0",
-)
-
-
 @each_exercise
-def test_answers_that_compute_nothing_earn_nothing(exercise: Exercise) -> None:
-    functions = [
-        (step, name)
-        for step in exercise.steps
-        for name in step.names
-        if f"def {name}(" in exercise.solution
-    ]
-    for body in TRIVIAL:
-        for step, name in functions:
-            code = f"{exercise.solution}\n\ndef {name}(*args, **named):\n    {body}\n"
-            rows = grade_code(exercise, code, Trusted(exercise), 5).rows
-            assert [row.points for row in rows if row.step == step.id] == [0], (name, body)
+def test_an_answer_that_only_changes_its_arguments_earns_nothing(exercise: Exercise) -> None:
+    # `verify` has tried functions that return constants or their arguments.
+    for step in exercise.steps:
+        for name in step.names:
+            if f"def {name}(" in exercise.solution:
+                body = "    for p in args[0]: p.value = p.value + 1.0\n    return 0.0\n"
+                code = f"{exercise.solution}\n\ndef {name}(*args, **named):\n{body}"
+                rows = grade_code(exercise, code, Trusted(exercise), 5).rows
+                assert [row.points for row in rows if row.step == step.id] == [0], name
