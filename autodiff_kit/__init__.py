@@ -45,6 +45,7 @@ from autodiff_kit.tensor import Tensor
 
 if TYPE_CHECKING:  # what `__getattr__` loads
     from autodiff_kit import accelerator as accelerator
+    from autodiff_kit import amp as amp
     from autodiff_kit import backends as backends
     from autodiff_kit import cuda as cuda
     from autodiff_kit import linalg as linalg
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # what `__getattr__` loads
     from autodiff_kit import optim as optim
     from autodiff_kit import special as special
     from autodiff_kit import utils as utils
+    from autodiff_kit.amp import autocast
     from autodiff_kit.autograd.more_modes import inference_mode, set_grad_enabled
     from autodiff_kit.functions.arranging import *
     from autodiff_kit.functions.basic import *
@@ -81,6 +83,7 @@ if TYPE_CHECKING:  # what `__getattr__` loads
         get_default_device,
         get_float32_matmul_precision,
         get_num_threads,
+        is_autocast_enabled,
         set_default_device,
         set_float32_matmul_precision,
         set_num_threads,
@@ -101,6 +104,7 @@ __all__ = [
     "Size",
     "Tensor",
     "are_deterministic_algorithms_enabled",
+    "autocast",
     "autograd",
     "bool",
     "device",
@@ -126,6 +130,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_autocast_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "load",
@@ -157,6 +162,7 @@ __all__ = [
 _LAZY_MODULES = (
     *(
         "accelerator",
+        "amp",
         "backends",
         "cuda",
         "distributions",
@@ -186,6 +192,8 @@ _LAZY_NAMES = {
     **dict.fromkeys(_SETTINGS, "settings"),
     **dict.fromkeys(_RANDOM, "random"),
     **dict.fromkeys(("inference_mode", "set_grad_enabled"), "autograd"),
+    "autocast": "amp",
+    "is_autocast_enabled": "settings",
     "load": "serialization",
     "record": "record",
     "vmap": "func",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
+from autodiff_kit.creation import eye
 from autodiff_kit.dtypes import Size, tensor_type
 from autodiff_kit.errors import LinAlgError, error
 from autodiff_kit.late import late
@@ -21,6 +22,7 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = [
     "LinAlgError",
+    "cholesky",
     "cross",
     "det",
     "diagonal",
@@ -30,7 +32,7 @@ __all__ = [
     "matrix_power",
     "multi_dot",
 ]
-__all__ += ["norm", "slogdet", "solve", "vecdot", "vector_norm"]
+__all__ += ["norm", "slogdet", "solve", "solve_triangular", "vecdot", "vector_norm"]
 
 
 def _check_float(name: str, A: Tensor) -> None:
@@ -103,6 +105,36 @@ def solve(A: Tensor, B: Tensor) -> Tensor:
         shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
         raise error("linalg.solve_sizes", A=shapes[0], B=shapes[1])
     return solving.linalg_solve_ex(A, B, is_vector=is_vector)
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """Return X with ``A @ X = B``, or ``X @ A = B``, for the upper or lower triangle of A.
+
+    ``unitriangular`` takes the diagonal for ones.
+    """
+    _check_square("solve_triangular", A)
+    if A.shape[-1] != B.shape[-2 if left else -1]:
+        shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
+        equation = "AX = B" if left else "XA = B"
+        raise error("linalg.triangular_sizes", equation=equation, A=shapes[0], B=shapes[1])
+    if unitriangular:
+        size, find = A.shape[-1], late("functions").find
+        A = A - find("diag_embed")(A.diagonal(dim1=-2, dim2=-1)) + eye(size, dtype=A.dtype)
+    if left:
+        return solving.linalg_solve_triangular(A, B, upper=upper)
+    return solving.linalg_solve_triangular(A.mT, B.mT, upper=not upper).mT
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """Return the triangular L with ``L @ L.mT = A``; with ``upper``, its transpose.
+
+    LinAlgError if A is not positive-definite.
+    """
+    _check_square("cholesky", A)
+    lower = solving.linalg_cholesky_ex(A)
+    return lower.mT if upper else lower
 
 
 def det(A: Tensor) -> Tensor:

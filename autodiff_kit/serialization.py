@@ -99,12 +99,15 @@ def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
     raise _NoDataError(f"{type(obj).__module__}.{type(obj).__qualname__}")
 
 
-def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
+def load(
+    f: File, map_location: Any = None, *, weights_only: bool = True, mmap: bool | None = None
+) -> Any:
     """Read what ``save`` has written.
 
     ``f`` is a path or binary file. What is more than data is loaded only if ``weights_only`` is
     false, since it may carry out anything; else it is refused with ``pickle.UnpicklingError``.
-    RuntimeError if the file is damaged, was not written by ``save``, or comes from a newer version.
+    ``mmap`` changes nothing. RuntimeError if the file is damaged, was not written by ``save``, or
+    comes from a newer version.
     """
     device(map_location or "cpu")
     if isinstance(f, str | os.PathLike):

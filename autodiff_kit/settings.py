@@ -17,6 +17,7 @@ from autodiff_kit.errors import error
 __all__ = ["are_deterministic_algorithms_enabled", "use_deterministic_algorithms"]
 __all__ += ["get_default_device", "get_float32_matmul_precision", "get_num_threads"]
 __all__ += ["set_default_device", "set_float32_matmul_precision", "set_num_threads"]
+__all__ += ["is_autocast_enabled"]
 
 _set: dict[str, Any] = {
     "precision": "highest",
@@ -62,6 +63,11 @@ def set_num_threads(num: int) -> None:
     if num <= 0:
         raise error("arguments.threads")
     _set["threads"] = num
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Return False: the kit computes in the dtypes that tensors have."""
+    return False
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

@@ -19,7 +19,7 @@ __all__ = ["ABSENT", "groups", "table"]
 
 # The best known of what only PyTorch has.
 ABSENT = """
-    torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.amp
+    torch.complex64 torch.bfloat16 torch.sparse_coo_tensor torch.profiler
     torch.fft torch.compile torch.jit torch.export torch.fx
     torch.distributed torch.multiprocessing torch.hub torch.autograd.forward_ad
     torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d

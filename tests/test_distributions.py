@@ -19,7 +19,7 @@ def arguments_are_validated(monkeypatch: pytest.MonkeyPatch) -> None:
 GIVEN = """
 from torch.distributions import Bernoulli, Categorical, Cauchy, Exponential, Geometric
 from torch.distributions import Independent, Laplace, LogNormal, Normal, OneHotCategorical, Uniform
-from torch.distributions import kl_divergence
+from torch.distributions import Multinomial, MultivariateNormal, kl_divergence
 import torch.distributions as D
 torch.manual_seed(0)
 t = lambda *values: torch.tensor(values)
@@ -149,3 +149,68 @@ print(p.grad)
 )
 def test_distributions_refuse_in_pytorchs_words(line: str) -> None:
     same(line)
+
+
+OF_VECTORS = """
+MultivariateNormal(t(1.0, -2.0), torch.tensor([[2.0, 0.5], [0.5, 1.0]]))
+MultivariateNormal(t(1.0, -2.0), precision_matrix=torch.tensor([[2.0, 0.5], [0.5, 1.0]]))
+MultivariateNormal(torch.zeros(3, 2), scale_tril=torch.tensor([[1.0, 0.0], [0.5, 2.0]]))
+Multinomial(7, t(0.2, 0.3, 0.5))
+Multinomial(4, logits=torch.arange(6.0).reshape(2, 3))
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("made", OF_VECTORS)
+def test_draws_of_vectors_are_pytorchs(made: str) -> None:
+    same(f"""
+d = {made}
+x = d.sample((2,))
+print(d, d.batch_shape, d.event_shape, x, d.mean, d.variance, d.log_prob(x), d.entropy())
+e = d.expand((4, *d.batch_shape))
+print(e, e.log_prob(x[0]))
+d.log_prob(x - float("inf"))
+""")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "MultivariateNormal(t(1.0), torch.eye(1), scale_tril=torch.eye(1))",
+        "MultivariateNormal(torch.tensor(1.0), torch.eye(1))",
+        "MultivariateNormal(t(1.0, 2.0), t(1.0, 2.0))",
+        "MultivariateNormal(t(1.0, 2.0), scale_tril=t(1.0, 2.0))",
+        "MultivariateNormal(t(1.0, 2.0), torch.tensor([[1.0, 2.0], [2.0, 1.0]]))",
+        "MultivariateNormal(t(1.0, 2.0), scale_tril=torch.ones(2, 2))",
+        "Multinomial(t(1.0), t(1.0, 2.0))",
+        "Multinomial(3, t(1.0, 2.0)).log_prob(t(3.0, 1.0))",
+    ],
+)
+def test_what_does_not_make_a_distribution_of_vectors_is_refused_alike(program: str) -> None:
+    same(program)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "MultivariateNormal(t(1.0, -2.0), torch.tensor([[2.0, 0.5], [0.5, 1.0]])), "
+        "MultivariateNormal(torch.zeros(3, 2), torch.eye(2))",
+        "MultivariateNormal(t(1.0), torch.eye(1)), MultivariateNormal(t(1.0, 2.0), torch.eye(2))",
+        "Cauchy(t(0.5, 1.0), 2.0), Cauchy(0.0, t(1.0, 3.0))",
+        "Laplace(t(0.5, 1.0), 2.0), Normal(0.0, t(1.0, 3.0))",
+        "Exponential(t(0.5, 1.0)), Normal(0.5, t(1.0, 3.0))",
+        "Uniform(t(0.5, 1.0), 2.0), Normal(0.0, t(1.0, 3.0))",
+        "Uniform(t(-0.5, 1.0), 2.0), Exponential(t(1.0, 3.0))",
+        "Normal(0.0, t(1.0, 3.0)), Uniform(0.0, 1.0)",
+    ],
+)
+def test_divergences_of_other_pairs_are_pytorchs(pair: str) -> None:
+    same(f"print(kl_divergence({pair}))")
+
+
+def test_a_divergence_of_ones_own_is_registered() -> None:
+    same("""
+class P(Normal): pass
+@D.register_kl(P, P)
+def divergence(p, q): return p.loc - q.loc
+print(kl_divergence(P(2.0, 1.0), P(0.5, 1.0)))
+""")

@@ -16,8 +16,9 @@ import autodiff_kit.special
 from autodiff_kit.outside import outside
 
 THEIRS = """
-    fft compile jit amp distributed autograd.forward_ad autograd.profiler autograd.kineto_available
-    cuda.synchronize cuda.amp linalg.matrix_exp nn.Conv3d nn.functional.pdist nn.init.torch
+    fft compile jit profiler distributed autograd.forward_ad autograd.profiler
+    autograd.kineto_available cuda.synchronize cuda.Stream linalg.matrix_exp nn.Conv3d
+    nn.functional.pdist nn.init.torch
     nn.utils.prune nn.utils.rnn.invert_permutation optim.Adafactor
     special.bessel_j0 utils.tensorboard utils.data.IterDataPipe
     autograd.function.InplaceFunction autograd.graph.increment_version
@@ -51,7 +52,7 @@ def test_names_of_tensors_and_modules() -> None:
         "from torch.fft import fft",
         "import torch.distributed as dist",
         "from torch.utils.tensorboard import SummaryWriter",
-        "from torch.cuda.amp import autocast",
+        "from torch.profiler import profile",
         "from torch.nn.utils import prune",
         "from torch.nn.utils.prune import l1_unstructured",
         "from torch.nn import Conv3d",

@@ -25,12 +25,14 @@ from autodiff_kit.distributions.discrete import (
     OneHotCategorical,
 )
 from autodiff_kit.distributions.distribution import Distribution, Independent
-from autodiff_kit.distributions.kl import kl_divergence
+from autodiff_kit.distributions.kl import kl_divergence, register_kl
+from autodiff_kit.distributions.multinomial import Multinomial
+from autodiff_kit.distributions.multivariate_normal import MultivariateNormal
 from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["Bernoulli", "Categorical", "Cauchy", "Distribution", "Exponential", "Geometric"]
-__all__ += ["Independent", "Laplace", "LogNormal", "Normal", "OneHotCategorical", "Uniform"]
-__all__ += ["kl_divergence"]
+__all__ += ["Independent", "Laplace", "LogNormal", "Multinomial", "MultivariateNormal", "Normal"]
+__all__ += ["OneHotCategorical", "Uniform", "kl_divergence", "register_kl"]
 
 
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has

@@ -12,7 +12,14 @@ from typing import Any
 
 from autodiff_kit import ops
 from autodiff_kit.creation import full, zeros_like
-from autodiff_kit.distributions.continuous import Exponential, Laplace, LogNormal, Normal, Uniform
+from autodiff_kit.distributions.continuous import (
+    Cauchy,
+    Exponential,
+    Laplace,
+    LogNormal,
+    Normal,
+    Uniform,
+)
 from autodiff_kit.distributions.discrete import (
     Bernoulli,
     Categorical,
@@ -20,8 +27,15 @@ from autodiff_kit.distributions.discrete import (
     OneHotCategorical,
 )
 from autodiff_kit.distributions.distribution import Distribution, Independent
+from autodiff_kit.distributions.multivariate_normal import (
+    MultivariateNormal,
+    half_log_det,
+    squared_distance,
+)
 from autodiff_kit.errors import error
+from autodiff_kit.functions import find
 from autodiff_kit.functions.basic import where
+from autodiff_kit.linalg import solve_triangular
 from autodiff_kit.tensor import Tensor
 
 __all__ = []
@@ -77,10 +91,56 @@ def _of_geometrics(p: Any, q: Any) -> Tensor:
     return divergence
 
 
-_DIVERGENCES: dict[type[Distribution], Callable[[Any, Any], Tensor]] = {
+def _of_cauchys(p: Any, q: Any) -> Tensor:
+    divergence = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log()
+    return divergence - (4 * p.scale * q.scale).log()
+
+
+def _of_vectors(p: Any, q: Any) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise error("distributions.event_shapes")
+    matrix = solve_triangular(q._scale, p._scale, upper=False)
+    terms = matrix.pow(2).sum((-2, -1)) + squared_distance(q._scale, q.loc - p.loc)
+    return half_log_det(q._scale) - half_log_det(p._scale) + 0.5 * (terms - p.event_shape[0])
+
+
+def _laplace_normal(p: Any, q: Any) -> Tensor:
+    variance = q.scale.pow(2)
+    ratio = p.scale.pow(2) / variance
+    distance = 0.5 * (p.loc - q.loc).pow(2) / variance
+    return ratio + distance - 0.5 * (2 * ratio / math.pi).log() - 1
+
+
+def _exponential_normal(p: Any, q: Any) -> Tensor:
+    variance, rate = q.scale.pow(2), p.rate
+    distance = (rate.pow(-2) - q.loc / rate + q.loc.pow(2) / 2) / variance
+    return 0.5 * (rate.pow(2) * variance * 2 * math.pi).log() - 1 + distance
+
+
+def _uniform_normal(p: Any, q: Any) -> Tensor:
+    width = p.high - p.low
+    square = width.pow(2) / 12 + ((p.high + p.low - 2 * q.loc) / 2).pow(2)
+    return (math.sqrt(2 * math.pi) * q.scale / width).log() + 0.5 * square / q.scale.pow(2)
+
+
+def _uniform_exponential(p: Any, q: Any) -> Tensor:
+    divergence = q.rate * (p.high + p.low) / 2 - ((p.high - p.low) * q.rate).log()
+    return where(p.low < 0, full((), math.inf, dtype=divergence.dtype), divergence)
+
+
+def _infinite(p: Any, q: Any) -> Tensor:
+    """Return infinity: p draws numbers that q never does."""
+    return full(find("broadcast_shapes")(p.batch_shape, q.batch_shape), math.inf)
+
+
+_Kind = type[Distribution]
+_Divergence = Callable[[Any, Any], Tensor]
+_OF_ONE_KIND: dict[_Kind, _Divergence] = {
     Normal: _of_normals,
     LogNormal: _of_normals,
     Laplace: _of_laplaces,
+    Cauchy: _of_cauchys,
+    MultivariateNormal: _of_vectors,
     Bernoulli: _of_bernoullis,
     Categorical: _of_categoricals,
     OneHotCategorical: _of_categoricals,
@@ -88,17 +148,36 @@ _DIVERGENCES: dict[type[Distribution], Callable[[Any, Any], Tensor]] = {
     Uniform: _of_uniforms,
     Geometric: _of_geometrics,
 }
+_DIVERGENCES: dict[tuple[_Kind, _Kind], _Divergence] = {
+    **{(kind, kind): divergence for kind, divergence in _OF_ONE_KIND.items()},
+    **{(kind, Uniform): _infinite for kind in (Normal, Laplace, Exponential)},
+    (Laplace, Normal): _laplace_normal,
+    (Exponential, Normal): _exponential_normal,
+    (Uniform, Normal): _uniform_normal,
+    (Uniform, Exponential): _uniform_exponential,
+}
+
+
+def register_kl(type_p: _Kind, type_q: _Kind) -> Callable[[_Divergence], _Divergence]:
+    """Declare a divergence of two kinds of your own, by ``@register_kl(P, Q)``."""
+
+    def declare(divergence: _Divergence) -> _Divergence:
+        _DIVERGENCES[type_p, type_q] = divergence
+        return divergence
+
+    return declare
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """Return the Kullback-Leibler divergence of two distributions of one kind, in nats.
+    """Return the Kullback-Leibler divergence of q from p, in nats.
 
-    NotImplementedError for other pairs.
+    NotImplementedError for pairs without a formula.
     """
     if isinstance(p, Independent) and isinstance(q, Independent):
         if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
             raise NotImplementedError
         return p._summed(kl_divergence(p.base_dist, q.base_dist))
-    if type(p) is not type(q) or type(p) not in _DIVERGENCES:
+    divergence = _DIVERGENCES.get((type(p), type(q)))
+    if divergence is None:
         raise error("distributions.no_divergence", p=type(p).__name__, q=type(q).__name__)
-    return _DIVERGENCES[type(p)](p, q)
+    return divergence(p, q)

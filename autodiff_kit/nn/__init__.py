@@ -60,7 +60,8 @@ _BORDERS = ("Circular", "Constant", "Reflection", "Replication", "Zero")
 # Loaded when first used.
 _LATER = {
     **dict.fromkeys(("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d", "LazyConv2d"), "lazy"),
-    **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), "rnn"),
+    **dict.fromkeys(("GRU", "LSTM", "RNN", "RNNBase"), "rnn"),
+    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"), "rnn"),
     "DataParallel": "parallel",
     "LazyLinear": "lazy",
     "Fold": "padding",

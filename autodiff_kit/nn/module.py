@@ -9,7 +9,7 @@ Read next: ``layers.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.creation import zeros
@@ -190,14 +190,25 @@ class Module(State):
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter with this path, such as ``"layers.0.weight"``; AttributeError."""
+        _, name, parameter = self._at(target)
+        if not isinstance(parameter, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return parameter
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer with this path, such as ``"norm.running_mean"``; AttributeError."""
+        module, name, buffer = self._at(target)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return cast(Tensor, buffer)
+
+    def _at(self, target: str) -> tuple[Module, str, Any]:
+        """Return the module in which a path ends, the last name, and what has this name."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-        parameter = getattr(module, name)
-        if not isinstance(parameter, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return parameter
+        return module, name, getattr(module, name)
 
     def modules(self) -> Iterator[Module]:
         """Yield the module itself, its children, theirs, and so on."""

@@ -120,6 +120,11 @@ class RNNBase(Module):
         return tuple(getattr(self, f"{n}_l{layer}{suffix}", None) for n in names)
 
     @property
+    def _flat_weights_names(self) -> list[str]:
+        """The names of all parameters, which learners' initializations go through."""
+        return [*self._parameters]
+
+    @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
         return [[w for w in self._weights(*run) if w is not None] for run in self._runs()]

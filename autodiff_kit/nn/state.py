@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
-from autodiff_kit.nn.parameter import is_lazy
+from autodiff_kit.nn.parameter import Parameter, is_lazy
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["State"]
@@ -50,12 +50,13 @@ class State:
         return state
 
     def load_state_dict(
-        self: Any, state_dict: Mapping[str, Any], strict: bool = True
+        self: Any, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
         """Copy the values of a ``state_dict`` into the parameters and buffers.
 
-        Returns the names that only one side has: none may be there when ``strict``. RuntimeError
-        tells all names and shapes that differ.
+        Returns the names that only one side has: none may be there when ``strict``. With
+        ``assign``, the tensors of the ``state_dict`` themselves become the parameters and buffers.
+        RuntimeError tells all names and shapes that differ.
         """
         if not isinstance(state_dict, Mapping):
             raise error("nn.state_type", kind=type(state_dict))
@@ -65,7 +66,11 @@ class State:
             own = _own(module)
             for name, target in own.items():
                 if prefix + name in state_dict:
-                    wrong += _load(prefix + name, target, state_dict[prefix + name])
+                    value = state_dict[prefix + name]
+                    problems = _load(prefix + name, target, value, copies=not assign)
+                    if assign and not problems:
+                        setattr(module, name, _as_state(value, target))
+                    wrong += problems
                 else:
                     keys.missing_keys.append(prefix + name)
             for key in state_dict:
@@ -89,8 +94,17 @@ def _own(module: Any) -> dict[str, Tensor]:
     return {name: v for name, v in own.items() if v is not None and name not in left_out}
 
 
-def _load(name: str, target: Tensor, value: Any) -> list[str]:
-    """Copy a value into a parameter or buffer; return what is wrong with it."""
+def _as_state(value: Tensor, target: Tensor) -> Tensor:
+    """Return a tensor as a parameter, if it takes the place of one."""
+    if not isinstance(target, Parameter):
+        return value
+    if isinstance(value, Parameter):
+        return value.requires_grad_(target.requires_grad)
+    return Parameter(value, target.requires_grad)
+
+
+def _load(name: str, target: Tensor, value: Any, copies: bool) -> list[str]:
+    """Copy a value into a parameter or buffer, if asked to; return what is wrong with it."""
     if not isinstance(value, Tensor):
         return [
             f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like '
@@ -105,6 +119,7 @@ def _load(name: str, target: Tensor, value: Any) -> list[str]:
             f"size mismatch for {name}: copying a param with shape {value.shape} from checkpoint, "
             f"the shape in current model is {target.shape}."
         ]
-    with no_grad():
-        target.copy_(value)
+    if copies:
+        with no_grad():
+            target.copy_(value)
     return []

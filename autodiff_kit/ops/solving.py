@@ -17,12 +17,14 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
+from autodiff_kit.ops.diagonals import tril, triu
 from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.linalg import matmul
 from autodiff_kit.ops.shape import expand, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["linalg_det", "linalg_inv_ex", "linalg_slogdet", "linalg_solve_ex"]
+__all__ = ["linalg_cholesky_ex", "linalg_det", "linalg_inv_ex", "linalg_slogdet"]
+__all__ += ["linalg_solve_ex", "linalg_solve_triangular"]
 
 
 def _t(x: Value) -> Value:
@@ -82,6 +84,58 @@ def _(g: Value, x: Value, out: Value, is_vector: bool) -> Value:
 @linalg_solve_ex.vjp("y", tex=r"x^{-\top} \bar z")
 def _(g: Value, x: Value, out: Value, is_vector: bool) -> Value:
     return linalg_solve_ex(_t(x), g, is_vector=is_vector)  # PyTorch's saves the output, too
+
+
+@op("solve(triangle(x), y)", tex=r"x^{-1} y", layout="own")
+def linalg_solve_triangular(x: Value, y: Value, *, upper: bool) -> Value:
+    """Return what the upper or lower triangle of x must be multiplied with to give y."""
+    triangle = np.triu(x) if upper else np.tril(x)
+    try:
+        return _by_columns(np.linalg.solve(triangle, y))
+    except np.linalg.LinAlgError:  # a zero on the diagonal
+        return np.full(np.broadcast_shapes(x.shape[:-1], y.shape[:-1]) + y.shape[-1:], np.nan)
+
+
+@linalg_solve_triangular.vjp("x", tex=r"-x^{-\top} \bar z\,z^\top")
+def _(g: Value, x: Value, out: Value, upper: bool) -> Value:
+    back = linalg_solve_triangular(_t(x), g, upper=not upper)
+    return (triu if upper else tril)(-matmul(back, _t(out)), diagonal=0)
+
+
+@linalg_solve_triangular.vjp("y", tex=r"x^{-\top} \bar z")
+def _(g: Value, x: Value, upper: bool) -> Value:
+    return linalg_solve_triangular(_t(x), g, upper=not upper)
+
+
+@op("cholesky(x)", tex=r"L \text{ with } L L^\top = x", layout="own")
+def linalg_cholesky_ex(x: Value) -> Value:
+    """Return the lower triangular matrix that, times its transpose, is x.
+
+    Source of the rule: Murray, Differentiation of the Cholesky decomposition (2016).
+    """
+    try:
+        return _by_columns(np.linalg.cholesky(x))
+    except np.linalg.LinAlgError:
+        raise _not_positive(x) from None
+
+
+@linalg_cholesky_ex.vjp("x", tex=r"\tfrac12 L^{-\top} (P + P^\top) L^{-1}")
+def _(g: Value, out: Value) -> Value:
+    lower = tril(matmul(_t(out), g), diagonal=0)
+    symmetric = (lower + _t(tril(lower, diagonal=-1))) / 2
+    left = linalg_solve_triangular(_t(out), symmetric, upper=True)
+    return _t(linalg_solve_triangular(_t(out), _t(left), upper=True))
+
+
+def _not_positive(x: Any) -> Exception:
+    for number, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
+        for order in range(1, len(matrix) + 1):
+            try:
+                np.linalg.cholesky(matrix[:order, :order])
+            except np.linalg.LinAlgError:
+                batch = f"(Batch element {number}): " if x.ndim > 2 else ""
+                return error("linalg.not_positive", batch=batch, order=order)
+    return error("linalg.not_positive", batch="", order=x.shape[-1])
 
 
 @op("det(x)", tex=r"\det x")

@@ -40,9 +40,6 @@ _KEYWORDS = {
 }
 # What does the same in the kit, or lets a program go without.
 _INSTEAD = {
-    "torch.amp": "Leave autocast out: the kit computes in the dtype that tensors have.",
-    "torch.autocast": "Leave it out: the kit computes in the dtype that tensors have.",
-    "torch.autograd.Variable": "A tensor is all that a Variable was: torch.tensor(...).",
     "torch.autograd.forward_ad": "autograd.functional.jvp computes the same.",
     "torch.autograd.profiler": _WATCH,
     "torch.backends": _CPU,
@@ -138,7 +135,10 @@ def absent(module: str, name: str) -> Exception:
     # Python's own questions: of __path__, say, or whether an import has to look for a module.
     if name.startswith("__") or asks.f_code.co_name == "_handle_fromlist":
         return AttributeError(words)
-    advice = outside(f"{module.replace('autodiff_kit', 'torch', 1)}.{name}", dir(has))
+    advice = outside(
+        f"{module.replace('autodiff_kit', 'torch', 1)}.{name}",
+        {*dir(has), *getattr(has, "__all__", ())},
+    )
     if asks.f_code.co_code[max(asks.f_lasti, 0)] == dis.opmap["IMPORT_FROM"]:
         return ImportError(f"cannot import name '{name}' from '{module}'\n-> {advice}", name=module)
     return AttributeError(f"{words}\n-> {advice}", name=name, obj=has)

@@ -124,6 +124,14 @@ INSTEAD: dict[str, list[Sample]] = {
     "linalg_det": [Sample((SQUARE,)), Sample((SQUARES,))],
     "linalg_inv_ex": [Sample((SQUARE,)), Sample((SQUARES,))],
     "linalg_slogdet": [Sample((SQUARE,)), Sample((SQUARES,))],
+    "linalg_cholesky_ex": [
+        Sample((SQUARE @ SQUARE.T,)),
+        Sample((SQUARES @ SQUARES.swapaxes(1, 2),)),
+    ],
+    "linalg_solve_triangular": [
+        Sample((SQUARE, numbers(3, 2)), {"upper": True}),
+        Sample((SQUARES, numbers(2, 3, 2)), {"upper": False}),
+    ],
     "linalg_solve_ex": [
         Sample((SQUARE, numbers(3, 2, seed=1)), {"is_vector": False}),
         Sample((SQUARE, numbers(3, seed=1)), {"is_vector": True}),
@@ -233,6 +241,8 @@ WITH_NUMPY = {
     "linalg_det": "np.linalg.det(x)",
     "linalg_inv_ex": "np.linalg.inv(x)",
     "linalg_slogdet": "np.linalg.slogdet(x)[1]",
+    "linalg_cholesky_ex": "np.linalg.cholesky(x)",
+    "linalg_solve_triangular": "np.linalg.inv(np.triu(x) if upper else np.tril(x)) @ y",
     "linalg_solve_ex": "np.linalg.solve(x, y[..., None])[..., 0] if is_vector "
     "else np.linalg.solve(x, y)",
     "logcumsumexp": "np.log(np.cumsum(np.exp(x), dim)) if x.ndim else x",

@@ -7,6 +7,7 @@ After reading this file you know how to keep a step from going too far. Read nex
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -18,8 +19,8 @@ from autodiff_kit.functions import cat, stack
 from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "rnn"]
-__all__ += ["vector_to_parameters"]
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_"]
+__all__ += ["get_total_norm", "parameters_to_vector", "rnn", "vector_to_parameters"]
 
 
 def clip_grad_norm_(
@@ -27,27 +28,67 @@ def clip_grad_norm_(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Shorten all gradients, as one vector, to a length of at most ``max_norm``; in place.
 
     ``norm_type`` says which length: 2 is Euclid's, ``inf`` the largest element. Returns the length
     before, shape (); RuntimeError if asked for and that is not finite.
     """
-    each = [parameters] if isinstance(parameters, Tensor) else parameters
-    gradients, order = [p._grad for p in each if p._grad is not None], float(norm_type)
-    if not gradients:
-        return tensor(0.0)
-    with no_grad():
-        total = stack([g.norm(order) for g in gradients]).norm(order)
-        if error_if_nonfinite and not math.isfinite(total.item()):
-            raise error("nn.norm_not_finite", order=order)
-        shrink = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(shrink)
+    each = [parameters] if isinstance(parameters, Tensor) else [*parameters]
+    gradients = [p._grad for p in each if p._grad is not None]
+    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(each, max_norm, total)
     return total
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Return the length of tensors, taken as one vector, shape ().
+
+    ``norm_type`` says which length: 2 is Euclid's, ``inf`` the largest element. RuntimeError if
+    asked for and it is not finite.
+    """
+    each, order = [tensors] if isinstance(tensors, Tensor) else [*tensors], float(norm_type)
+    if not each:
+        return tensor(0.0)
+    with no_grad():
+        total: Tensor = stack([x.norm(order) for x in each]).norm(order)
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise error("nn.norm_not_finite", order=order)
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Shorten all gradients, whose length is ``total_norm``, to ``max_norm`` at most; in place."""
+    each = [parameters] if isinstance(parameters, Tensor) else parameters
+    gradients = [p._grad for p in each if p._grad is not None]
+    with no_grad():
+        shrink = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+        for gradient in gradients:
+            gradient.mul_(shrink)
+
+
+def clip_grad_norm(*args: Any, **options: Any) -> Tensor:
+    """Do what ``clip_grad_norm_`` does: its name before 2018."""
+    words = "`torch.nn.utils.clip_grad_norm` is now deprecated "
+    words += "in favor of `torch.nn.utils.clip_grad_norm_`."
+    warnings.warn(words, FutureWarning, stacklevel=2)
+    return clip_grad_norm_(*args, **options)
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
     """Clamp all elements of all gradients to the range from ``-clip_value`` to ``clip_value``."""
     each = [parameters] if isinstance(parameters, Tensor) else parameters
     with no_grad():

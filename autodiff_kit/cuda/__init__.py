@@ -6,6 +6,7 @@ the kit computes with NumPy on the CPU. Read next: ``dtypes.py``.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from autodiff_kit.outside import absent, modules_below
@@ -13,7 +14,7 @@ from autodiff_kit.outside import absent, modules_below
 __all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all"]
 
 
-__path__ = [modules_below(__name__)]
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 
 def is_available() -> bool:
@@ -39,4 +40,6 @@ def empty_cache() -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return import_module("autodiff_kit.cuda.amp")
     raise absent(__name__, name)
