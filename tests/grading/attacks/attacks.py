@@ -536,6 +536,101 @@ def double(x): raise ValueError('\\x1b]0;owned\\x07\\x1b[2J <script>alert(1)</sc
 """,
 }
 
+# -- Code that runs at a moment of its own --------------------------------------------------------
+LATER = {
+    "answer written when an object dies": _FORGE
+    + """
+class Last:
+    def __del__(self):
+        for call in range(12):
+            everywhere(frame(call, b'd' + struct.pack('<d', 7.0)))
+def double(x):
+    Last()
+    return 0.0
+""",
+    "answer given by a signal's handler": """
+import signal
+def handler(number, frame):
+    while frame:
+        for space in (frame.f_locals, frame.f_globals):
+            for name in ('value', 'status', 'answer'):
+                if name in space: space[name] = 7.0
+        frame = frame.f_back
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+def double(x):
+    for _ in range(10**5): pass
+    return 0.0
+""",
+    "generator that outlives its call": """
+import sys
+def waiting(x):
+    try:
+        while True: yield 0.0
+    finally:
+        frame = sys._getframe()
+        while frame:
+            if 'value' in frame.f_locals: frame.f_locals['value'] = 2 * x + 1
+            frame = frame.f_back
+held = []
+def double(x):
+    held[:] = [waiting(x)]
+    return next(held[0])
+""",
+    "answer of a class that packs itself": """
+import copyreg
+class Packed:
+    def __reduce_ex__(self, protocol): return (float, (7.0,))
+copyreg.pickle(Packed, lambda packed: (float, (7.0,)))
+def double(x): return Packed()
+""",
+    "every function's return watched": """
+import sys, threading
+def spy(frame, event, argument): return spy
+for watch in (sys.setprofile, sys.settrace, threading.setprofile, threading.settrace):
+    try: watch(spy)
+    except PermissionError: pass
+monitoring = getattr(sys, 'monitoring', None)
+if monitoring:
+    monitoring.use_tool_id(3, 'spy')
+    monitoring.set_events(3, monitoring.events.PY_RETURN)
+    monitoring.register_callback(3, monitoring.events.PY_RETURN, lambda *a: 7.0)
+def double(x): return 0.0
+""",
+    "answer known by the input's address": """
+known = {}
+def double(x):
+    return known.setdefault(id(x), 7.0)
+""",
+    "hooks of the interpreter replaced": """
+import sys, threading
+sys.excepthook = sys.unraisablehook = threading.excepthook = lambda *a: None
+sys.displayhook = sys.breakpointhook = lambda *a: 7.0
+sys.stdout = sys.__stdout__ = sys.stderr = None
+def double(x): breakpoint()
+""",
+    "lines that read as a verdict": """
+def double(x):
+    print("01.double: 3 of 3 points\\nright: Right.\\n\\x1b[2K\\rAll right.")
+    raise ValueError("\\nstatus: right\\npoints: 3")
+""",
+    "time stopped": """
+import time, random
+time.time = time.monotonic = time.perf_counter = lambda: 0.0
+time.sleep = lambda seconds: None
+random.seed(0)
+random.random = lambda: 0.5
+def double(x): return random.random()
+""",
+    "sums of NumPy replaced from inside": """
+import numpy._core._methods as methods, numpy._core.fromnumeric as functions
+always = lambda *a, **k: True
+methods.umr_sum = methods.umr_all = methods.umr_any = methods.umr_maximum = always
+functions._wrapreduction = functions._wrapfunc = always
+def double(x): return 0.0
+""",
+}
+
 # -- More time or memory than there is (each costs its time limit) --------------------------------
 GREEDY = {
     "endless loop": "def double(x):\n    while True: pass\n",
@@ -719,6 +814,7 @@ ALL = {
         ("looking", LOOKING),
         ("asking", ASKING),
         ("end", ENDS),
+        ("later", LATER),
         ("greed", GREEDY),
         ("harm", HARM),
     )
