@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import assignment, inplace, ops, views
+from autodiff_kit import inplace, ops, views
 from autodiff_kit.calls import name_methods
 from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
@@ -119,7 +119,9 @@ class TensorMethods(Methods, Hookable, Storage):
         return ops.getitem(self, key)
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
-        assignment.assign(self, key, value)
+        from autodiff_kit.assignment import assign
+
+        assign(self, key, value)
 
 
 name_methods("Tensor", TensorMethods, Methods, Hookable, Storage)
