@@ -70,7 +70,10 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
     def guarded(self: Notes, *what: Any) -> None:
         if self.recording.note is not None:
             return
-        traces = rounds.pause()  # what the recorder itself does need not be traced
+        at_work = self.at_work
+        # What the recorder itself does need not be traced, and is not noted.
+        traces = not at_work.depth and rounds.pause()
+        at_work.depth += 1
         try:
             method(self, *what)
         except BaseException as error:  # one more event could be half of one: so none
@@ -78,6 +81,7 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
             if not isinstance(error, Exception):
                 raise  # the learner pressed Ctrl-C
         finally:
+            at_work.depth -= 1
             if traces:
                 rounds.resume()
         if len(self._events) > self._limit:
@@ -89,6 +93,21 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
             )
 
     return guarded
+
+
+class AtWork:
+    """While the recorder itself asks PyTorch for something; that is not noted."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1
 
 
 class Notes:
@@ -114,6 +133,7 @@ class Notes:
         self._limit = limit
         self._nodes, self._events = self.recording.nodes, self.recording.events
         self._base = base
+        self.at_work = AtWork()
         self._values = Values()
         self._sources = Sources()
         self._is_learners = self._sources.is_learners

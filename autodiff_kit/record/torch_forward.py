@@ -29,12 +29,15 @@ from autodiff_kit.record.torch_ops import (
     grad_fn_of,
     name_of,
     schema_of,
+    tensors_in,
     unknown,
 )
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
 
+# The place in the learner's source, the scope and the frame.
+_At = tuple[Place, int, FrameType | None]
 # Of the call around this one: its name, whether it is inside of a step, or direct; an item set.
 _Entered = tuple[str, bool, bool, int | None]
 _ORDINALS = ("second", "third", "fourth", "further")
@@ -47,7 +50,8 @@ class TorchRecorder(TorchFunctions):
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
         super().__init__(torch, limit, base)
         load_all()
-        self._operands: list[tuple[Any, int | None]] | None = None  # of the op that runs
+        # Of the op that runs: the numbers of its operands, by id, and where it is.
+        self._operands: tuple[dict[int, int | None], _At] | None = None
         self._call = ""  # the name of the function that the learner has called
         self._is_inside = False  # an optimizer's step, or an initialiser
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
@@ -62,8 +66,8 @@ class TorchRecorder(TorchFunctions):
         first = args[0] if args else None
         in_place = name.endswith("_") and not name.endswith("__")
         if in_place and not direct and isinstance(first, self._torch.Tensor):
-            # A layer that is being made.
-            initialises = self._known(first) is None and self._holder(first) is None
+            with self.at_work:  # a layer that is being made
+                initialises = self._known(first) is None and self._holder(first) is None
         outer = self._call, self._is_inside, self._is_direct
         self._call, self._is_inside = name, self._is_inside or initialises
         self._is_direct = direct
@@ -94,10 +98,15 @@ class TorchRecorder(TorchFunctions):
             _, scope, _ = self._where()
             found.append(self._number(tensor, scope))
 
-    @guarded
     def called(self, func: Any, args: Any, out: Any, direct: bool) -> None:
         """Note what a call that is over was: a new tensor, a branch, an attribute that was set."""
         name = getattr(func, "__name__", "")
+        is_result = isinstance(out, self._torch.Tensor) and grad_fn_of(out) is not None
+        if not is_result:
+            self._note_call(name, func, args, out, direct)
+
+    @guarded
+    def _note_call(self, name: str, func: Any, args: Any, out: Any, direct: bool) -> None:
         if name in ("__set__", "__delete__"):
             self._set_attribute(func, args)
         if self._is_inside or not direct:
@@ -107,10 +116,8 @@ class TorchRecorder(TorchFunctions):
             number = self._number(args[0], scope)
             taken, where = bool(out), place.where
             self._events.append({"kind": "branch", "node": number, "taken": taken, "where": where})
-        elif isinstance(out, self._torch.Tensor) and grad_fn_of(out) is None:
-            if self._known(out) is not None:
-                return
-            makes = not any(isinstance(arg, self._torch.Tensor) for arg in flat(args))
+        elif isinstance(out, self._torch.Tensor) and self._known(out) is None:
+            makes = not tensors_in(args, self._torch.Tensor)
             if makes or name.endswith("_like") or name.startswith("new_"):
                 place, scope, _ = self._where()
                 self._create(out, scope, place)
@@ -212,17 +219,16 @@ class TorchRecorder(TorchFunctions):
         if schema_of(func).is_mutable:
             self._forget_copy_of(args[0])
         self.settle()
-        _, scope, _ = self._where()
-        name = name_of(func, self._call)
-        overwrites = name in OVERWRITING
-        self._operands = []
-        for i, value in enumerate(flat(args)):
-            if not isinstance(value, self._torch.Tensor):
-                continue
-            if i == 0 and overwrites and self._known(value) is None:
-                self._operands.append((value, None))
-            else:
-                self._operands.append((value, self._number(value, scope)))
+        at = self._where()
+        scope = at[1]
+        tensors = tensors_in(args, self._torch.Tensor)
+        numbers: dict[int, int | None] = {}
+        overwrites = name_of(func, self._call) in OVERWRITING
+        if overwrites and tensors[0] is args[0] and self._known(args[0]) is None:
+            numbers[id(tensors.pop(0))] = None
+        for value in tensors:
+            numbers[id(value)] = self._number(value, scope)
+        self._operands = numbers, at
 
     def _forget_copy_of(self, changed: Any) -> None:
         """Forget the copy that the node of an op in place saves: its input as it was."""
@@ -239,17 +245,17 @@ class TorchRecorder(TorchFunctions):
     def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
         operands, self._operands = self._operands, None
-        outs = [o for o in flat((out,)) if isinstance(o, self._torch.Tensor)]
+        outs = tensors_in((out,), self._torch.Tensor)
         self._note_memory(func, args, outs)
         if operands is None:
             if self._running and schema_of(func).name == "aten::sum":
                 self._sums.append((args[0], out))
             return
-        place, scope, frame = self._where()
-        numbers = {id(tensor): number for tensor, number in operands}
+        numbers, at = operands
+        place, scope, _ = at
         rest = [] if isinstance(out, list) else outs[1:]  # of a tuple, the first is the result
         for i, result in enumerate(outs[: len(outs) - len(rest)]):
-            number = self._add_op(func, args, kwargs, numbers, (place, scope, frame), result, i)
+            number = self._add_op(func, args, kwargs, numbers, at, result, i)
         for i, result in enumerate(rest, 1):
             self._note_rest(func, result, i, place, number)
         if outs and schema_of(func).is_mutable:
@@ -268,8 +274,7 @@ class TorchRecorder(TorchFunctions):
 
     def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
         reference, first, index = self._rest.get(id(tensor), (nothing, -1, 0))
-        with self.at_work:
-            node, output = grad_fn_of(tensor), tensor.output_nr
+        node, output = grad_fn_of(tensor), tensor.output_nr
         if node is None or reference() is not tensor:
             return super()._adopt(tensor, scope, made)
         result = self._nodes[first]  # the next output of the same node
@@ -279,8 +284,7 @@ class TorchRecorder(TorchFunctions):
         self._nodes[number]["text"], self._nodes[number]["where"] = result["text"], result["where"]
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         self._outputs[number] = weakref.ref(tensor)
-        with self.at_work:
-            self._meet(node, output, number, None)
+        self._meet(node, output, number, None)
         return number
 
     def _add_op(
@@ -292,8 +296,7 @@ class TorchRecorder(TorchFunctions):
         if name == "detach":
             op = DETACH
         self.recording.ops.setdefault(name, op)
-        with self.at_work:
-            inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
+        inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
         sources: list[Input] = []
         tensors: list[Any] = []
         for arg, value in inputs:
@@ -304,8 +307,7 @@ class TorchRecorder(TorchFunctions):
                 sources.append({"arg": arg, "node": numbers[id(value)]})
         is_own = scope not in self._passes
         if is_own and place.operands:
-            with self.at_work:
-                self._names.name_operands(place, tensors, self._known, frame)
+            self._names.name_operands(place, tensors, self._known, frame)
         given = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
             given = {}
@@ -320,15 +322,18 @@ class TorchRecorder(TorchFunctions):
         self._pending.append((number, out, func))
         return number
 
-    @guarded
     def settle(self) -> None:
         """Look at the nodes of the ops that have just run: now they are there."""
+        if self._pending:
+            self._meet_pending()
+
+    @guarded
+    def _meet_pending(self) -> None:
         pending, self._pending = self._pending, []
-        with self.at_work:
-            for number, tensor, func in pending:
-                node = grad_fn_of(tensor)
-                if node is not None:
-                    self._meet(node, tensor.output_nr, number, func)
+        for number, tensor, func in pending:
+            node = grad_fn_of(tensor)
+            if node is not None:
+                self._meet(node, tensor.output_nr, number, func)
 
     def _meet(self, node: Any, index: int, number: int, func: Any) -> None:
         """Get to know the node that made output ``index`` of an op."""
@@ -409,10 +414,14 @@ class TorchRecorder(TorchFunctions):
         self._tell_sources(tensor, "__setitem__", place, scope)
 
     def _number(self, tensor: Any, scope: int) -> int:
+        node = grad_fn_of(tensor)
+        if node is not None and (numbers := node.metadata.get(self._key)) is not None:
+            known: int | None = numbers.get(tensor.output_nr)
+            if known is not None:  # as nearly always
+                return known
         number = super()._number(tensor, scope)
-        with self.at_work:
-            node, base = grad_fn_of(tensor), tensor._base
-            is_new = node is not None and node.metadata.get(self._key) is None
+        node, base = grad_fn_of(tensor), tensor._base
+        is_new = node is not None and node.metadata.get(self._key) is None
         if not is_new or base is None or any(number == waiting for waiting, _, _ in self._pending):
             return number
         # Its base has changed: to PyTorch that makes a new node of the view, once it is looked at.
@@ -420,8 +429,7 @@ class TorchRecorder(TorchFunctions):
         again = self._pick(self._number(base, scope), tensor, (place, scope))
         self._look_again(number, again)
         self._tensors[id(tensor)] = (weakref.ref(tensor), again)
-        with self.at_work:
-            self._meet(node, tensor.output_nr, again, None)
+        self._meet(node, tensor.output_nr, again, None)
         return again
 
     def _pick(self, base: int, view: Any, at: Any) -> int:

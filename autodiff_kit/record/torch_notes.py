@@ -8,8 +8,8 @@ backward are read without leaving a trace. Read next: ``torch_backward.py``.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -19,25 +19,10 @@ from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import UNSEEN, nothing
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_ops import flat, grad_fn_of, schema_of
+from autodiff_kit.record.torch_ops import grad_fn_of, schema_of, tensors_in
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchNotes"]
-
-
-class AtWork:
-    """While the recorder itself asks PyTorch for something; that is not noted."""
-
-    __slots__ = ("depth",)
-
-    def __init__(self) -> None:
-        self.depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self.depth -= 1
 
 
 class TorchNotes(Changes):
@@ -48,25 +33,26 @@ class TorchNotes(Changes):
         self._torch = torch
         self._key = object()  # under which a node's metadata has our numbers of its outputs
         self._pending: list[tuple[int, Any, Any]] = []  # ops whose node is still to come
-        self.at_work = AtWork()
+        # By node's class, operation and arguments: what `_attributes` returns.
+        self._attributes_of: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
+        private = torch._C._autograd
+        self._packing = getattr(private, "_top_saved_tensors_default_hooks", None)
         self._read: dict[str, dict[str, list[str]]] = {}  # by op and argument, what a rule reads
         self._memory: set[int] = set()  # that of all tensors that were made since the beginning
         self._made: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
 
     def _known(self, tensor: Any) -> int | None:
         """Return our number of a tensor, if it has one."""
-        with self.at_work:
-            node = grad_fn_of(tensor)
-            numbers = None if node is None else node.metadata.get(self._key)
-            if numbers is not None and tensor.output_nr in numbers:
-                return int(numbers[tensor.output_nr])
+        node = grad_fn_of(tensor)
+        numbers = None if node is None else node.metadata.get(self._key)
+        if numbers is not None and tensor.output_nr in numbers:
+            return int(numbers[tensor.output_nr])
         reference, number = self._tensors.get(id(tensor), (nothing, -1))
         return number if reference() is tensor else None
 
     def _number(self, tensor: Any, scope: int) -> int:
         number = self._known(tensor)
-        with self.at_work:
-            node, requires = grad_fn_of(tensor), _is_wanted(tensor)
+        node, requires = grad_fn_of(tensor), _is_wanted(tensor)
         if number is not None:
             entry = self._nodes[number]
             if node is not None or entry["recorded"] or not requires:
@@ -80,7 +66,7 @@ class TorchNotes(Changes):
         return self._adopt(tensor, scope, number)
 
     def _grad_of(self, leaf: Any) -> Any:
-        with self.at_work, suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
+        with suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
             return leaf.grad if leaf.is_leaf else None
         return None
 
@@ -89,9 +75,8 @@ class TorchNotes(Changes):
             return _memory_of(tensor) == _memory_of(other)
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
-        with self.at_work:
-            node, requires = grad_fn_of(tensor), _is_wanted(tensor)
-            name = None if node is None else node.name()
+        node, requires = grad_fn_of(tensor), _is_wanted(tensor)
+        name = None if node is None else node.name()
         number = self._put_leaf(name, self._value(tensor), scope, place)
         self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = bool(requires)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
@@ -111,53 +96,44 @@ class TorchNotes(Changes):
 
     def _note_memory(self, func: Any, args: Any, outs: list[Any]) -> None:
         """Note the memory of what an operation has made, unless it is that of an operand."""
-        if schema_of(func).name == "aten::set_":  # of a copy, or of what comes from a file
+        name = schema_of(func).name
+        if name == "aten::set_":  # of a copy, or of what comes from a file
             self._made[id(outs[0])] = weakref.ref(outs[0])
             return
-        is_fresh = schema_of(func).name == "aten::lift_fresh"  # even its operand was made just now
-        kind = self._torch.Tensor
-        operands = [x for x in flat(args) if isinstance(x, kind) and not is_fresh]
-        with self.at_work:
-            old = {_memory_of(x) for x in operands}
-            for x in outs:
-                if (memory := _memory_of(x)) not in old:
-                    self._memory.add(memory)
-                elif memory not in self._memory and all(x is not operand for operand in operands):
-                    self._made[id(x)] = weakref.ref(x)
+        # Of lift_fresh even the operand was made just now.
+        operands = [] if name == "aten::lift_fresh" else tensors_in(args, self._torch.Tensor)
+        old = [_memory_of(x) for x in operands]
+        for x in outs:
+            if (memory := _memory_of(x)) not in old:
+                self._memory.add(memory)
+            elif memory not in self._memory and all(x is not operand for operand in operands):
+                self._made[id(x)] = weakref.ref(x)
 
     def _is_older(self, tensor: Any) -> bool | None:
         if self._made.get(id(tensor), nothing)() is tensor:
             return False
-        with self.at_work:
-            memory = _memory_of(tensor)
+        memory = _memory_of(tensor)
         # Memory that was in use at the beginning is not given to anything new.
         return memory not in self._memory if memory else None
 
     def _saved(self, node: Any, entry: NodeRecord, func: Any) -> list[Saved]:
         """Return what PyTorch's node says that it keeps."""
-        private = self._torch._C._autograd
-        hooks = getattr(private, "_top_saved_tensors_default_hooks", None)
+        hooks = self._packing
         args = [i["arg"] for i in entry["inputs"]]
         now = None if hooks is None else hooks(True)
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
-        names = [] if func is None else list(schema_of(func).arguments)
         numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
         wanted = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
         reads = self._reads(entry)
         found: list[Saved] = []
         arrays: dict[str, list[tuple[int, int]]] = {}
-        for attribute in _saved_names(node.__class__):
+        for attribute, name in self._attributes(node.__class__, func, tuple(args)):
             try:
                 value = getattr(node, attribute)
             except RuntimeError:
                 continue  # changed already, which is for backward to complain of
-            tensors = [t for t in flat((value,)) if isinstance(t, self._torch.Tensor)]
-            name = attribute.removeprefix("_saved_")
-            if name in ("result", "out", "values"):
-                name = "out"
-            elif name not in args and name in names and names.index(name) < len(args):
-                name = args[names.index(name)]
+            tensors = tensors_in((value,), self._torch.Tensor)
             is_number = name in numbers and type(value) in (int, float)
             if not is_number and not sum(t.nbytes for t in tensors):
                 continue
@@ -165,14 +141,34 @@ class TorchNotes(Changes):
             if name not in numbers:
                 arrays[name] = [(t.data_ptr(), t.nbytes) for t in tensors]
             found.append({"name": name, "for": readers or wanted or [name], "bytes": 0})
-        order = ["out", *args]
-        found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
+        if len(found) > 1:
+            order = ["out", *args]
+            found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
         seen: set[tuple[int, int]] = set()
         for saved in found:  # `x * x` saves one array, for both rules
             own = set(arrays.get(saved["name"], [])) - seen
             saved["bytes"] = sum(size for _, size in own)
             seen |= own
         return found
+
+    def _attributes(
+        self, kind: type, func: Any, args: tuple[str, ...]
+    ) -> Sequence[tuple[str, str]]:
+        """Return where a node keeps something, and what the op calls that."""
+        key = kind, id(func), args
+        if key not in self._attributes_of:
+            names = [] if func is None else list(schema_of(func).arguments)
+            pairs = self._attributes_of[key] = []
+            for attribute in sorted(vars(kind)):
+                if not attribute.startswith("_saved_") or "_sym_" in attribute:
+                    continue
+                name = attribute.removeprefix("_saved_")
+                if name in ("result", "out", "values"):
+                    name = "out"
+                elif name not in args and name in names and names.index(name) < len(args):
+                    name = args[names.index(name)]
+                pairs.append((attribute, name))
+        return self._attributes_of[key]
 
     def _packed(self, entry: NodeRecord, hooks: Any) -> list[Saved]:
         """Return what the rules read and hooks have packed: for a checkpoint, nothing is kept."""
@@ -205,13 +201,11 @@ class TorchNotes(Changes):
     def _value(self, tensor: Any) -> Value:
         if tensor.is_complex():  # a recording holds real numbers
             return {**UNSEEN, "shape": list(tensor.shape)}
-        with self.at_work:
-            return self._values.of(_array(tensor))
+        return self._values.of(_array(tensor))
 
     def _parameter(self, value: Any) -> Any:
         if isinstance(value, self._torch.Tensor):
-            with self.at_work:
-                return parameter(_array(value))
+            return parameter(_array(value))
         if isinstance(value, self._torch.dtype):
             return str(value).removeprefix("torch.")
         return parameter(value)
@@ -227,17 +221,14 @@ def _memory_of(tensor: Any) -> int:
 
 def _array(tensor: Any) -> Any:
     """Return the numbers of one of PyTorch's tensors."""
-    with suppress(RuntimeError, TypeError):  # of nearly all, which need nothing of what follows
-        return tensor.numpy()
+    try:
+        return tensor.numpy()  # of nearly all, which need nothing of what follows
+    except (RuntimeError, TypeError):
+        pass
     tensor = tensor.detach().cpu()
     if str(tensor.dtype) == "torch.bfloat16":  # NumPy has none
         tensor = tensor.float()
     return np.asarray(tensor.resolve_conj().resolve_neg().numpy())
-
-
-@cache
-def _saved_names(node: type) -> tuple[str, ...]:
-    return tuple(n for n in sorted(vars(node)) if n.startswith("_saved_") and "_sym_" not in n)
 
 
 def _is_wanted(tensor: Any) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from autodiff_kit.core.op import OPS
 from autodiff_kit.record.events import OpRecord, Params
 
 __all__ = ["NO_OPERATION", "bind", "describe", "flat", "grad_fn_of", "name_of", "schema_of"]
-__all__ += ["unknown"]
+__all__ += ["tensors_in", "unknown"]
 
 # What the kit calls PyTorch's operations; all others have the same name, underscores aside.
 _NAMES = {
@@ -74,27 +75,64 @@ def flat(values: Any) -> Iterator[Any]:
             yield value
 
 
-class Schema(NamedTuple):
-    """What PyTorch says of one of its operations; asking for it anew takes long."""
+def tensors_in(values: Any, kind: type) -> list[Any]:
+    """Return the tensors of a tuple or list, and those in it."""
+    tensors: list[Any] = []
+    for value in values:
+        if isinstance(value, kind):
+            tensors.append(value)
+        elif isinstance(value, tuple | list):
+            tensors += tensors_in(value, kind)
+    return tensors
 
-    name: str
-    overload: str
-    is_mutable: bool
-    arguments: Params  # and their default values
+
+class Schema:
+    """What PyTorch says of one of its operations; asking for it anew takes long.
+
+    Attributes
+    ----------
+    name, overload : str
+    is_mutable : bool
+    arguments : dict
+        And their default values.
+    names : dict
+        What the kit calls the operation, by the function that the learner has called.
+    layouts : dict
+        How ``bind`` reads the arguments, by the kit's name and how many there are.
+    """
+
+    __slots__ = ("arguments", "func", "is_mutable", "layouts", "name", "names", "overload")
+
+    def __init__(self, func: Any) -> None:
+        schema = func._schema
+        self.func = func  # held: schemas are known by its id
+        self.name, self.overload = schema.name, schema.overload_name
+        self.is_mutable = schema.is_mutable
+        self.arguments: Params = {a.name: a.default_value for a in schema.arguments}
+        self.names: dict[str, str] = {}
+        self.layouts: dict[tuple[str, int], _Layout] = {}
 
 
-@cache
+_schemas: dict[int, Schema] = {}  # by the operation's id: its hash is computed in Python
+
+
 def schema_of(func: Any) -> Schema:
     """Return what PyTorch says of one of its operations."""
-    schema = func._schema
-    arguments = {a.name: a.default_value for a in schema.arguments}
-    return Schema(schema.name, schema.overload_name, schema.is_mutable, arguments)
+    schema = _schemas.get(id(func))
+    if schema is None:
+        schema = _schemas[id(func)] = Schema(func)
+    return schema
 
 
-@cache
 def name_of(func: Any, call: str) -> str:
     """Return the kit's name of one of PyTorch's operations, or PyTorch's own."""
     schema = schema_of(func)
+    if call not in schema.names:
+        schema.names[call] = _name_of(schema, call)
+    return schema.names[call]
+
+
+def _name_of(schema: Schema, call: str) -> str:
     name = schema.name[6:]
     full = f"{name}.{schema.overload}" if schema.overload else name
     if name == "clone" and call != "clone":
@@ -106,51 +144,86 @@ def name_of(func: Any, call: str) -> str:
     return found or bare.removeprefix("_")
 
 
+class _Layout:
+    """How the arguments of an operation are read, if so many are given by position.
+
+    Attributes
+    ----------
+    inputs : list of (str, int)
+        The kit's names of the inputs, and their places among the arguments.
+    more : list of (str, int)
+        What reaches PyTorch's node, though the kit's op does without it, if it is a tensor.
+    params : list of (str, int)
+        The parameters, likewise.
+    alpha, dim : int
+        The places of the arguments of these names; -1 if there is none.
+    has_index : bool
+        Whether the op has several outputs.
+    """
+
+    __slots__ = ("alpha", "dim", "has_index", "inputs", "more", "params")
+
+    def __init__(self, schema: Schema, name: str, op: Any, count: int) -> None:
+        places = {argument: i for i, argument in enumerate(schema.arguments)}
+        order = list(range(count))
+        if name == "pow_from_number":
+            order = order[::-1]
+        self.inputs = list(zip(op["inputs"], order, strict=False))
+        if places.keys() >= set(op["inputs"]):  # an op that only PyTorch has
+            self.inputs = [(arg, places[arg]) for arg in op["inputs"]]
+        self.alpha, self.dim = places.get("alpha", -1), places.get("dim", -1)
+        self.more: list[tuple[str, int]] = []
+        self.params: list[tuple[str, int]] = []
+        self.has_index = name in OPS and OPS[name].several
+        if name not in OPS:
+            self.params = [(key, i) for key, i in places.items() if key not in op["inputs"]]
+            return
+        known = {place for _, place in self.inputs}
+        self.more = [(arg, i) for arg, i in list(places.items())[:count] if i not in known]
+        for key in OPS[name].params:
+            alias = key if key in places else _PARAMETERS.get(key, "")
+            if alias in places:
+                self.params.append((key, places[alias]))
+
+
 def bind(
     func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: Any, index: int
 ) -> tuple[list[tuple[str, Any]], Params]:
     """Return the inputs of an op, by the names that the kit has for them, and its parameters."""
-    defaults = schema_of(func).arguments
-    given = dict(zip(defaults, args, strict=False)) | kwargs
-    every = defaults | given
-    values = list(args)
-    alpha = every.get("alpha", 1)
-    if name == "pow_from_number":
-        values = values[::-1]
-    inputs: list[tuple[str, Any]] = []
-    if values and isinstance(values[0], tuple | list):  # torch.stack([a, b])
-        inputs = [(f"{op['inputs'][0]}[{i}]", t) for i, t in enumerate(values[0])]
+    schema, count = schema_of(func), len(args)
+    layout = schema.layouts.get((name, count))
+    if layout is None:
+        layout = schema.layouts[name, count] = _Layout(schema, name, op, count)
+    every = list(args)
+    if count < len(schema.arguments):
+        rest = islice(schema.arguments.items(), count, None)
+        every += [kwargs.get(key, default) for key, default in rest]
+    if args and isinstance(args[0], tuple | list):  # torch.stack([a, b])
+        inputs = [(f"{op['inputs'][0]}[{i}]", t) for i, t in enumerate(args[0])]
     else:
-        inputs = list(zip(op["inputs"], values, strict=False))
-        if every.keys() >= set(op["inputs"]):  # an op that only PyTorch has
-            inputs = [(arg, every[arg]) for arg in op["inputs"]]
-        inputs = [pair for pair in inputs if pair[1] is not None]
-        if name in OPS:  # what reaches PyTorch's node, though the kit's op does without it
-            known = {id(value) for _, value in inputs}
-            inputs += [
-                (arg, x)
-                for arg, x in zip(defaults, args, strict=False)
-                if isinstance(x, tensor) and id(x) not in known and x.requires_grad
-            ]
+        inputs = [(arg, every[i]) for arg, i in layout.inputs if every[i] is not None]
+        for arg, i in layout.more:
+            x = every[i]
+            if isinstance(x, tensor) and all(x is not y for _, y in inputs) and x.requires_grad:
+                inputs.append((arg, x))
     params: Params = {}
-    for key in OPS[name].params if name in OPS else ():
-        alias = key if key in every else _PARAMETERS.get(key, "")
-        if alias in every:
-            value = every[alias]
-            if key == "reduction":
-                value = _REDUCTIONS[value]
-            elif key == "end" and isinstance(value, int):
-                value = min(value, values[0].shape[every["dim"]])
-            elif key == "dim" and name in ("var", "std", "linalg_vector_norm") and not value:
-                value = list(range(values[0].ndim))
-            elif key == "correction" and value is None:
-                value = 1
-            params[key] = value
-    if name not in OPS:
-        params = {key: given[key] for key in defaults if key in given.keys() - op["inputs"]}
-    if alpha != 1:
-        params["alpha"] = alpha
-    if name in OPS and OPS[name].several:
+    for key, i in layout.params:
+        value = every[i]
+        if name not in OPS:
+            if i >= count and list(schema.arguments)[i] not in kwargs:
+                continue
+        elif key == "reduction":
+            value = _REDUCTIONS[value]
+        elif key == "end" and isinstance(value, int):
+            value = min(value, args[0].shape[every[layout.dim]])
+        elif key == "dim" and name in ("var", "std", "linalg_vector_norm") and not value:
+            value = list(range(args[0].ndim))
+        elif key == "correction" and value is None:
+            value = 1
+        params[key] = value
+    if layout.alpha >= 0 and every[layout.alpha] != 1:
+        params["alpha"] = every[layout.alpha]
+    if layout.has_index:
         params["index"] = index
     return inputs, params
 
