@@ -14,13 +14,14 @@ from inspect import Parameter, signature, unwrap
 from typing import Any
 
 import ipywidgets
+import numpy as np
 
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
 from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, Values
-from autodiff_kit.widgets.at_points import Function, Pair, Tried
+from autodiff_kit.widgets.at_points import Function, Pair, Tried, leaf_at
 from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import (
     Refused,
@@ -33,6 +34,7 @@ from autodiff_kit.widgets.value_controls import inner_function
 __all__ = [
     "LEFT",
     "RIGHT",
+    "STEPS",
     "WIDTH",
     "Further",
     "LivePlot",
@@ -46,6 +48,7 @@ __all__ = [
 
 WIDTH = 500.0  # px; so much fits beside the file browser in a window of 900 px
 LEFT, RIGHT = 56.0, 488.0  # px, of all plots
+STEPS = 160  # of a curve, at least
 
 
 class LivePlot(Plotted):
@@ -86,10 +89,20 @@ class LivePlot(Plotted):
 
 
 def ends_of(what: str, ends: Sequence[float]) -> Pair:
-    """Check the two ends of an axis."""
+    """Check the two ends of an axis; a tensor must hold enough numbers between them."""
     low, high = (float(end) for end in ends)
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"{what} goes from a smaller to a larger number, and not {low} to {high}.")
+    far = leaf_at(max(abs(low), abs(high)))
+    kind = str(far.dtype).removeprefix("torch.")
+    if not far.isfinite():
+        raise ValueError(f"{what} goes from {low} to {high}, where {kind} has only inf.")
+    gap = float(np.spacing(far.detach().numpy()))
+    if (high - low) / STEPS < gap:
+        raise ValueError(
+            f"{what} goes from {low} to {high}, where numbers of {kind} are {gap:.2g} apart: "
+            "too few for a curve.\n-> Choose ends further apart, or nearer to 0."
+        )
     return low, high
 
 

@@ -38,6 +38,7 @@ from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
+    STEPS,
     WIDTH,
     Further,
     LivePlot,
@@ -54,7 +55,7 @@ from autodiff_kit.widgets.sampling import Touch, refined
 
 __all__ = ["Slope", "touch"]
 
-POINTS = 161  # of a curve
+POINTS = STEPS + 1  # of a curve
 
 
 def touch(function: Function, at: float, twice: bool = True) -> Touch:

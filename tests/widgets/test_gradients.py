@@ -234,6 +234,27 @@ def test_ends_that_are_none_are_refused(ends: tuple[float, float]) -> None:
         Slope(lambda x: x, *ends)
 
 
+@pytest.mark.parametrize(
+    ("ends", "reason"),
+    [
+        # float32 has 24 digits of two: near 1e15, between 2^49 and 2^50, numbers are 2^26 apart.
+        ((1e15, 1e15 + 100), "are 6.7e+07 apart"),
+        ((1e-300, 2e-300), "are 1.4e-45 apart"),  # the smallest number is 2^-149
+        ((0.0, 1e300), "where float32 has only inf"),
+    ],
+)
+def test_ends_between_which_a_tensor_holds_too_few_numbers_are_refused(
+    ends: tuple[float, float], reason: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        Slope(lambda x: x * x, *ends)
+
+
+@pytest.mark.parametrize("ends", [(-1e30, 1e30), (1e4, 1e4 + 1), (-1e-30, 1e-30)])
+def test_ends_between_which_there_are_enough_have_a_curve(ends: tuple[float, float]) -> None:
+    assert Slope(lambda x: 2 * x, *ends).message == ""
+
+
 def test_what_is_no_function_is_refused_in_words() -> None:
     with pytest.raises(TypeError, match="Slope shows a function, and this is a Tensor"):
         Slope(torch.tensor(1.0))
