@@ -26,7 +26,7 @@ from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, Values, text_around
-from autodiff_kit.widgets.distrust import Examined, contents
+from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import fresh_grads, name_of, run
@@ -223,7 +223,7 @@ class ControlFlow(FunctionLab):
             parts.append(f"The answer is {_result(now)}")
         else:
             parts.append(changes.sentence())
-            if _numbers(was) == _numbers(now):
+            if _has_numbers_of(was, now):
                 parts.append(f"The answer is still {_result(now)}")
             elif _result(was) == _result(now):
                 parts.append(f"The answer has changed, though it is shown as {_result(now)} again")
@@ -246,9 +246,16 @@ def in_words(value: Tensor | None) -> str:
     return "None" if value is None else spoken(show(summary(value._array)))
 
 
-def _numbers(run: _Run) -> Any:
-    """Return something that is equal for equal answers and gradients, to the last digit."""
-    return contents([run.answer, *run.grads.values()])
+def _has_numbers_of(one: _Run, other: _Run) -> bool:
+    """Return whether answers and gradients are equal to the last digit; nan is nan, -0.0 is 0.0."""
+    pairs = zip((one.answer, *one.grads.values()), (other.answer, *other.grads.values()))
+    return [*one.grads] == [*other.grads] and all(
+        a is b or (a is not None and b is not None and _is_equal(a, b)) for a, b in pairs
+    )
+
+
+def _is_equal(one: Tensor, other: Tensor) -> bool:
+    return np.array_equal(one.detach()._array, other.detach()._array, equal_nan=True)
 
 
 def _result(run: _Run) -> str:

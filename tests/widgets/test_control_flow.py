@@ -281,3 +281,11 @@ def test_nothing_is_known_before_a_run_has_ended():
 
     assert (seen.answer, seen.difference, seen.grads) == (None, None, {})
     assert seen.recording.nodes == []
+
+
+def test_minus_zero_is_zero_and_no_other_answer():
+    seen = ControlFlow(lambda x: x * 0, x=1.0)
+
+    seen.controls["x"].value = -1.0  # -1.0 * 0 is -0.0
+
+    assert "The answer is still" in seen.canvas.caption

@@ -305,7 +305,9 @@ def by_rule(x: Any) -> Any:
 
 
 def test_a_function_of_the_learners_own_is_no_side_effect() -> None:
-    seen = examined(by_rule, lambda: by_rule(torch.tensor(1.0)), lambda value: value)
+    x = torch.tensor(1.0, requires_grad=True)
+
+    seen = examined(by_rule, lambda: by_rule(x), lambda value: value)
 
     assert seen.doubt == ""
     assert not seen.has_effects
