@@ -248,9 +248,12 @@ def in_words(value: Tensor | None) -> str:
 
 def _has_numbers_of(one: _Run, other: _Run) -> bool:
     """Return whether answers and gradients are equal to the last digit; nan is nan, -0.0 is 0.0."""
-    pairs = zip((one.answer, *one.grads.values()), (other.answer, *other.grads.values()))
-    return [*one.grads] == [*other.grads] and all(
-        a is b or (a is not None and b is not None and _is_equal(a, b)) for a, b in pairs
+    if [*one.grads] != [*other.grads]:
+        return False
+    ones, others = ([run.answer, *run.grads.values()] for run in (one, other))
+    return all(
+        a is b or (a is not None and b is not None and _is_equal(a, b))
+        for a, b in zip(ones, others, strict=True)
     )
 
 
