@@ -286,7 +286,8 @@ class _Monitor:
         # Weakly: a recorder that was interrupted before it could stop counts no more.
         self._users: weakref.WeakSet[object] = weakref.WeakSet()
         self._lock = threading.Lock()
-        self._codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        # By id: a cell that is run once more gives other code that is equal, and not watched yet.
+        self._codes: dict[int, weakref.ref[CodeType]] = {}
         self._frames: dict[int, tuple[CodeType, Turns]] = {}
 
     def start(self, user: object, base: FrameType | None) -> None:
@@ -302,9 +303,9 @@ class _Monitor:
                     monitoring.register_callback(self._tool, events.PY_START, self._started)
                     monitoring.register_callback(self._tool, events.JUMP, self._jumped)
                     monitoring.set_events(self._tool, events.PY_START)
-                    for code in list(self._codes):
+                    for code in self._watched():
                         self._watch(code)
-        if self._tool >= 0 and base is not None:
+        if self._tool >= 0 and base is not None and not self._counts(base):
             self._begin(base)
 
     def stop(self, user: object) -> None:
@@ -313,7 +314,7 @@ class _Monitor:
             self._users.discard(user)
             if self._users or self._tool < 0:
                 return
-            for code in list(self._codes):
+            for code in self._watched():
                 monitoring.set_local_events(self._tool, code, 0)
             monitoring.set_events(self._tool, 0)
             for event in (monitoring.events.PY_START, monitoring.events.JUMP):
@@ -329,11 +330,21 @@ class _Monitor:
         """Do nothing: the recorder's own code is not watched."""
 
     def turns(self, frame: FrameType) -> Turns | None:
-        code, turns = self._frames.get(id(frame), (None, None))
-        if code is frame.f_code:
-            return turns
+        if self._counts(frame):
+            return self._frames[id(frame)][1]
         table = _table(frame.f_code)
         return Turns(table) if self._tool >= 0 and not table.jumps else None
+
+    def _counts(self, frame: FrameType) -> bool:
+        """Return whether the turns of a frame are being counted."""
+        code, _ = self._frames.get(id(frame), (None, None))
+        return code is frame.f_code
+
+    def _watched(self) -> list[CodeType]:
+        """Return the code that is or was watched and still lives."""
+        living = {key: reference for key, reference in self._codes.items() if reference()}
+        self._codes = living
+        return [code for reference in living.values() if (code := reference()) is not None]
 
     def _watch(self, code: CodeType) -> None:
         events = self._monitoring.events
@@ -344,8 +355,9 @@ class _Monitor:
         table = _table(code)
         if not table.jumps:
             return False
-        if code not in self._codes:
-            self._codes.add(code)
+        reference = self._codes.get(id(code))
+        if reference is None or reference() is not code:
+            self._codes[id(code)] = weakref.ref(code)
             self._watch(code)
         self._frames[id(frame)] = code, Turns(table)
         return True

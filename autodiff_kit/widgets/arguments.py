@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from enum import Enum
 from functools import partial
+from tokenize import TokenError
 from typing import Any, TypeVar
 
 import ipywidgets
@@ -397,7 +398,7 @@ def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:
         described = inner_function(function)
         whole = described.func if isinstance(described, partial) else described
         lines, first = inspect.getsourcelines(inspect.unwrap(whole))
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError, TokenError):
         return [], 1
     return [line.rstrip() for line in lines], max(first, 1)
 

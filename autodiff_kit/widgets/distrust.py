@@ -350,8 +350,11 @@ def contents(value: Any, depth: int = DEEP) -> Any:
     if isinstance(value, GeneratorType):
         return kind, value.gi_frame and value.gi_frame.f_lasti
     if hasattr(value, "__next__"):
+        shown = repr(value)  # ``count(2)`` says how far it has come, as pickling would
+        if " at 0x" not in shown:
+            return kind, shown
         try:
-            return kind, repr(value.__reduce__())  # how far it has come
+            return kind, repr(value.__reduce__())
         except Exception:
             return kind
     inner = getattr(value, "__dict__", None)
