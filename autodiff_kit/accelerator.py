@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.outside import absent
+from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["current_accelerator", "device_count", "is_available"]
 
@@ -25,6 +25,9 @@ def current_accelerator(check_available: bool = False) -> None:
 def device_count() -> int:
     """Return 0: the kit uses no GPU."""
     return 0
+
+
+__path__ = [modules_below(__name__)]  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from contextlib import ContextDecorator
 from typing import Any
 
 from autodiff_kit.errors import error
-from autodiff_kit.outside import absent
+from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["GradScaler", "autocast"]
 
@@ -90,6 +90,9 @@ class GradScaler:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Do nothing."""
+
+
+__path__ = [modules_below(__name__)]  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:

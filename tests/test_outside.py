@@ -59,6 +59,9 @@ def test_names_of_tensors_and_modules() -> None:
         "from torch.autograd import kineto_available",
         "from torch.optim import Adafactor",
         "from torch import jit",
+        "from torch.optim.swa_utils import AveragedModel",
+        "import torch.utils.benchmark as benchmark",
+        "from torch.distributions.transforms import AffineTransform",
     ],
 )
 def test_imports(statement: str) -> None:

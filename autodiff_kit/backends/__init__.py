@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.outside import absent
+from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["cudnn", "mps"]
 
@@ -36,6 +36,9 @@ class _Mps:
 
 
 cudnn, mps = _Cudnn(), _Mps()
+
+
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:

@@ -14,13 +14,16 @@ from autodiff_kit.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from autodiff_kit.optim.optimizer import Optimizer
 from autodiff_kit.optim.rmsprop import Adadelta, Adagrad, RMSprop
 from autodiff_kit.optim.sgd import SGD
-from autodiff_kit.outside import absent
+from autodiff_kit.outside import absent, modules_below
 
 if TYPE_CHECKING:
     from autodiff_kit.optim.lbfgs import LBFGS
 
 __all__ = ["LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
 __all__ += ["RAdam", "RMSprop", "lr_scheduler"]
+
+
+__path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,7 @@
 
 After reading this file you know why ``torch.fft``, ``x.stft()``, ``from torch.nn import Conv3d``
 and ``torch.ones(3, pin_memory=True)`` all say the same: that it is PyTorch's, and what to do. The
-names are in ``names.toml``; below ``modules`` lie the modules that only PyTorch has, so that
-importing one of them is answered, too. Read next: ``../errors.py``.
+names are in ``names.toml``. Read next: ``../errors.py``.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ import os
 import sys
 from collections.abc import Collection
 from functools import cache
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "modules_below",
     "outside",
 ]
-__all__ += ["refuse_import"]
 
 _STATIC = "The kit's static graphs are autodiff_kit.static.StaticGraph: lesson 06."
 _CPU = "The kit computes with NumPy on the CPU: leave out what speaks to a GPU."
@@ -160,12 +160,36 @@ def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
     return AttributeError(words, name=name, obj=of)
 
 
+class _Outside(Loader):
+    """Finds the modules that only PyTorch has, so that importing one is answered, too."""
+
+    def find_spec(self, module: str, target: Any = None) -> ModuleSpec | None:
+        """Return the spec of a module of PyTorch's; None if it has none of this name."""
+        place, _, name = _of_pytorch(module).rpartition(".")
+        return ModuleSpec(module, self) if name in _names().get(place, ()) else None
+
+    def exec_module(self, module: Any) -> None:
+        """Refuse: the kit does not have it."""
+        name, path = module.__name__, _of_pytorch(module.__name__)
+        words = f"No module named '{name}'\n-> {outside(path)}"
+        place, _, last = path.rpartition(".")
+        same = [n for n in dir(sys.modules[name.rpartition(".")[0]]) if n.lower() == last]
+        raise ModuleNotFoundError(f"{words} {place} has {same[0]}." if same else words, name=name)
+
+
+_FINDER = _Outside()
+
+
+def _of_pytorch(module: str) -> str:
+    return module.replace("autodiff_kit", "torch", 1)
+
+
 def modules_below(module: str) -> str:
-    """Return the folder of the modules below one of the kit's that only PyTorch has."""
-    return os.path.join(os.path.dirname(__file__), "modules", *module.split(".")[1:])
+    """Return the folder, of which there is no file, of the modules that only PyTorch has.
 
-
-def refuse_import(module: str) -> None:
-    """Raise the ModuleNotFoundError for a module that only PyTorch has."""
-    path = module.replace("autodiff_kit", "torch", 1)
-    raise ModuleNotFoundError(f"No module named '{module}'\n-> {outside(path)}", name=module)
+    As the last entry of a package's path, it is where Python looks last; for this one folder, our
+    finder answers instead of Python's.
+    """
+    folder = os.path.join(os.path.dirname(__file__), "modules", *module.split(".")[1:])
+    sys.path_importer_cache[folder] = _FINDER
+    return folder

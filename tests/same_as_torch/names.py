@@ -18,6 +18,7 @@ _BELOW = """
     Tensor nn nn.functional nn.init nn.utils nn.utils.rnn nn.Module nn.parameter optim
     optim.Optimizer optim.lr_scheduler autograd autograd.graph autograd.function
     autograd.functional utils utils.data utils.checkpoint linalg special cuda backends random
+    distributions func amp accelerator
 """
 PLACES = ["torch", *(f"torch.{place}" for place in _BELOW.split())]
 # Options by name only that the kit may lack.

@@ -1,7 +1,9 @@
 """The list of what the kit has: its names are PyTorch's, and what it calls absent is absent."""
 
+import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from operator import attrgetter
 from typing import Any
@@ -44,6 +46,27 @@ def test_what_is_called_absent_is_only_in_pytorch(path: str) -> None:
 
 def test_the_answers_about_what_is_missing_rest_on_pytorchs_names() -> None:
     assert names.FILE.read_text(encoding="utf-8") == names.text()
+
+
+def modules(package: Any) -> Iterator[str]:
+    """Yield the names of PyTorch's public modules: those of the package, and of packages in it."""
+    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if not found.name.rpartition(".")[2].startswith("_"):
+            yield found.name
+            is_loaded = found.ispkg and found.name in sys.modules and package is torch
+            yield from modules(sys.modules[found.name]) if is_loaded else ()
+
+
+def test_importing_a_module_that_only_pytorch_has_is_answered() -> None:
+    answers = {}
+    for name in modules(torch):
+        try:
+            import_module(name.replace("torch", "autodiff_kit", 1))
+        except ModuleNotFoundError as raised:
+            answers[name] = "is PyTorch's, but not part of the kit" in str(raised)
+
+    assert len(answers) > 200
+    assert [name for name, is_answer in answers.items() if not is_answer] == []
 
 
 def test_the_list_is_printed_by_a_command() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.outside import absent
+from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.utils.data.dataloader import *
 from autodiff_kit.utils.data.dataloader import __all__ as _dataloader
 from autodiff_kit.utils.data.dataset import *
@@ -18,6 +18,9 @@ from autodiff_kit.utils.data.sampler import *
 from autodiff_kit.utils.data.sampler import __all__ as _sampler
 
 __all__ = [*_dataloader, *_dataset, *_sampler]
+
+
+__path__.append(modules_below(__name__))  # noqa: F405 - for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:

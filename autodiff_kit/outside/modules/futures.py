@@ -1,5 +1,0 @@
-"""``torch.futures``, which the kit does not have."""
-
-from autodiff_kit.outside import refuse_import
-
-refuse_import(__name__)
