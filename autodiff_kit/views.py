@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import INFERENCE, TensorBase, last_change, wrap
-from autodiff_kit.core.hooks import move_retained
+from autodiff_kit.core.hooks import hooks_of, move_retained
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.messages import operation
 from autodiff_kit.core.mode import local, recording
@@ -99,6 +99,8 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
         if tensor._node is not None:
             before.hooks = tensor._node.hooks
         tensor._node = before
+        if not tensor._array.flags.c_contiguous:
+            hooks_of(before)  # so that the engine does not just keep what arrives, row by row
     if tensor._views is not None:
         follow_base(tensor)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -185,8 +186,12 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
         g = _fitted(g, like, old is None and not create_graph)
     if create_graph:
         # The leaf's node does not know it: it leads back there, and they would hold each other.
-        tensor._grad = wrap(np.empty_like(g._array)[()]).copy_(g) if old is None else old + g
+        tensor._grad = wrap(_memory_for(g._array, like)[()]).copy_(g) if old is None else old + g
     elif old is None:
+        if g.ndim > 1 and g.shape == like.shape and g.strides != like.strides:
+            memory = _memory_for(g, like)
+            memory[...] = g
+            g = memory
         put_grad(tensor, gradient_of(g))
     elif local.mode.inference and running.sums_anew:
         tensor._grad = gradient_of(old._array + g)
@@ -195,6 +200,11 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
         memory = share(old)
         memory += g
         note(old, next_number())
+
+
+def _memory_for(g: Value, like: Value) -> np.ndarray[Any, Any]:
+    """Return memory in which a gradient lies in the order of its leaf, as PyTorch has it."""
+    return np.empty_like(like, g.dtype, "C" if 0 in like.strides else "K")
 
 
 def _fitted(g: Value, like: Value, kept: bool) -> Value:

@@ -157,7 +157,7 @@ def grad(
                     made[id(g)] = looked_into(g, [seed for seed in seeds if seed is not None])
                 g = made[id(g)]
         elif materialize_grads:
-            g = gradient_of(np.zeros(tensor.shape, tensor._array.dtype)[()])
+            g = gradient_of(np.zeros_like(tensor._array)[()])  # in the same order in memory
             g.requires_grad_(create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)
@@ -211,17 +211,19 @@ def _roots(
     roots: list[tuple[Node, Any]] = []
     for i, output in enumerate(outputs):
         array, g = output._array, gradients[i]
-        node = output._node if output._base is None else node_of(output)
-        node = None if isinstance(node, Nowhere) else node
-        if g is None and output.requires_grad and isinstance(array, np.ndarray) and array.size != 1:
-            raise error("autograd.not_a_scalar", shape=output.shape)
-        if g is not None and g._array.shape != array.shape:
-            raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
-        if node is None:
-            raise error("autograd.no_graph", index=i)
-        if g is None:
+        if g is None and output.requires_grad:
+            if isinstance(array, np.ndarray) and array.size != 1:
+                raise error("autograd.not_a_scalar", shape=output.shape)
             if not isinstance(array, np.floating) and array.dtype.kind != "f":
                 raise error("autograd.whole_scalar", dtype=output.dtype)
+        if g is not None and g._array.shape != array.shape:
+            raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
+    for i, output in enumerate(outputs):
+        array, g = output._array, gradients[i]
+        node = output._node if output._base is None else node_of(output)
+        if node is None or isinstance(node, Nowhere):
+            raise error("autograd.no_graph", index=i)
+        if g is None:
             seed = np.ones_like(array) if isinstance(array, np.ndarray) else type(array)(1)
             roots.append((node, wrap(seed) if create_graph else seed))
             continue

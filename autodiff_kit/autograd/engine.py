@@ -144,9 +144,7 @@ def run(
             and not create_graph
             and (contribution is g is not None or type(contribution) is ndarray)
             and (
-                contribution is g
-                or contribution.base is not None
-                or not contribution.flags.writeable
+                contribution is g or contribution.base is not None or not contribution.flags.carray
             )
         ):
             contribution = task.copied(contribution) if counted else contribution.copy()

@@ -93,10 +93,10 @@ class Shown(NodeHooks):
         for which, value in (*inputs, (0, self.out)):  # PyTorch unpacks results last
             for array in getattr(value, "given", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
-                if changes and changes[-1] > self.number:
-                    raise RuntimeError(changed_message(self, which, array, changes))
                 if changes is not None and array is value:
                     check_input(self, which, value, changes)
+                if changes and changes[-1] > self.number:
+                    raise RuntimeError(changed_message(self, which, array, changes))
 
 
 def _unpromoted(edge: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.mode import local
 from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.ops.messages import not_a_tensor
@@ -59,6 +61,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         values = [_wrapped(v, dtype) if isinstance(v, int) else v for v in values]
     for i, array in enumerate(arrays):
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
+            if not row.rules and local.mode.observer is None:
+                values[i] = wrap(array)  # a comparison has no use for a history
             values[i] = OPS["promote"].function(values[i], dtype=dtype)
             values[i]._changes = inputs[i]._changes  # one made in inference mode stays one
     return tuple(values)

@@ -20,9 +20,8 @@ from autodiff_kit.errors import error
 __all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_inputs"]
 __all__ += ["refuse_whole"]
 
-# What a change in place computes: that of a tensor of integers, or a view, may be recorded. So may
-# conversions: then it is the op that they are made for that is refused, if it is recorded.
-_WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "promote", "put", "zero"}
+# What a change in place computes: that of a tensor of integers, or a view, may be recorded.
+_WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
 
 
 def may_record(inputs: Sequence[Any]) -> bool:

@@ -47,7 +47,8 @@ def _(g: Value, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
 def _of_variance(g: Value, x: Value, dim: Ints, correction: float) -> Value:
     free = _freedom(x.shape, dim, correction)
     if not x.shape and free <= 0:
-        return g * math.nan  # to PyTorch, no function of x
+        own = getattr(x, "_array", x)
+        return g * (math.nan if own == own else math.inf)  # to PyTorch, no function of x
     return g * (2 / free if free else math.inf) * (x - mean_dim(x, dim=dim, keepdim=True))
 
 

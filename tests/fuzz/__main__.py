@@ -134,9 +134,10 @@ def main() -> int:
     kinds = options.kinds.split(",") if options.kinds else KINDS
     causes = sorted((c for c in result.causes if c[0] in kinds), key=lambda c: KINDS.index(c[0]))
     for cause in causes[: options.examples]:
-        seed, difference, lines = result.causes[cause][0]
+        (seed, difference, lines), *others = result.causes[cause]
         small, last = shrunk(lines, difference)
-        print(f"# {last.kind} of {last.what} after `{last.line}` (seed {seed})")
+        seeds = ", ".join([f"seed {seed}", *(str(other) for other, *_ in others)])
+        print(f"# {last.kind} of {last.what} after `{last.line}` ({seeds})")
         print(f"#   PyTorch: {last.torch}\n#   the kit: {last.kit}\n{as_source(small)}\n")
     if len(causes) > options.examples:
         print(f"... and {len(causes) - options.examples} more causes (--examples)\n")

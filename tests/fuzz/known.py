@@ -37,17 +37,18 @@ def _reads_what_it_writes(lines: list[str]) -> bool:
     for line in lines:
         operands = _CHANGE.fullmatch(line)
         with contextlib.suppress(Exception):
-            if operands is not None and _overlap(*operands.groups(), names):
+            by_index = re.search(r"index_|scatter_", line) is not None
+            if operands is not None and _overlap(*operands.groups(), by_index, names):
                 return True
         with contextlib.suppress(Exception):
             exec(line, names)
     return False
 
 
-def _overlap(written: str, read: str, names: dict[str, Any]) -> bool:
+def _overlap(written: str, read: str, by_index: bool, names: dict[str, Any]) -> bool:
     whole, x = (eval(text, names).detach() for text in (written.split("[")[0], written))
     read = eval(f"({read},)", names)
-    by_index = not np.shares_memory(whole.numpy(), x.numpy()) or "index_" in str(read)
+    by_index = by_index or not np.shares_memory(whole.numpy(), x.numpy())
     operands = [y.detach() for y in read if isinstance(y, torch.Tensor)]
     if by_index or len(operands) > 1:  # elements by their indices
         return any(np.shares_memory(whole.numpy(), y.numpy()) for y in operands)
@@ -138,7 +139,9 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
     "reads what it writes": (
         "Where the elements of overlapping tensors do not lie side by side, PyTorch lets a change "
         "in place through, and reads what it has just written; the kit reads everything first.",
-        lambda difference, lines: difference.kind == "value" and _reads_what_it_writes(lines),
+        lambda difference, lines: (
+            difference.kind in ("value", "refused") and _reads_what_it_writes(lines)
+        ),
     ),
     "memory of a gradient": (
         "Where a gradient is a view, of what was given to backward() or of another gradient, "
@@ -172,9 +175,16 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "An inference tensor whose .data is another's is one no longer in PyTorch, but has no "
         "version counter either: it cannot be looked into.",
         lambda difference, lines: (
-            difference.kind == "accepted"
-            and "Inference tensors do not track version counter" in difference.torch
-            and any(".data = " in line for line in lines)
+            any(".data = " in line for line in lines)
+            and (
+                difference.what.endswith(".is_inference()")
+                or "Inference tensors do not track version counter" in difference.torch
+                or (
+                    difference.kind == "accepted"
+                    and "does not require grad" in difference.torch
+                    and any("inference_mode" in line for line in lines)
+                )
+            )
         ),
     ),
     "data of another size or type": (
@@ -187,7 +197,8 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and (
                 difference.kind == "dtype"
                 or (difference.what == "log" and any(".grad_fn." in line for line in lines))
-                or re.search(r"shape|dtype", difference.torch + difference.kit) is not None
+                or re.search(r"shape|dtype|size of tensor", difference.torch + difference.kit)
+                is not None
             )
         ),
     ),

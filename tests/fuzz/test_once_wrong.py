@@ -339,6 +339,22 @@ ONCE_WRONG = {
         "with torch.inference_mode():\n    c = torch.ones(1, 2)",
         *("d = b.minimum(c)", "d = b * c", "d = b / c"),
     ],
+    "gradients lie in memory as their leaves do": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "b = torch.arange(6.0).reshape(3, 2)"),
+        *("((-a).t().contiguous() * b).sum().backward()", "c = a.grad.view(-1)"),
+        *("a = torch.ones(2, 3).t().requires_grad_()", "(a.contiguous() * b).sum().backward()"),
+        "a = torch.ones(3, 3, requires_grad=True)",
+        "(a.t() * (a - 0.5).sin()).sum().backward(create_graph=True)",
+        "b = a.t().exp()",
+        "k = torch.autograd.grad(a.sum(), [a, b], materialize_grads=True)",
+    ],
+    "a view that lags behind and cannot follow may be compared": [
+        "a = torch.ones(2, 2, requires_grad=True) * 2",
+        *("b = a.chunk(2)[1]", "a[0, 0] = 3", "c = b <= torch.ones(2, dtype=torch.float64)"),
+    ],
+    "the variance of what is no number": [
+        *("a = torch.tensor(float('nan'), requires_grad=True)", "a.var(0).backward()"),
+    ],
     "linspace is rounded once": [
         "a = torch.linspace(-1, 0.1, 12)",
         "b = a // 0.1",
@@ -375,6 +391,19 @@ MESSAGES_ONCE_WRONG = {
     "an input and the result were changed": [
         *("a = torch.ones(3, 2, requires_grad=True)", "b = a.logsumexp(1)", "b.mul_(2)"),
         *("with torch.no_grad():\n    a.add_(1)", "b.sum().backward()"),
+    ],
+    "a saved tensor was changed and detached": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a - 0", "c = b * b", "b.detach_()"),
+        *("b.sub_(1)", "c.sum().backward()"),
+    ],
+    "a view was saved after its base had been changed": [
+        *("a = -torch.ones(2, 3, requires_grad=True)", "b = a.view(3, 2)", "b[0].mul_(0)"),
+        *("c = b.cos()", "b.view(-1).exp_()", "c.sum().backward()"),
+    ],
+    "the shape of a gradient is looked at before a view that lags behind": [
+        "a = torch.ones(2, requires_grad=True) * 2",
+        *("with torch.no_grad():\n    b = a[:]", "a.mul_(2)", "b.backward()"),
+        "torch.autograd.grad(b, b, torch.ones(3))",
     ],
     "a view that is a leaf, changed by a Function": [
         "a = torch.ones(2, 2, requires_grad=True)",

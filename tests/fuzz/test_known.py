@@ -1,0 +1,81 @@
+"""What differs on purpose: for each entry of the list a program that needs it."""
+
+import pytest
+
+from tests.parity import require_torch
+
+require_torch()
+
+from tests.fuzz.known import NOT_COMPARED, REASONS, reason_for  # noqa: E402
+from tests.fuzz.running import replay  # noqa: E402
+
+pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
+
+EXPANDED = """class Expanded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.sum()
+    @staticmethod
+    def backward(ctx, g): return g.expand(2)"""
+INFERENCE = "with torch.inference_mode():\n    b = torch.ones(2)"
+LEAF = "a = torch.ones(2, requires_grad=True)"
+PROGRAMS = {
+    "leaf that is gone": [
+        LEAF,
+        "a.register_post_accumulate_grad_hook(lambda p: log.append(p.grad is None))",
+        *("b = (a ** 2).sum()", "a.requires_grad_(False)", "a = torch.ones(2)", "b.backward()"),
+    ],
+    "gradient that is returned expanded": [
+        *(EXPANDED, LEAF, "b, = torch.autograd.grad(Expanded.apply(a), a)", "b.add_(1)"),
+    ],
+    "refused line": [INFERENCE, "b.sin_()"],
+    "reads what it writes": ["a = torch.arange(6.0)", "a[::2].add_(a[:3])"],
+    "memory of a gradient": [
+        *(LEAF, "g = torch.ones(1, 2)", "b = a.view(1, 2)", "b.backward(g)", "a.grad.add_(1)"),
+        "c = g * 2",
+    ],
+    "hook on a rule's node": [
+        *(LEAF, "b, = torch.autograd.grad(a.softmax(0)[0], a, create_graph=True)"),
+        "b.grad_fn.next_functions[0][0].register_hook(hook('b'))",
+    ],
+    "inference tensor that requires grad": [
+        "with torch.inference_mode():\n    a = torch.ones(2, requires_grad=True)",
+        "b = a.detach_()",
+    ],
+    "inference tensor with other data": [INFERENCE, "b.data = torch.ones(2)", "c = b.view(1, 2)"],
+    "data of another size or type": [
+        *(LEAF, "b = a * a", "a.data = torch.ones(3)", "b.sum().backward()"),
+    ],
+    "fault of PyTorch": [
+        *("a = torch.tensor(0.5, requires_grad=True)", "b = torch.tensor(True)"),
+        *("b[None] = a * 1", "(b * 2.0).backward()"),
+    ],
+    "no memory": ["a = torch.ones(2)", "b = a.repeat(2 ** 40)"],
+    "which refusal": [LEAF, INFERENCE, "c = a.view(2, 1) @ b"],
+    "order in memory": [
+        "a = torch.ones(3, 3, requires_grad=True)",
+        "b, = torch.autograd.grad((a.t() * (a - 0.5).sin()).sum(), a)",
+        "c = b.view(-1)",
+    ],
+    "view of nothing else": [INFERENCE, "a = b.repeat(2, 2)", "a.detach_()"],
+    "hook on a leaf's node": [
+        *(LEAF, "b = a * 2", "b.grad_fn.next_functions[0][0].register_hook(hook('a'))"),
+        *("b = torch.ones(2)", "c = a * 3", "c.sum().backward()"),
+    ],
+    "hook between two steps": [
+        *(LEAF, "b = a.sum(dtype=torch.float64)", "b.grad_fn.register_hook(hook('b'))"),
+        "b.backward()",
+    ],
+}
+# Whether these differ depends on the processor, or on which strides NumPy chooses.
+ELSEWHERE = {"gelu of inf", "steps over one element", "tie in topk or sort"}
+
+
+def test_each_entry_has_a_program() -> None:
+    assert PROGRAMS.keys() | ELSEWHERE == REASONS.keys() - NOT_COMPARED.keys()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_entry_says_what_still_differs(name: str) -> None:
+    run = replay(PROGRAMS[name])
+
+    assert name in {reason_for(difference, run.lines) for difference in run.differences}
