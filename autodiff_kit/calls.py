@@ -103,14 +103,13 @@ def _bools(function: Any) -> tuple[float, dict[str, float]]:
 _FUNCTIONS = (FunctionType, staticmethod, classmethod)
 
 
-def name_methods(owner: str, *parts: type) -> None:
+def name_methods(owner: str, whole: type) -> None:
     """Let errors name the methods of a class that is made of parts as its users know them."""
-    classes = [base for part in parts for base in part.__mro__ if base is not object]
-    names = {base.__name__ for base in classes}
-    for base in classes:
-        for name, method in vars(base).items():
-            if not isinstance(method, _FUNCTIONS):
-                continue
-            own, _, rest = method.__qualname__.partition(".")
-            if rest == name and own in names:
-                method.__qualname__ = f"{owner}.{name}"
+    parts = [base for base in whole.__mro__ if base is not object]
+    names = {part.__name__ for part in parts}
+    for part in parts:
+        for name, method in vars(part).items():
+            if isinstance(method, _FUNCTIONS):
+                own, _, rest = method.__qualname__.partition(".")
+                if rest == name and own in names:
+                    method.__qualname__ = f"{owner}.{name}"

@@ -124,4 +124,4 @@ class TensorMethods(Methods, Hookable, Storage):
         assign(self, key, value)
 
 
-name_methods("Tensor", TensorMethods, Methods, Hookable, Storage)
+name_methods("Tensor", TensorMethods)

@@ -235,7 +235,8 @@ class _Tracer:
             state.session = None  # last: an interrupted call can be made again
 
     def pause(self) -> bool:
-        if self._state.session is not None and sys.gettrace() == self._called:
+        trace = sys.gettrace()  # None within a pause, which is the commonest answer
+        if trace is not None and trace == self._called and self._state.session is not None:
             sys.settrace(None)
             return True
         return False
