@@ -32,6 +32,14 @@ pytest_plugins = ["nbval.plugin"]  # pyproject.toml keeps it from being loaded b
 # a few cores, threads of theirs would wait for each other: ten times as long, in bad moments.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# These take longest, and so they begin: no process is left alone with one of them at the end.
+LONG = [
+    "tests/grading/exercises/test_exercises.py",
+    "tests/lessons/test_lessons.py",
+    "tests/widgets/test_odd_functions.py",
+    "tests/ops/test_every_op.py",
+]
+
 # Where the kit remembers which lessons were opened last; the tests must not write the user's own.
 if "ADK_HOME" not in os.environ:
     os.environ["ADK_HOME"] = tempfile.mkdtemp(prefix="adk-home-")
@@ -93,7 +101,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
-    items.sort(key=_is_for_a_browser, reverse=True)  # these take longest, so they begin
+    items.sort(key=_turn)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -106,6 +114,14 @@ def out_of_the_garbage_collectors_way() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def _turn(item: pytest.Item) -> int:
+    """Return when a test's turn comes: what takes longest begins, and so the browser."""
+    if _is_for_a_browser(item):
+        return -1
+    file = item.nodeid.partition("::")[0]
+    return LONG.index(file) if file in LONG else len(LONG)
 
 
 def _is_for_a_browser(item: pytest.Item) -> bool:
