@@ -74,7 +74,7 @@ def goes_on(curve: Curve, left: Side, right: Side, what: str = "the curve") -> s
         same = {
             "steep": f"{subject} is infinitely steep here.",
             "none": "Beside it, on both sides, there is no value, so there is no curve to follow.",
-            "unclear": f"{subject} has no clear slope here: it depends on how near one looks.",
+            "unclear": "No slope can be measured here: it depends on how near one looks.",
         }
         return same[left.kind]
     sides = " and ".join(f"on the {n} {_side(s)}" for n, s in (("left", left), ("right", right)))
@@ -86,7 +86,7 @@ def _side(side: Side) -> str:
         "slope": f"the slope is {label(rounded(side.slope))}",
         "steep": "the curve is infinitely steep",
         "none": "there is no value",
-        "unclear": "it has no clear slope",
+        "unclear": "no slope can be measured",
     }[side.kind]
 
 

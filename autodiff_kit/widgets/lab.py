@@ -112,13 +112,13 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         self.canvas = Canvas()
         self.message = ""
         self._is_busy = False
-        self._told = _Words()
+        self._message_line = _Words()
         row = ipywidgets.HBox(list(self.controls.values()))
         row.add_class("adk-lab-controls")
         heading = ipywidgets.HTML(escape(title))
         heading.add_class("adk-lab-title")
         above = [heading] * bool(title) + [row] * bool(self.controls)
-        super().__init__([*above, self._told, self.canvas, *extra])
+        super().__init__([*above, self._message_line, self.canvas, *extra])
         self.add_class("adk-lab")
         for control in self.controls.values():
             if control.has_trait("style") and control.style.has_trait("description_width"):
@@ -195,7 +195,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         if stale:
             message += "\nThe picture below, in grey, is that of the last run that succeeded."
         (self.canvas.add_class if stale else self.canvas.remove_class)("adk-stale")
-        self._told.words = message
+        self._message_line.words = message
 
     def still(self) -> str:
         """Return the picture, as SVG text, that stands for the lab where no widget can run."""

@@ -248,7 +248,7 @@ def _detached(value: Any) -> Any:
     return _of_each(value, lambda tensor: tensor.detach())
 
 
-def _wanted(value: Any) -> Any:
+def _requiring_grad(value: Any) -> Any:
     return _of_each(value, lambda tensor: tensor.requires_grad_())
 
 
@@ -265,5 +265,5 @@ def _of_each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 _HELP: dict[str, Any] = {
     ".no_grad": no_grad,
     ".detach": _detached,
-    ".requires_grad_()": _wanted,
+    ".requires_grad_()": _requiring_grad,
 }

@@ -195,7 +195,7 @@ class GradientFlow(LivePlot):
             words += f"the gradient of {_listing(learning)} is not so small."
         if large:
             words += f" It explodes in {_some(large, len(now))}, above {label(exploding)}: "
-            words += "a step of gradient descent throws these weights far off."
+            words += "without clipping, a step of gradient descent throws these weights far off."
         if undefined:
             words += f" It is nan in {_some(undefined, len(now))}: not a number, as after 0 / 0 or "
             words += "inf - inf; a step makes these weights nan."
@@ -326,12 +326,15 @@ def _listed(name: Any, values: Any) -> list[Any]:
 
 def _size_of(name: Any, value: Any) -> float:
     try:
-        return float(value)
+        size = float(value)
     except (TypeError, ValueError):
+        size = -1.0
+    if size < 0:
         raise Refused(
-            f"{name} has the size {value!r}, which is not a number.\n"
+            f"{name} has the size {value!r}, which is not a number from 0 on.\n"
             "-> Give a number for each step, or None where there was no gradient."
-        ) from None
+        )
+    return size
 
 
 def _is_empty(values: Sequence[float | None]) -> bool:

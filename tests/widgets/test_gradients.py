@@ -859,3 +859,26 @@ def test_a_size_between_steps_without_any_is_a_dot_in_the_colour_of_its_layer() 
     dots = re.findall(r'<circle class="adk-(\w+)"[^>]*r="3"', lab.canvas.svg)
     # The orange line is the first layer's, the grey one the middle's, the blue one the last's.
     assert dots == ["dot", "dot", "frame", "bar"]
+
+
+def test_a_size_is_no_negative_number() -> None:
+    lab = GradientFlow({"first": [-1.0, 2.0]})
+
+    assert lab.message.startswith("first has the size -1.0, which is not a number from 0 on.")
+
+
+def test_an_exploding_gradient_throws_weights_far_off_only_without_clipping() -> None:
+    lab = GradientFlow({"first": [1e9], "last": [1.0]})  # noted before the loop could clip it
+
+    assert "without clipping, a step of gradient descent throws these weights far off." in (
+        words(lab)
+    )
+
+
+def test_a_slope_that_exists_is_not_denied_where_it_cannot_be_measured() -> None:
+    def wavy(x: Any) -> Any:  # its slope at 0 is 0
+        return torch.where(x == 0, x * 0, x * x * (1 / x).sin())
+
+    lab = Slope(wavy, -1, 1, x=0.0)
+
+    assert "No slope can be measured here: it depends on how near one looks." in words(lab)

@@ -45,16 +45,16 @@ def test_an_error_becomes_words_and_the_picture_stays_in_grey():
     assert "raise self.error" in lab.message
     assert lab.canvas.caption == "3 bars."
     assert "adk-stale" in lab.canvas._dom_classes
-    assert "in grey" in lab._told.words
+    assert "in grey" in lab._message_line.words
 
 
 def test_after_an_error_the_next_good_run_clears_it():
     lab = Bars(13)
-    assert "in grey" not in lab._told.words  # there has been no picture
+    assert "in grey" not in lab._message_line.words  # there has been no picture
 
     lab.controls["count"].value = 4
 
-    assert lab.message == lab._told.words == ""
+    assert lab.message == lab._message_line.words == ""
     assert "adk-stale" not in lab.canvas._dom_classes
 
 

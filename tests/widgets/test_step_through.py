@@ -107,7 +107,7 @@ def test_an_error_is_said_and_the_stepper_shows_how_far_the_run_came():
     assert lab.message.startswith("ValueError: too many\nIt came from line")
     assert lab.recording.error["message"] == "too many"
     assert [node["name"] for node in lab.recording.nodes] == ["x", "y"]
-    assert "The Stepper shows how far this run came." in lab._told.words
+    assert "The Stepper shows how far this run came." in lab._message_line.words
     lab.controls["n"].value = 1
     assert lab.message == ""
 
@@ -128,7 +128,7 @@ def test_an_endless_run_is_stopped_and_the_run_before_stays(monkeypatch):
     lab.controls["n"].value = 2
 
     assert "it was still running after 0.2 seconds" in lab.message
-    assert "The Stepper shows the run before." in lab._told.words
+    assert "The Stepper shows the run before." in lab._message_line.words
     assert gradient(lab) == "Backward is done: x.grad is 4."
 
 
