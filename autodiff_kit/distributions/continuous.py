@@ -69,8 +69,8 @@ class Normal(_LocScale):
         """Draw without a graph."""
         shape = self._shape(sample_shape)
         with no_grad():
-            drawn: Tensor = find("normal")(self.loc.expand(shape), self.scale.expand(shape))
-        return drawn
+            sample: Tensor = find("normal")(self.loc.expand(shape), self.scale.expand(shape))
+        return sample
 
     def rsample(self, sample_shape: Sizes = ()) -> Tensor:
         """Draw so that gradients flow to the parameters."""
@@ -261,8 +261,8 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape: Sizes = ()) -> Tensor:
         """Draw so that gradients flow to the parameters."""
-        drawn = rand(self._shape(sample_shape), dtype=self.low.dtype)
-        return self.low + drawn * (self.high - self.low)
+        sample = rand(self._shape(sample_shape), dtype=self.low.dtype)
+        return self.low + sample * (self.high - self.low)
 
     def _log_prob(self, value: Any) -> Tensor:
         inside = (self.low <= value).type_as(self.low) * (self.high > value).type_as(self.low)

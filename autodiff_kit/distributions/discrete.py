@@ -66,18 +66,23 @@ class _WithLogits(Distribution):
         return value
 
 
-class Bernoulli(_WithLogits):
-    """1 with the probability ``probs``, else 0."""
+class _OfAttempts(_WithLogits):
+    """A distribution of attempts that succeed with the probability ``probs``."""
 
     arg_constraints = {"probs": UNIT, "logits": REAL}  # noqa: RUF012
-    support = BOOLEAN
-    has_enumerate_support = True
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         self._take(*(None if v is None else broadcast(v)[0] for v in (probs, logits)))
         super().__init__(self._param.shape, validate_args=validate_args)
+
+
+class Bernoulli(_OfAttempts):
+    """1 with the probability ``probs``, else 0."""
+
+    support = BOOLEAN
+    has_enumerate_support = True
 
     @property
     def param_shape(self) -> Size:
@@ -106,8 +111,8 @@ class Bernoulli(_WithLogits):
     def sample(self, sample_shape: Sizes = ()) -> Tensor:
         """Draw without a graph."""
         with no_grad():
-            drawn: Tensor = find("bernoulli")(self.probs.expand(self._shape(sample_shape)))
-        return drawn
+            sample: Tensor = find("bernoulli")(self.probs.expand(self._shape(sample_shape)))
+        return sample
 
     def _log_prob(self, value: Any) -> Tensor:
         logits, value = broadcast(self.logits, value)
@@ -122,17 +127,10 @@ class Bernoulli(_WithLogits):
         return _enumerated(arange(2, dtype=self._param.dtype), self._batch_shape, expand)
 
 
-class Geometric(_WithLogits):
+class Geometric(_OfAttempts):
     """How often an attempt fails before the first success, whose probability is ``probs``."""
 
-    arg_constraints = {"probs": UNIT, "logits": REAL}  # noqa: RUF012
     support = COUNT
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        self._take(*(None if v is None else broadcast(v)[0] for v in (probs, logits)))
-        super().__init__(self._param.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -156,8 +154,8 @@ class Geometric(_WithLogits):
         shape, least = self._shape(sample_shape), find("finfo")(self.probs.dtype).tiny
         with no_grad():
             u = empty(shape, dtype=self.probs.dtype).uniform_(least, 1)
-            drawn: Tensor = (u.log() / (-self.probs).log1p()).floor()
-        return drawn
+            sample: Tensor = (u.log() / (-self.probs).log1p()).floor()
+        return sample
 
     def _log_prob(self, value: Any) -> Tensor:
         value, probs = broadcast(value, self.probs)
@@ -187,8 +185,8 @@ class Categorical(_WithLogits):
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        given = logits if probs is None else probs
-        if (probs is None) != (logits is None) and given.ndim < 1:
+        parameter = logits if probs is None else probs
+        if (probs is None) != (logits is None) and parameter.ndim < 1:
             raise error("distributions.probs_rank", name="logits" if probs is None else "probs")
         if probs is not None and logits is None:
             probs = probs / probs.sum(-1, keepdim=True)
@@ -227,8 +225,10 @@ class Categorical(_WithLogits):
     def sample(self, sample_shape: Sizes = ()) -> Tensor:
         """Draw without a graph."""
         rows, count = self.probs.reshape(-1, self._num_events), math.prod(sample_shape)
-        drawn: Tensor = find("multinomial")(rows, count, True).t()
-        return drawn.reshape(self._shape(sample_shape)[: len(sample_shape) + len(self.batch_shape)])
+        sample: Tensor = find("multinomial")(rows, count, True).t()
+        return sample.reshape(
+            self._shape(sample_shape)[: len(sample_shape) + len(self.batch_shape)]
+        )
 
     def _log_prob(self, value: Any) -> Tensor:
         value, logits = find("broadcast_tensors")(value.long().unsqueeze(-1), self.logits)

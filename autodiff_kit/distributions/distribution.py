@@ -161,8 +161,8 @@ class Distribution:
             )  # fmt: skip
 
     def __repr__(self) -> str:
-        shown = [(n, vars(self)[n]) for n in self.arg_constraints if n in vars(self)]
-        parts = [f"{n}: {v if v.numel() == 1 else v.shape}" for n, v in shown]
+        parameters = [(n, vars(self)[n]) for n in self.arg_constraints if n in vars(self)]
+        parts = [f"{n}: {v if v.numel() == 1 else v.shape}" for n, v in parameters]
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
@@ -217,13 +217,13 @@ class Independent(Distribution):
 
     def sample(self, sample_shape: Sizes = ()) -> Tensor:
         """Draw without a graph."""
-        drawn: Tensor = self.base_dist.sample(sample_shape)
-        return drawn
+        sample: Tensor = self.base_dist.sample(sample_shape)
+        return sample
 
     def rsample(self, sample_shape: Sizes = ()) -> Tensor:
         """Draw so that gradients flow to the parameters."""
-        drawn: Tensor = self.base_dist.rsample(sample_shape)
-        return drawn
+        sample: Tensor = self.base_dist.rsample(sample_shape)
+        return sample
 
     def log_prob(self, value: Any) -> Tensor:
         """Return the logarithm of the probability of a whole draw."""
@@ -234,8 +234,8 @@ class Independent(Distribution):
         return self._summed(self.base_dist.entropy())
 
     def _summed(self, values: Tensor) -> Tensor:
-        kept = values.ndim - self.reinterpreted_batch_ndims
-        return values.reshape((*values.shape[:kept], -1)).sum(-1) if kept < values.ndim else values
+        ndim = values.ndim - self.reinterpreted_batch_ndims
+        return values.reshape((*values.shape[:ndim], -1)).sum(-1) if ndim < values.ndim else values
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

@@ -91,8 +91,8 @@ class Multinomial(Distribution):
         classes = self._categorical.sample((self.total_count, *sample_shape)).movedim(0, -1)
         counts = zeros(self._shape(sample_shape), dtype=classes.dtype)
         ones = find("full_like")(classes, 1)
-        drawn: Tensor = counts.scatter_add_(-1, classes, ones).type_as(self.probs)
-        return drawn
+        sample: Tensor = counts.scatter_add_(-1, classes, ones).type_as(self.probs)
+        return sample
 
     def _log_prob(self, value: Any) -> Tensor:
         logits, value = broadcast(self.logits, value)

@@ -137,9 +137,9 @@ def trunc_normal_(
         peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
         rejected: Any = None
         while rejected is None or rejected.any():
-            drawn = zeros_like(tensor).uniform_(a, b, generator=generator)
-            tensor.copy_(drawn if rejected is None else where(rejected, drawn, tensor))
-            density = drawn.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+            candidates = zeros_like(tensor).uniform_(a, b, generator=generator)
+            tensor.copy_(candidates if rejected is None else where(rejected, candidates, tensor))
+            density = candidates.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
             is_rejected = zeros_like(tensor).uniform_(generator=generator).log_().gt(density)
             rejected = is_rejected if rejected is None else rejected & is_rejected
     return tensor

@@ -24,6 +24,7 @@ from autodiff_kit.optim.optimizer import (
     Rate,
     begin,
     count_step,
+    options_of,
 )
 from autodiff_kit.tensor import Tensor
 
@@ -76,22 +77,7 @@ class Adam(_Moments):
         fused: Any = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "foreach": foreach,
-                "maximize": maximize,
-                "capturable": capturable,
-                "differentiable": differentiable,
-                "fused": fused,
-                "decoupled_weight_decay": decoupled_weight_decay,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         names = ["exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * group["amsgrad"]]
@@ -159,19 +145,7 @@ class Adamax(InPlace):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state = self.state[param]
@@ -206,21 +180,7 @@ class NAdam(_Moments):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "momentum_decay": momentum_decay,
-                "decoupled_weight_decay": decoupled_weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "capturable": capturable,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, lr, (beta1, beta2) = self.state[param], float(group["lr"]), group["betas"]
@@ -260,20 +220,7 @@ class RAdam(_Moments):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "decoupled_weight_decay": decoupled_weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "capturable": capturable,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         step, mean, square = self._remember(group, param, x, g, "exp_avg", "exp_avg_sq")

@@ -109,8 +109,8 @@ class LBFGS(Optimizer):
                     raise error("optim.line_search")
                 line = self._line(closure, d)
                 start = _Point(0, loss, gradient.clone(), slope)
-                found, further = _strong_wolfe(line, start, t, d, group["max_eval"] - evaluations)
-                loss, gradient, t = found.loss, found.gradient, found.t
+                point, further = _strong_wolfe(line, start, t, d, group["max_eval"] - evaluations)
+                loss, gradient, t = point.loss, point.gradient, point.t
                 self._move(t, d)
                 state["t"] = t
             else:

@@ -27,6 +27,7 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views
 
 __all__ = ["Betas", "Group", "InPlace", "Optimizer", "Params", "Rate", "begin", "count_step"]
+__all__ += ["options_of"]
 
 Array = np.ndarray[Any, Any]
 Params = Iterable[Any]  # tensors, pairs (name, tensor), or groups: see Optimizer
@@ -227,6 +228,12 @@ class InPlace(Optimizer):
     def _update(self, group: dict[str, Any], param: Tensor, x: Array, g: Array) -> None:
         """Change ``x``, the memory of a parameter, by its gradient ``g``, which is left alone."""
         raise NotImplementedError
+
+
+def options_of(arguments: dict[str, Any]) -> Group:
+    """Return the options among the arguments of a constructor, which are its ``locals()``."""
+    others = ("self", "params", "__class__")
+    return {name: value for name, value in arguments.items() if name not in others}
 
 
 def begin(state: dict[str, Any], x: Array, *names: str, value: float = 0) -> None:

@@ -20,6 +20,7 @@ from autodiff_kit.optim.optimizer import (
     Rate,
     begin,
     count_step,
+    options_of,
 )
 from autodiff_kit.tensor import Tensor
 
@@ -49,21 +50,7 @@ class RMSprop(InPlace):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "alpha": alpha,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "momentum": momentum,
-                "centered": centered,
-                "capturable": capturable,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, alpha, momentum = self.state[param], group["alpha"], group["momentum"]
@@ -109,20 +96,7 @@ class Adagrad(InPlace):
         differentiable: bool = False,
         fused: Any = None,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lr_decay": lr_decay,
-                "weight_decay": weight_decay,
-                "initial_accumulator_value": initial_accumulator_value,
-                "eps": eps,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters; here the state is there from the beginning."""
@@ -160,19 +134,7 @@ class Adadelta(InPlace):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "rho": rho,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "capturable": capturable,
-                "maximize": maximize,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, rho, eps = self.state[param], group["rho"], group["eps"]

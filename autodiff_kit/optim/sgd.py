@@ -20,6 +20,7 @@ from autodiff_kit.optim.optimizer import (
     InPlace,
     Params,
     Rate,
+    options_of,
 )
 from autodiff_kit.tensor import Tensor
 
@@ -49,20 +50,7 @@ class SGD(InPlace):
         differentiable: bool = False,
         fused: Any = None,
     ) -> None:
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "dampening": dampening,
-                "weight_decay": weight_decay,
-                "nesterov": nesterov,
-                "maximize": maximize,
-                "foreach": foreach,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        super().__init__(params, options_of(locals()))
 
     def _check(self, options: Group) -> None:
         super()._check(options)

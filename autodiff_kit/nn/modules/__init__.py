@@ -43,9 +43,9 @@ class _Place(type(sys)):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         for file in () if name.startswith("__") else _FILES[self.__name__.rpartition(".")[2]]:
-            found = vars(import_module(f"autodiff_kit.nn.{file}")).get(name)
-            if isinstance(found, type) and issubclass(found, Module):
-                return found
+            layer = vars(import_module(f"autodiff_kit.nn.{file}")).get(name)
+            if isinstance(layer, type) and issubclass(layer, Module):
+                return layer
         raise absent(self.__name__, name)
 
 
