@@ -41,6 +41,7 @@ class KitBackward(KitNotes, Observer):
     @guarded
     def visited(self, node: Node, g: Any) -> None:
         """Note that all of the gradient of a node is there."""
+        self._scopes.go_on_backward()
         if isinstance(node, Nowhere):
             return
         if not isinstance(g, Gradients):

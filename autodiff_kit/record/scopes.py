@@ -130,12 +130,23 @@ class Scopes:
             count += sum(call.backward is not None for call in self._calls)
         return count
 
+    def go_on_backward(self) -> _Call | None:
+        """Forget the calls of the latest backward pass, which are over when it goes on.
+
+        A hook, or the second run of a checkpoint: their frames would keep what they have computed.
+        Return the call that runs the pass.
+        """
+        for depth in reversed(range(len(self._calls))):
+            if self._calls[depth].backward is not None:
+                del self._calls[depth + 1 :]
+                return self._calls[depth]
+        return None
+
     def end_backward(self) -> None:
         """Note that the latest backward pass is over."""
-        for call in reversed(self._calls):
-            if call.backward is not None:
-                call.backward = None
-                return
+        call = self.go_on_backward()
+        if call is not None:
+            call.backward = None
 
     def returns_to(self) -> tuple[Place, int, FrameType] | None:
         """Return where what the present call returns is given a name, the scope and the frame."""

@@ -502,3 +502,18 @@ def test_a_run_of_which_several_steps_are_one_column_reaches_from_edge_to_edge()
     lines = [x for mark in plot.marks if isinstance(mark, Curve) for x in mark.xs]
     assert min(places) >= plot.x.low and max(places) <= plot.x.high + 3
     assert (min(lines), max(lines)) == (plot.x.low, pytest.approx(plot.x.high, abs=3))
+
+
+def test_what_a_checkpoint_computed_again_is_gone_when_backward_goes_on() -> None:
+    x, w = torch.ones(20, 50), leaf(50, 50)
+
+    def layer(h: Tensor) -> Tensor:
+        return torch.relu(h @ w)
+
+    def function() -> Tensor:
+        h = checkpoint(layer, x, use_reentrant=False)
+        return checkpoint(layer, h, use_reentrant=False).sum()
+
+    told = seen(function)  # without the garbage collector: the recorder keeps no frame, either
+
+    assert told.total[-1] == told.gradients[-1] == 50 * 50 * FLOAT  # w.grad is all that is left
