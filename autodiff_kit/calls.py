@@ -8,7 +8,7 @@ Read next: ``signatures.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from math import inf
 from types import FunctionType
 from typing import Any
@@ -18,6 +18,7 @@ from autodiff_kit.late import late
 __all__ = ["CheckedLater", "checked", "name_methods"]
 
 
+@cache  # an import statement takes 1.5 us, also of what is loaded
 def _signatures() -> Any:
     from autodiff_kit import signatures
 

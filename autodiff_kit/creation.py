@@ -11,7 +11,7 @@ import math
 import operator
 import warnings
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -180,10 +180,15 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
 
 
 def _source(generator: Any) -> Any:
-    """Return the generator to draw from, loaded when it is first used."""
+    return generator or _default_generator()
+
+
+@cache
+def _default_generator() -> Any:
+    """Return the generator of ``manual_seed``, loaded when it is first used."""
     from autodiff_kit.random import default_generator
 
-    return generator or default_generator
+    return default_generator
 
 
 def _random(name: str, draw: str, doc: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = [
     "in_place",
     "largest",
     "matrix_product",
+    "pair_of",
     "question",
     "running",
     "running_in_place",
@@ -51,6 +53,18 @@ _DOCS = {
     "std": "Return the root of the variance.",
     "var": "Average the squared distances from the mean, ``correction`` elements counted less.",
 }
+
+
+def pair_of(name: str, values: Any, indices: Any) -> Any:
+    """Return what the function of this name returns: its values, and where they were."""
+    return _return_types().pair(name, values, indices)
+
+
+@cache
+def _return_types() -> Any:
+    from autodiff_kit import return_types
+
+    return return_types
 
 
 def called(name: str) -> Callable[[Callable[..., Any]], Any]:
@@ -150,9 +164,7 @@ def extreme(name: str) -> Any:
         if dim is None:
             return getattr(ops, f"{name}_all")(self)
         along = getattr(ops, f"{name}_dim")
-        from autodiff_kit.return_types import pair
-
-        return pair(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
+        return pair_of(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
 
     method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."
     method.__doc__ = method.__doc__.format({"max": "larg", "min": "small"}[name])

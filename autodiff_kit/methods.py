@@ -28,6 +28,7 @@ from autodiff_kit.method_makers import (
     in_place,
     largest,
     matrix_product,
+    pair_of,
     question,
     running_in_place,
     scalable,
@@ -285,15 +286,11 @@ class Methods(ShapeMethods, MoreMethods):
 
     def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
         """Return (values, indices): the elements in order along ``dim``; where they were."""
-        from autodiff_kit.return_types import pair
-
-        return pair("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
+        return pair_of("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
 
     def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
-        from autodiff_kit.return_types import pair
-
-        return pair("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
+        return pair_of("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
 
     # -- by tensors of numbers or truth values ---------------------------------------------------
 

@@ -7,6 +7,8 @@ After reading this file you know where to find any of them: methods in ``methods
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -119,9 +121,15 @@ class TensorMethods(Methods, Hookable, Storage):
         return ops.getitem(self, key)
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
-        from autodiff_kit.assignment import assign
+        _assign()(self, key, value)
 
-        assign(self, key, value)
+
+@cache
+def _assign() -> Callable[..., None]:
+    """Return what assigns to elements, loaded when it is first done."""
+    from autodiff_kit.assignment import assign
+
+    return assign
 
 
 name_methods("Tensor", TensorMethods)

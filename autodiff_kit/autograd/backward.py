@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -167,6 +167,7 @@ def grad(
     return tuple(gradients)
 
 
+@cache  # an import statement takes 1.5 us, also of what is loaded
 def _engine() -> Callable[..., dict[Node, Any]]:
     """Return the engine, loaded when it is first used."""
     from autodiff_kit.autograd.engine import run_backward
