@@ -132,9 +132,6 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
     recorded = create_graph and not local.mode.inference  # where nothing is recorded
-    for seed in seeds:
-        if seed is not None and seed.requires_grad:
-            share(seed)  # a gradient may be a view of it
     roots = _roots(sources, seeds, recorded)
     ends = _nodes(targets)
     found = _run(
@@ -202,6 +199,9 @@ def _gradients(outputs: tuple[TensorBase, ...], given: Any) -> list[Any | None]:
             raise error("autograd.gradient_type", kind=type(g).__name__)
     if len(gradients) < len(outputs):
         raise error("autograd.gradient_count", outputs=len(outputs), gradients=len(gradients))
+    for g in gradients[: len(outputs)]:
+        if g is not None and g.requires_grad:
+            share(g)  # a gradient may be a view of it
     return gradients[: len(outputs)]
 
 

@@ -254,6 +254,10 @@ ONCE_WRONG = {
         "b.grad_fn.register_prehook(hook('node'))",
         "b.backward(b)",
     ],
+    "hooks see the gradient of a sum as a view of the number that was given": [
+        "a = torch.ones(2, requires_grad=True)",
+        *("a.register_hook(hook('a'))", "b = a.sum()", "b.backward(b)"),
+    ],
     "a gradient that is retained is nobody else's": [
         "a = torch.ones(2, requires_grad=True)",
         "b = a * 2",
