@@ -73,7 +73,7 @@ def _indices(
         raise error("functional.bag_weights_type", weight=kind, weights=own_kind)
     if input.ndim == 2:
         if offsets is not None:
-            raise error("functional.bag_offsets_extra", kind=type(offsets))
+            raise error("functional.bag_offsets_extra")
         return input._array.reshape(-1), np.arange(len(input)) * input.shape[1]
     if input.ndim != 1:
         raise error("functional.bag_rank", ndim=input.ndim)
