@@ -31,9 +31,15 @@ class Changes(Notes):
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
 
     def _tell_change(self, number: int, how: str, tensor: Any, place: Place) -> None:
-        value, where = self._value(tensor), place.where
         self._events.append(
-            {"kind": "modified", "node": number, "how": how, "value": value, "where": where}
+            {
+                "kind": "modified",
+                "node": number,
+                "how": how,
+                "value": self._value(tensor),
+                "where": place.where,
+                "scope": self._scopes.now(),
+            }
         )
         if (leaf := self._holder(tensor)) is not None:
             self._tell_grad(leaf, tensor, how, place)
@@ -47,22 +53,32 @@ class Changes(Notes):
         """Note that a change has reached those tensors whose memory a detached one looks into."""
         root = tensor if tensor._base is None else tensor._base
         reference, source = self._detached.get(id(root), (nothing, nothing))
-        while reference() is not None and (seen := source()) is not None:
-            if not self._shares_memory(seen, tensor):
+        while reference() is not None and (origin := source()) is not None:
+            if not self._shares_memory(origin, tensor):
                 break
-            self._tell_change(self._number(seen, scope), how, seen, place)
-            reference, source = self._detached.get(id(seen), (nothing, nothing))
+            number = self._number(origin, scope)
+            if not self._is_latest(number, origin, place):
+                self._tell_change(number, how, origin, place)
+            reference, source = self._detached.get(id(origin), (nothing, nothing))
 
     def _tell_assignment(self, tensor: Any, how: str, place: Place, scope: int) -> None:
         """Note that a tensor was given another memory: ``w.data = w.data - 1``."""
-        last = next((event for event in self._events[::-1] if event["kind"] != "grad"), None)
         number = self._number(tensor, scope)
-        if last and last["kind"] == "modified" and last["node"] == number:
-            now, before = self._value(tensor), last["value"]
-            is_same = now.get("stats") == before.get("stats")
-            if is_same and np.array_equal(now["data"], before["data"]):
-                return  # `w.data -= 1` changes the memory, and then assigns it
-        self._tell_change(number, how, tensor, place)
+        # `w.data -= 1` changes the memory, and then assigns it.
+        if not self._is_latest(number, tensor, place):
+            self._tell_change(number, how, tensor, place)
+
+    def _is_latest(self, number: int, tensor: Any, place: Place) -> bool:
+        """Return whether a change that this statement has made tells of this value already."""
+        for event in reversed(self._events):
+            if event["kind"] == "modified" and event["node"] == number:
+                now, before, where = self._value(tensor), event["value"], event["where"]
+                is_here = where is None or place.where is None or where[:2] == place.where[:2]
+                is_same = now.get("stats") == before.get("stats")
+                return is_here and is_same and np.array_equal(now["data"], before["data"])
+            if event["kind"] not in ("modified", "grad", "op"):
+                return False
+        return False
 
     def _tell_accumulation(
         self, number: int, g: Value, before: Value | None, grad: Value, gradient: Any
@@ -85,7 +101,14 @@ class Changes(Notes):
             return  # `x.grad *= 2` changes it in place, and then assigns it
         grad = None if gradient is None else self._value(gradient)
         self._events.append(
-            {"kind": "grad", "node": number, "grad": grad, "how": how, "where": place.where}
+            {
+                "kind": "grad",
+                "node": number,
+                "grad": grad,
+                "how": how,
+                "where": place.where,
+                "scope": self._scopes.now(),
+            }
         )
         self._hold(number, gradient)
 

@@ -104,24 +104,24 @@ class _Checks:
                     yield f"scope {number} is inside scope {entry['parent']}, which comes later"
         if not data["scopes"]:
             yield "it has no scopes"
-        made = 0
+        count = 0
         for number, event in enumerate(data["events"]):
             kind: Any = event.get("kind") if type(event) is dict else None
             if type(kind) is not str or kind not in _events():
                 yield f"event {number} is of no known kind"
             yield from self._wrong(f"event {number} ({kind})", event, _events()[kind])
             if event["kind"] == "leaf" or event["kind"] == "op":
-                if event["node"] != made or data["nodes"][made]["kind"] != kind:
-                    yield f"event {number} ({kind}) is out of order: node {made} should come next"
-                made += 1
+                if event["node"] != count or data["nodes"][count]["kind"] != kind:
+                    yield f"event {number} ({kind}) is out of order: node {count} should come next"
+                count += 1
             elif event["kind"] == "backward" and len(event["roots"]) != len(event["seed"]):
                 yield f"event {number} (backward) has not one seed for each root"
             elif event["kind"] == "error" and data.get("error") is None:
                 yield f"event {number} is an error that nothing tells of"
-            elif any(cast(int, event.get(key, -1)) >= made for key in ("node", "to")):
+            elif any(cast(int, event.get(key, -1)) >= count for key in ("node", "to")):
                 yield f"event {number} ({kind}) names a node that comes later"
-        if made < len(data["nodes"]):
-            yield f"no event makes node {made}"
+        if count < len(data["nodes"]):
+            yield f"no event makes node {count}"
         for key in ("error", "note"):
             if not self._fits(_keys(RecordingData)[key][0])(data.get(key)):
                 yield f"its {key!r} is of the wrong kind"

@@ -50,10 +50,10 @@ class Draft:
         if node is not None:
             slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
             node = node.whole
-            wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
+            needed_by = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
             places = {name: op.rest.index(name) for name in parameters_of(op)}
             for name in (*node.saved(), *places):
-                readers = [w for w in wanted if name in op.rules[w].reads]
+                readers = [w for w in needed_by if name in op.rules[w].reads]
                 self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
 
     def saved(self, node: Node) -> list[Saved]:
@@ -62,28 +62,28 @@ class Draft:
             return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
         node = node.whole
-        seen: list[Any] = []  # `x * x` saves one array, for both rules
+        counted: list[Any] = []  # `x * x` saves one array, for both rules
         sizes: list[int | None] = []
         for name, _, slot in self._kept:
             value = getattr(node, slot) if slot in _SLOTS else None
-            if value is None or seen:
-                sizes.append(self._size(node, name, slot, seen))
+            if value is None or counted:
+                sizes.append(self._size(node, name, slot, counted))
             elif type(value) is float:
                 sizes.append(0)
             else:  # the first one, which nearly always is the only one
-                seen.append(value)
+                counted.append(value)
                 sizes.append(getattr(value, "nbytes", 0))
         key = tuple(sizes)
-        found = self._saved.get(key)
-        if found is None:
-            found = self._saved[key] = [
+        entries = self._saved.get(key)
+        if entries is None:
+            entries = self._saved[key] = [
                 {"name": name, "for": readers, "bytes": size}
                 for (name, readers, _), size in zip(self._kept, sizes, strict=True)
                 if size is not None
             ]
-        return found
+        return entries
 
-    def _size(self, node: Node, name: str, slot: str | int, seen: list[Any]) -> int | None:
+    def _size(self, node: Node, name: str, slot: str | int, counted: list[Any]) -> int | None:
         """Return the bytes of one thing that are not counted yet; None for no tensor."""
         if isinstance(slot, int):
             parts = arrays_in(node.rest[slot])
@@ -96,7 +96,7 @@ class Draft:
             parts = [value]
         size = 0
         for part in parts:
-            if all(part is not other for other in seen):
-                seen.append(part)
+            if all(part is not other for other in counted):
+                counted.append(part)
                 size += getattr(part, "nbytes", 0)
         return size

@@ -177,6 +177,7 @@ class Branch(TypedDict):
     node: NodeNumber
     taken: bool
     where: Where | None
+    scope: NotRequired[ScopeNumber]
 
 
 @final
@@ -188,6 +189,7 @@ class Modified(TypedDict):
     how: str
     value: Value
     where: Where | None
+    scope: NotRequired[ScopeNumber]
 
 
 @final
@@ -199,6 +201,7 @@ class Gradient(TypedDict):
     grad: Value | None
     how: str  # the method that has changed it in place; "" if it was set or cleared
     where: Where | None
+    scope: NotRequired[ScopeNumber]
 
 
 @final
@@ -209,6 +212,7 @@ class Backward(TypedDict):
     roots: list[NodeNumber]
     seed: list[Value]
     where: Where | None
+    scope: NotRequired[ScopeNumber]
 
 
 @final

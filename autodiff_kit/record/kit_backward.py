@@ -35,8 +35,7 @@ class KitBackward(KitNotes, Observer):
         place, _ = self._begin_backward()
         numbers = [self._node(node) for node, _ in roots]
         seed = [self._value(g) for _, g in roots]
-        where = place.where
-        self._events.append({"kind": "backward", "roots": numbers, "seed": seed, "where": where})
+        self._tell_backward(numbers, seed, place)
 
     @guarded
     def visited(self, node: Node, g: Any) -> None:
@@ -59,11 +58,11 @@ class KitBackward(KitNotes, Observer):
             self._grads[number] = None if grad is None else self._value(grad)
         value = self._value(g)
         self._events.append({"kind": "visit", "node": number, "g": value})
-        kept = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
-        if kept is not None and kept._grad is not None:
-            before, now = self._retained.get(number), self._value(kept._grad)
+        retainer = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
+        if retainer is not None and retainer._grad is not None:
+            before, now = self._retained.get(number), self._value(retainer._grad)
             self._retained[number] = now
-            self._tell_accumulation(number, value, before, now, kept._grad)
+            self._tell_accumulation(number, value, before, now, retainer._grad)
 
     @guarded
     def contributed(
@@ -93,8 +92,8 @@ class KitBackward(KitNotes, Observer):
         finish = len(self._events) - 1
         is_over = self._events[finish]["kind"] == "finish"
         before = self._grads.pop(number, None)
-        g, held = self._value(g), self._value(g if grad is None else grad)
-        self._tell_accumulation(number, g, before, held, grad)
+        g, total = self._value(g), self._value(g if grad is None else grad)
+        self._tell_accumulation(number, g, before, total, grad)
         if is_over:
             self._events.append(self._events.pop(finish))
 

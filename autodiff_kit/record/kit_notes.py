@@ -150,8 +150,8 @@ class KitNotes(Changes):
             if isinstance(packed, Packed):
                 run = getattr(packed.unpack, "__self__", None)
                 by: Packer = "checkpoint" if isinstance(run, SecondRun) else "hook"
-                kept = getattr(packed.packed, "_array", packed.packed)
-                size = 0 if by == "checkpoint" else int(getattr(kept, "nbytes", 0))
+                content = getattr(packed.packed, "_array", packed.packed)
+                size = 0 if by == "checkpoint" else int(getattr(content, "nbytes", 0))
                 one = {**one, "bytes": size, "by": by}
             saved.append(one)
         entry["saved"] = saved

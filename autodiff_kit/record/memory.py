@@ -242,14 +242,14 @@ class _Watch(Observer):
         if node is not None:
             node = node.whole
             is_first = self._ops.setdefault(node.number, number) == number  # of its outputs
-            wanted = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
-            wanted = [name for name in dict.fromkeys(wanted) if name in op.rules]
+            receivers = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
+            receivers = [name for name in dict.fromkeys(receivers) if name in op.rules]
             holds: list[Hold] = [
                 {
                     "array": self._number(array, "value"),
                     "op": number,
                     "slot": slot,
-                    "for": [name for name in wanted if slot in op.rules[name].reads],
+                    "for": [name for name in receivers if slot in op.rules[name].reads],
                     "since": len(self._steps),
                     "until": None,
                     "how": None,

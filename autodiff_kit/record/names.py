@@ -55,10 +55,10 @@ class Names(dict[int, str]):
         """
         frame = self._scopes.frame()
         if place.name is None:
-            found = self._scopes.returns_to()
-            if found is None:
+            target = self._scopes.returns_to()
+            if target is None:
                 return
-            place, scope, frame = found
+            place, scope, frame = target
         name = place.name
         if name is not None and name.endswith("]") and self._is_item(name, frame):
             return  # `y[0] = w * 3`: the product is not that item, it is only copied there
@@ -82,10 +82,10 @@ class Names(dict[int, str]):
         (place, _, frame), self.doubt = self.doubt, None
         name, number = place.name or "", place.number
         (value,) = look_up(frame, (name,)) if name.isidentifier() else (None,)
-        found = find(value) if isinstance(value, self._kind) else None
-        if found is not None and found != number and self.get(number) == name:
+        holder = find(value) if isinstance(value, self._kind) else None
+        if holder is not None and holder != number and self.get(number) == name:
             del self[number]  # such as the comparison in `y = max(a, b)`
-            self.setdefault(found, name)
+            self.setdefault(holder, name)
 
     def name_operands(
         self, place: Place, inputs: Sequence[Any], find: Find, frame: FrameType | None
@@ -99,12 +99,12 @@ class Names(dict[int, str]):
         is_spread = place.calls_back or len(inputs) > len(texts)  # an operand is a list of them
         if not (any(nameless) if is_spread else any(map(and_, map(bool, texts), nameless))):
             return  # such as the inner product of x * 2 + b: nothing is written for it
-        known, held = _operands(texts, frame)
+        known, values = _operands(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
             if number is None or number in self:
                 continue
-            text = next((text for text, value in held.items() if value is tensor), "")
-            items = (text + at for text, value in held.items() if (at := _item(value, tensor)))
+            text = next((text for text, value in values.items() if value is tensor), "")
+            items = (text + at for text, value in values.items() if (at := _item(value, tensor)))
             text = text or next(items, "")
             node = self._nodes[number]
             is_leaf = node["kind"] == "leaf"
@@ -120,8 +120,8 @@ class Names(dict[int, str]):
         self, place: Place, tensors: Sequence[Any], frame: FrameType | None
     ) -> list[Any]:
         """Return those of these tensors that are operands here, from left to right."""
-        held = [] if frame is None else _operands(place.operands, frame)[1].values()
-        return [value for value in held if any(value is tensor for tensor in tensors)]
+        values = [] if frame is None else _operands(place.operands, frame)[1].values()
+        return [value for value in values if any(value is tensor for tensor in tensors)]
 
     def name_leaf(self, number: int, tensor: Any) -> None:
         """Name a leaf that is older than the recording by what holds it now."""
@@ -207,10 +207,10 @@ class Names(dict[int, str]):
 
     def _is_owned(self, number: int, tensor: Any) -> bool:
         """Call a leaf by the module that owns it, if one does: ``model.0.weight``."""
-        found = self._owners.find(tensor, self._scopes.frames())
-        if found is not None:
-            self[number], self._nodes[number]["part"] = found
-        return found is not None
+        owner = self._owners.find(tensor, self._scopes.frames())
+        if owner is not None:
+            self[number], self._nodes[number]["part"] = owner
+        return owner is not None
 
 
 def _operands(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variables]:
@@ -270,5 +270,5 @@ def _attribute(owner: Any, name: str) -> Any:
     fields = getattr(type(owner), "_fields", ()) if isinstance(owner, tuple) else ()
     if name in fields:
         return owner[fields.index(name)]
-    found = getattr_static(owner, name, None)
-    return found.__get__(owner) if isinstance(found, MemberDescriptorType) else found
+    attribute = getattr_static(owner, name, None)
+    return attribute.__get__(owner) if isinstance(attribute, MemberDescriptorType) else attribute

@@ -171,17 +171,17 @@ class Notes:
         """Return whether a tensor was made before the recording began; None if that is unknown."""
         raise NotImplementedError
 
-    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
+    def _adopt(self, tensor: Any, scope: int, origin: int | None = None) -> int:
         """Note a tensor that nothing recorded has made, by the name that it has now.
 
-        Or a leaf of the graph that was made without one, by the op ``made``.
+        Or a leaf of the graph that was made without one, by the op ``origin``.
         """
         number = self._add_leaf(tensor, 0, None)  # it is first used in a scope, not made there
         self._name_adopted(tensor, number, scope)
-        if made is None:
+        if origin is None:
             self._adopted[number] = self._is_older(tensor)
         else:
-            self._nodes[number]["from"] = made
+            self._nodes[number]["from"] = origin
         return number
 
     def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
@@ -269,6 +269,18 @@ class Notes:
         self._events.append({"kind": "leaf", "node": number})
         return number
 
+    def _tell_branch(self, number: int, taken: bool, place: Place) -> None:
+        where, scope = place.where, self._scopes.now()
+        self._events.append(
+            {"kind": "branch", "node": number, "taken": taken, "where": where, "scope": scope}
+        )
+
+    def _tell_backward(self, roots: list[int], seed: list[Value], place: Place) -> None:
+        where, scope = place.where, self._scopes.now()
+        self._events.append(
+            {"kind": "backward", "roots": roots, "seed": seed, "where": where, "scope": scope}
+        )
+
     def _begin_backward(self) -> tuple[Place, FrameType | None]:
         """Open the scope of a backward pass; return where it is called."""
         place, _, frame = self._where()
@@ -282,7 +294,7 @@ class Notes:
             return ""  # y.backward() is not what this op computes
         if is_bool and place.calls_back:
             return ""  # nor is max(a, b) the comparison of the two
-        if op == "unbind" and "unbind" not in place.text:
+        if place.collects or (op == "unbind" and "unbind" not in place.text):
             return ""  # of list(x): each op is one element
         return place.text
 
@@ -344,8 +356,8 @@ class Notes:
         """Add the names, the scopes and the sources."""
         self._values.finish()
         recording = self.recording
-        told = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
-        del self._nodes[told[-1] + 1 if told else 0 :]  # what the limit has cut off
+        numbers = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
+        del self._nodes[numbers[-1] + 1 if numbers else 0 :]  # what the limit has cut off
         self._names.settle(self._known)
         self._names.name_rest(list(self._tensors.values()), self._known)
         for number, older in self._adopted.items():

@@ -45,8 +45,8 @@ class Owners:
             return name, part
         for frame in frames:
             for space in (look(frame), frame.f_globals):
-                if found := self._look(tensor, _modules(space)):
-                    return found
+                if owner := self._look(tensor, _modules(space)):
+                    return owner
         at_work: list[tuple[str, Module]] = []
         frame_: FrameType | None = sys._getframe(1)
         end = frames[0].f_back if frames else None

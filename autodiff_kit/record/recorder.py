@@ -262,8 +262,7 @@ class _Recorder(KitBackward):
     @guarded
     def branched(self, tensor: Tensor, taken: bool) -> None:
         place, scope, _ = self._where()
-        number, where = self._number(tensor, scope), place.where
-        self._events.append({"kind": "branch", "node": number, "taken": taken, "where": where})
+        self._tell_branch(self._number(tensor, scope), taken, place)
 
     @guarded
     def returned(self, out: Tensor, array: Any) -> None:

@@ -132,7 +132,7 @@ class _Table:
         key: Any
         firsts = {span: _first_within(code, span) for x in loops for span in (x.whole, x.body)}
         back: list[tuple[int, int, Span | None]] = []
-        seen: dict[Span, int] = {}
+        counts: dict[Span, int] = {}
         start = 0
         line, before = None, None
         for one in dis.get_instructions(code):
@@ -143,7 +143,7 @@ class _Table:
             if one.opcode == _FOR_ITER and span is not None:
                 same = [loop for loop in loops if span in loop.steps]
                 if same:
-                    place = seen[span] = seen.get(span, -1) + 1
+                    place = counts[span] = counts.get(span, -1) + 1
                     key = same[place % len(same)].key
                     heads |= dict.fromkeys(range(start, one.offset + 2, 2), key)
             elif one.opcode in dis.hasjrel and one.argval <= one.offset:

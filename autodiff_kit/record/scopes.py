@@ -148,6 +148,10 @@ class Scopes:
         if call is not None:
             call.backward = None
 
+    def now(self) -> int:
+        """Return the scope of what happens now."""
+        return self._calls[-1].now() if self._calls else 0
+
     def returns_to(self) -> tuple[Place, int, FrameType] | None:
         """Return where what the present call returns is given a name, the scope and the frame."""
         for call, user in pairwise(self._calls[::-1]):
@@ -281,9 +285,9 @@ def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:
     rest = {} if optimized or names is frame.f_globals else frame.f_globals
     # In a cell these are the globals; but since Python 3.13 not while a comprehension runs, whose
     # own variables they are then.
-    found = [names[name] if name in names else rest.get(name) for name in variables]
+    values = [names[name] if name in names else rest.get(name) for name in variables]
     let_go(frame, names)
-    return found
+    return values
 
 
 def look(frame: FrameType) -> Variables:

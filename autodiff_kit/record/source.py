@@ -45,6 +45,8 @@ class Place:
         Those of them whose test it is a part of, as Python asks it before a round.
     calls_back : bool
         Whether it may do the same thing several times before it is over, as ``sum(x)`` does.
+    collects : bool
+        Whether it returns a collection of such results, as ``list(map(f, xs))`` does.
     returned : bool
         Whether the function of it returns the result.
     scope, number : int
@@ -56,6 +58,7 @@ class Place:
     __slots__ = (
         "begins_round",
         "calls_back",
+        "collects",
         "drafts",
         "loops",
         "name",
@@ -77,7 +80,7 @@ class Place:
         self.parts: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
         self.tests: tuple[Loop, ...] = ()
-        self.begins_round = self.calls_back = self.returned = False
+        self.begins_round = self.calls_back = self.collects = self.returned = False
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
 
@@ -117,8 +120,8 @@ class Sources:
 
     def place(self, frame: FrameType) -> Place:
         """Return what is known of the instruction at which ``frame`` is."""
-        found = self.places(frame.f_code).get(frame.f_lasti)
-        return found or self.at(frame.f_code, frame.f_lasti, frame.f_lineno)
+        place = self.places(frame.f_code).get(frame.f_lasti)
+        return place or self.at(frame.f_code, frame.f_lasti, frame.f_lineno)
 
     def at(self, code: CodeType, instruction: int, line: int | None) -> Place:
         """Return what is known of one instruction of some code."""
@@ -136,14 +139,14 @@ class Sources:
     def plain(self) -> list[SourceRecord]:
         """Return the sources as plain data."""
         cells = 0
-        found: list[SourceRecord] = []
+        records: list[SourceRecord] = []
         for filename, source in self._sources.items():
             name = os.path.basename(filename)
             if filename.startswith("<") or "ipykernel" in filename:
                 cells += 1  # a cell: its file name has a number that changes from run to run
                 name = cell_name(filename) or f"cell {cells}"
-            found.append({"name": name, "text": "".join(source.lines), "first_line": 1})
-        return found
+            records.append({"name": name, "text": "".join(source.lines), "first_line": 1})
+        return records
 
     def _find(
         self, code: CodeType, at: int, position: Any, line_number: int | None, opcode: int
@@ -174,6 +177,7 @@ class Sources:
         place.operands = source.operands.get(span, ())
         place.parts = source.parts.get(span, ())
         place.calls_back = span in source.calls_back
+        place.collects = span in source.collects
         place.returned = span in source.returned
         place.where = source.where(span)
         place.text = "" if opcode in _UNPACK else source.text(place.where)  # `a, b = x`

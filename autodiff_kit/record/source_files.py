@@ -41,8 +41,8 @@ class LearnersFiles(dict[str, bool]):
     """Whether a file is the learner's and can be shown; it knows every file."""
 
     def __missing__(self, filename: str) -> bool:
-        found = self[filename] = not is_foreign(filename) and bool(read_lines(filename))
-        return found
+        is_learners = self[filename] = not is_foreign(filename) and bool(read_lines(filename))
+        return is_learners
 
 
 def read_lines(filename: str) -> list[str]:

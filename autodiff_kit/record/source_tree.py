@@ -112,6 +112,7 @@ class Source:
         self.parts: dict[Span, tuple[str, ...]] = {}
         self.whole: dict[Span, Span] = {}  # what Python gives as `.exp()` is `x\n.exp()`
         self.calls_back: set[Span] = set()
+        self.collects: set[Span] = set()
         self.returned: set[Span] = set()
         self.nests: dict[tuple[Loop, ...], tuple[Loop, ...]] = {}  # equal ones are one object
         self.regions: list[Loop | Span] = []  # loops, and bodies of functions; outer before inner
@@ -146,6 +147,8 @@ class Source:
             name = "reduce" if getattr(node.func, "attr", "") == "reduce" else node.func
             if getattr(name, "id", name) in _CALL_BACK:
                 self.calls_back.add(span_of(node))
+            if getattr(name, "id", "") in _COLLECT:
+                self.collects.add(span_of(node))
             self._shorten(node.func, node)
         elif isinstance(node, ast.Compare):
             self._operate(node, node.left, *node.comparators)
@@ -218,21 +221,21 @@ class Source:
 
     def loops(self, span: Span, code: CodeType, steps: bool) -> tuple[tuple[Loop, ...], bool]:
         """Return the loops around ``span`` in the frame of ``code``; whether a round begins."""
-        found: list[Loop] = []
+        loops: list[Loop] = []
         begins = False
         for region in self.regions:
             if not isinstance(region, Loop):
                 if is_within(span, region):
-                    found.clear()
+                    loops.clear()
             elif steps and span in region.steps:
-                found.append(region)
+                loops.append(region)
                 begins = True
             elif region.surrounds(span):
-                found.append(region)
-        own = [loop.span for loop in found if loop.frame == code.co_name]
+                loops.append(region)
+        own = [loop.span for loop in loops if loop.frame == code.co_name]
         if own:  # a comprehension has a frame of its own: loops around it are not in there
-            found = [loop for loop in found if is_within(loop.span, own[-1])]
-        nest = tuple(found)
+            loops = [loop for loop in loops if is_within(loop.span, own[-1])]
+        nest = tuple(loops)
         return self.nests.setdefault(nest, nest), begins
 
     def loops_at(self, span: Span) -> list[Loop]:

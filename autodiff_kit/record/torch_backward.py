@@ -41,14 +41,14 @@ class _Pass:
         What has come to a node so far.
     """
 
-    def __init__(self, told: Bound) -> None:
-        self.told = told
+    def __init__(self, arguments: Bound) -> None:
+        self.arguments = arguments
         self.frame: FrameType | None = None
         self.has_begun = False
         self.inputs: list[int] = []
         self.waiting: dict[int, Any] = {}
-        create_graph = bool(told.get("create_graph"))
-        retain = told.get("retain_graph")
+        create_graph = bool(arguments.get("create_graph"))
+        retain = arguments.get("retain_graph")
         self.retains = create_graph if retain is None else bool(retain)
 
 
@@ -66,9 +66,9 @@ class TorchBackward(TorchNotes):
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
 
     @contextmanager
-    def backward(self, told: Bound) -> Iterator[None]:
+    def backward(self, arguments: Bound) -> Iterator[None]:
         """Be there during a backward pass."""
-        now = _Pass(told)
+        now = _Pass(arguments)
         self._running.append(now)
         self._prepare(now)
         try:
@@ -109,34 +109,34 @@ class TorchBackward(TorchNotes):
     @guarded
     def _prepare(self, now: _Pass) -> None:
         """Watch the roots that are leaves, and number the inputs, before anything runs."""
-        told = now.told
-        roots = told.get("self", told.get("tensors", told.get("outputs")))
-        now.told = {**told, "roots": [t for t in flat((roots,)) if hasattr(t, "grad_fn")]}
+        arguments = now.arguments
+        roots = arguments.get("self", arguments.get("tensors", arguments.get("outputs")))
+        now.arguments = {**arguments, "roots": [t for t in flat((roots,)) if hasattr(t, "grad_fn")]}
         edges = self._torch.autograd.graph
         _, scope, _ = self._where()
-        for tensor in now.told["roots"]:
+        for tensor in now.arguments["roots"]:
             if grad_fn_of(tensor) is not None:  # a Function's result is met when it is first used
                 self._number(tensor, scope)
         with self.at_work:
-            tensors = now.told["roots"]
-            now.told["edges"] = [  # held, so that their hooks stay
+            tensors = now.arguments["roots"]
+            now.arguments["edges"] = [  # held, so that their hooks stay
                 edges.get_gradient_edge(t) for t in tensors if t.is_leaf and t.requires_grad
             ]
-            for edge in now.told["edges"]:
+            for edge in now.arguments["edges"]:
                 self._watch(edge.node)
-        is_grad = "outputs" in told
-        for tensor in flat((told.get("inputs"),)) if is_grad else ():
+        is_grad = "outputs" in arguments
+        for tensor in flat((arguments.get("inputs"),)) if is_grad else ():
             if isinstance(tensor, self._torch.Tensor) and tensor.requires_grad:
                 now.inputs.append(self._number(tensor, scope))
 
     def _begin(self, now: _Pass) -> None:
         now.has_begun = True
         place, now.frame = self._begin_backward()
-        told = now.told
+        arguments = now.arguments
         names = ("gradient", "grad_tensors", "grad_outputs")
-        given = next((told[n] for n in names if told.get(n) is not None), None)
-        roots = told["roots"]
-        seeds = [*flat((given,))] if given is not None else []
+        gradient = next((arguments[n] for n in names if arguments.get(n) is not None), None)
+        roots = arguments["roots"]
+        seeds = [*flat((gradient,))] if gradient is not None else []
         seeds += [None] * (len(roots) - len(seeds))
         numbers = [self._number(t, 0) for t in roots]
         with self.at_work:
@@ -145,8 +145,7 @@ class TorchBackward(TorchNotes):
                 self._value(ones(t.detach()) if g is None else g)
                 for t, g in zip(roots, seeds, strict=False)
             ]
-        where = place.where
-        self._events.append({"kind": "backward", "roots": numbers, "seed": seed, "where": where})
+        self._tell_backward(numbers, seed, place)
 
     def _present(self) -> _Pass | None:
         """Return the running backward pass; the first to ask tells that it has begun."""
@@ -200,9 +199,9 @@ class TorchBackward(TorchNotes):
             self._contribute(now, entry, arg, to, g)
         if now is not None and not now.retains:
             for saved in dict.fromkeys(numbers.values()):
-                kept = self._nodes[saved]["saved"]
-                if kept:
-                    size = sum(s["bytes"] for s in kept)
+                things = self._nodes[saved]["saved"]
+                if things:
+                    size = sum(s["bytes"] for s in things)
                     self._events.append({"kind": "release", "node": saved, "bytes": size})
         self._sums.clear()
 

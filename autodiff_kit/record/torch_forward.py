@@ -88,15 +88,15 @@ class TorchRecorder(TorchFunctions):
 
     def _number_here(self, tensor: Any) -> int | None:
         """Return our number of a tensor that is about to be changed, if all is well so far."""
-        found: list[int] = []
-        self._ask(found, tensor)
-        return found[0] if found else None
+        numbers: list[int] = []
+        self._ask(numbers, tensor)
+        return numbers[0] if numbers else None
 
     @guarded
-    def _ask(self, found: list[int], tensor: Any) -> None:
+    def _ask(self, numbers: list[int], tensor: Any) -> None:
         if not self._is_inside:
             _, scope, _ = self._where()
-            found.append(self._number(tensor, scope))
+            numbers.append(self._number(tensor, scope))
 
     def called(self, func: Any, args: Any, out: Any, direct: bool) -> None:
         """Note what a call that is over was: a new tensor, a branch, an attribute that was set."""
@@ -113,9 +113,7 @@ class TorchRecorder(TorchFunctions):
             return
         if name == "__bool__":
             place, scope, _ = self._where()
-            number = self._number(args[0], scope)
-            taken, where = bool(out), place.where
-            self._events.append({"kind": "branch", "node": number, "taken": taken, "where": where})
+            self._tell_branch(self._number(args[0], scope), bool(out), place)
         elif isinstance(out, self._torch.Tensor) and self._known(out) is None:
             makes = not tensors_in(args, self._torch.Tensor)
             if makes or name.endswith("_like") or name.startswith("new_"):
@@ -223,11 +221,15 @@ class TorchRecorder(TorchFunctions):
         scope = at[1]
         tensors = tensors_in(args, self._torch.Tensor)
         numbers: dict[int, int | None] = {}
-        overwrites = name_of(func, self._call) in OVERWRITING
-        if overwrites and tensors[0] is args[0] and self._known(args[0]) is None:
+        name = name_of(func, self._call)
+        if name in OVERWRITING and tensors[0] is args[0] and self._known(args[0]) is None:
             numbers[id(tensors.pop(0))] = None
+        positions = [*flat(args[1:2])] if name in ("index", "index_put") else []
         for value in tensors:
-            numbers[id(value)] = self._number(value, scope)
+            # PyTorch makes a tensor of `[0, 2]` in `x[[0, 2]]`: that is none of the learner's.
+            is_list = any(value is at for at in positions) and not self._names.is_held(value)
+            is_new = is_list and self._known(value) is None
+            numbers[id(value)] = None if is_new else self._number(value, scope)
         self._operands = numbers, at
 
     def _forget_copy_of(self, changed: Any) -> None:
@@ -272,11 +274,11 @@ class TorchRecorder(TorchFunctions):
         self._results[id(tensor)] = weakref.ref(tensor), name, part
         self._rest[id(tensor)] = weakref.ref(tensor), first, index
 
-    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
+    def _adopt(self, tensor: Any, scope: int, origin: int | None = None) -> int:
         reference, first, index = self._rest.get(id(tensor), (nothing, -1, 0))
         node, output = grad_fn_of(tensor), tensor.output_nr
         if node is None or reference() is not tensor:
-            return super()._adopt(tensor, scope, made)
+            return super()._adopt(tensor, scope, origin)
         result = self._nodes[first]  # the next output of the same node
         params = {**result["params"], "index": index}
         place = self._sources.nowhere, result["scope"]
@@ -308,11 +310,11 @@ class TorchRecorder(TorchFunctions):
         is_own = scope not in self._passes
         if is_own and place.operands:
             self._names.name_operands(place, tensors, self._known, frame)
-        given = {key: self._parameter(value) for key, value in params.items()}
+        plain = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
-            given = {}
+            plain = {}
             self._detached[id(out)] = weakref.ref(out), weakref.ref(args[0])
-        number = self._put(name, sources, given, out, (place, scope))
+        number = self._put(name, sources, plain, out, (place, scope))
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
         if schema_of(func).is_mutable and out.is_leaf and out.requires_grad:
@@ -376,17 +378,22 @@ class TorchRecorder(TorchFunctions):
             if base is not None:
                 self._tell_change(self._number(base, scope), how, base, place)
             return
-        # To PyTorch that is one node, of the base, and after it a new one of the view.
         self._pending.pop()
-        self._nodes[number]["op"] = "copy_slices"
-        self._nodes[number]["value"] = self._value(base)
+        inputs = self._nodes[number]["inputs"][1:]
+        del self._nodes[number], self._events[-1], self._args[number]
+        self._names.pop(number, None)
+        self._write_into_view(base, tensor, numbers[id(tensor)], inputs, how, at)
+
+    def _write_into_view(
+        self, base: Any, view: Any, before: int, inputs: list[Input], how: str, at: Any
+    ) -> None:
+        """Note what to PyTorch is one node, of the base, and after it a new one of the view."""
+        place, scope = at
+        self.recording.ops.setdefault("copy_slices", unknown("copy_slices", ["x", "y"]))
         old = self._tensors[id(base)][1] if id(base) in self._tensors else self._number(base, scope)
-        inputs: list[Input] = [{"arg": "x", "node": old}, *self._nodes[number]["inputs"][1:]]
-        self._nodes[number]["inputs"] = inputs
-        self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
-        self.recording.ops["copy_slices"] = unknown("copy_slices", ["x", "y"])
+        number = self._put("copy_slices", [{"arg": "x", "node": old}, *inputs], {}, base, at)
         self._become(base, old, number, how, place)
-        self._become(tensor, numbers[id(tensor)], self._pick(number, tensor, at), how, place)
+        self._become(view, before, self._pick(number, view, at), how, place)
 
     def _become(self, tensor: Any, before: int, number: int, how: str, place: Place) -> None:
         """Note that a tensor is the result of another op now."""
@@ -404,6 +411,12 @@ class TorchRecorder(TorchFunctions):
         if isinstance(value, self._torch.Tensor):
             source = {"arg": "y", "node": self._number(value, scope)}
         inputs: list[Input] = [{"arg": "x", "node": before}, source]
+        base = tensor._base
+        if base is not None and base.requires_grad and not base.is_leaf:
+            self._write_into_view(base, tensor, before, [source], "__setitem__", (place, scope))
+            self.settle()
+            self._tell_sources(tensor, "__setitem__", place, scope)
+            return
         params = {"positions": self._parameter(positions)}
         number = self._put("put", inputs, params, tensor, (place, scope))
         if tensor.is_leaf and tensor.requires_grad:

@@ -51,12 +51,12 @@ class TorchFunctions(TorchBackward):
         self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
         return number
 
-    def _adopt(self, tensor: Any, scope: int, made: int | None = None) -> int:
+    def _adopt(self, tensor: Any, scope: int, origin: int | None = None) -> int:
         with self.at_work:
             node = grad_fn_of(tensor)
         if isinstance(node, self._torch.autograd.function.BackwardCFunction):
             return self._add_function(tensor, node, scope)
-        return super()._adopt(tensor, scope, made)
+        return super()._adopt(tensor, scope, origin)
 
     @guarded
     def _meet_functions(self) -> None:
@@ -111,9 +111,9 @@ class TorchFunctions(TorchBackward):
                 return number
             node.metadata[self._key] = {tensor.output_nr: number}
             try:
-                kept = node.saved_tensors
+                tensors = node.saved_tensors
             except RuntimeError:
-                kept = ()
+                tensors = ()
             readers = [i["arg"].split("[")[0] for i in inputs][:1]
             entry["saved"] = [
                 {
@@ -121,7 +121,7 @@ class TorchFunctions(TorchBackward):
                     "for": readers,
                     "bytes": t.nbytes,
                 }
-                for i, t in enumerate(kept)
+                for i, t in enumerate(tensors)
                 if t is not None and readers
             ]
             self._hook(node)

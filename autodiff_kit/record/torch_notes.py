@@ -124,9 +124,9 @@ class TorchNotes(Changes):
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
         numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
-        wanted = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
+        receivers = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
         reads = self._reads(entry)
-        found: list[Saved] = []
+        entries: list[Saved] = []
         arrays: dict[str, list[tuple[int, int]]] = {}
         for attribute, name in self._attributes(node.__class__, func, tuple(args)):
             try:
@@ -137,19 +137,19 @@ class TorchNotes(Changes):
             is_number = name in numbers and type(value) in (int, float)
             if not is_number and not sum(t.nbytes for t in tensors):
                 continue
-            readers = [w for w in wanted if name in reads.get(w.split("[")[0], ())]
+            readers = [w for w in receivers if name in reads.get(w.split("[")[0], ())]
             if name not in numbers:
                 arrays[name] = [(t.data_ptr(), t.nbytes) for t in tensors]
-            found.append({"name": name, "for": readers or wanted or [name], "bytes": 0})
-        if len(found) > 1:
+            entries.append({"name": name, "for": readers or receivers or [name], "bytes": 0})
+        if len(entries) > 1:
             order = ["out", *args]
-            found.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
-        seen: set[tuple[int, int]] = set()
-        for saved in found:  # `x * x` saves one array, for both rules
-            own = set(arrays.get(saved["name"], [])) - seen
+            entries.sort(key=lambda s: order.index(s["name"]) if s["name"] in order else len(order))
+        counted: set[tuple[int, int]] = set()
+        for saved in entries:  # `x * x` saves one array, for both rules
+            own = set(arrays.get(saved["name"], [])) - counted
             saved["bytes"] = sum(size for _, size in own)
-            seen |= own
-        return found
+            counted |= own
+        return entries
 
     def _attributes(
         self, kind: type, func: Any, args: tuple[str, ...]

@@ -140,8 +140,8 @@ def _name_of(schema: Schema, call: str) -> str:
     if full == "squeeze_.dim" and call == "squeeze_":
         return "squeeze_dim"
     bare = name.rstrip("_")
-    found = _NAMES.get(full) or _NAMES.get(full.replace(name, bare, 1)) or _NAMES.get(name)
-    return found or bare.removeprefix("_")
+    ours = _NAMES.get(full) or _NAMES.get(full.replace(name, bare, 1)) or _NAMES.get(name)
+    return ours or bare.removeprefix("_")
 
 
 class _Layout:

@@ -79,9 +79,9 @@ def draw(lines: Sequence[Line], title: str) -> str:
     def put(look: str, x: float, text: str) -> None:
         nonlocal width
         width = max(width, x + text_width(text) + 6)
-        kept = escaped(text).replace(" ", "\u00a0")
+        content = escaped(text).replace(" ", "\u00a0")
         parts.append(
-            f'<text class="adk-beside-{look}" x="{x:g}" y="{pixels(y + 14)}">{kept}</text>'
+            f'<text class="adk-beside-{look}" x="{x:g}" y="{pixels(y + 14)}">{content}</text>'
         )
 
     for line in lines:
@@ -104,11 +104,11 @@ def draw(lines: Sequence[Line], title: str) -> str:
     style, scope = picture_style()
     rules = re.sub(r"\s+", " ", _RULES).strip().replace("%", f".{scope}")
     wide, high = pixels(width + 2 * MARGIN), pixels(y + 2 * MARGIN - 5)
-    said = "; ".join(f"{line.code}: {line.kit}" for line in lines if line.kit)
+    description = "; ".join(f"{line.code}: {line.kit}" for line in lines if line.kit)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-picture adk-beside {scope}" '
         f'role="img" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">'
-        f"<title>{escaped(title)}</title><desc>{escaped(said)}</desc><style>{style}{rules}</style>"
+        f"<title>{escaped(title)}</title><desc>{escaped(description)}</desc><style>{style}{rules}</style>"
         f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>'
         f'<g transform="translate({MARGIN:g},{MARGIN:g})">{"".join(parts)}</g></svg>'
     )

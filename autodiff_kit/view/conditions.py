@@ -85,13 +85,13 @@ def find_steps(condition: str, subjects: Sequence[Sequence[Subject]]) -> list[tu
     [(0, 'h')]
     """
     tree = _parsed(condition)
-    wanted = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & NAMES.keys()
-    found = []
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & NAMES.keys()
+    hits = []
     trouble: ConditionError | None = None
     worked = False
-    for step, told in enumerate(subjects):
-        for subject in told:
-            if not _is_about(subject, wanted):
+    for step, step_subjects in enumerate(subjects):
+        for subject in step_subjects:
+            if not _is_about(subject, names):
                 continue
             try:
                 holds = _truth(_work_out(tree, {**subject, "step": step + 1}))
@@ -100,19 +100,19 @@ def find_steps(condition: str, subjects: Sequence[Sequence[Subject]]) -> list[tu
                 continue
             worked = True
             if holds:
-                found.append((step, str(subject.get("name", ""))))
+                hits.append((step, str(subject.get("name", ""))))
                 break
     if trouble is not None and not worked:
         raise trouble
-    return found
+    return hits
 
 
-def _is_about(subject: Subject, wanted: set[str]) -> bool:
+def _is_about(subject: Subject, names: set[str]) -> bool:
     """Tell whether a step brings anything new that a condition asks for.
 
     A value is asked about where it is made or changed, and not again when backward comes by.
     """
-    moving = wanted & _COMING.keys()
+    moving = names & _COMING.keys()
     if moving == {"value"}:
         return subject["kind"] in _COMING["value"]
     return all(subject.get(name) is not None for name in moving)
@@ -303,10 +303,10 @@ def _named(name: str, subject: Subject) -> Any:
         near = get_close_matches(name, [*NAMES, *_ASKED], 1)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(NAMES)}."
         raise ConditionError(f"There is nothing called {name} here. {hint}")
-    found: Any = subject.get(name)
+    value: Any = subject.get(name)
     if name in ("value", "grad", "sent"):
-        return _array(found) if found is not None else None
-    return found
+        return _array(value) if value is not None else None
+    return value
 
 
 def _compared(

@@ -56,15 +56,15 @@ class Difference:
         if not self.came and not self.went:
             if not self.stayed:
                 return "No operation ran."
-            said = f"No operation was added or removed: {_count(len(self.stayed))} unchanged."
+            text = f"No operation was added or removed: {_count(len(self.stayed))} unchanged."
             looks = [*self.edges.values()]  # as after detach()
             counts = [("added", looks.count("came")), ("removed", looks.count("went"))]
             arrows = ", ".join(f"{count} {what}" for what, count in counts if count)
-            return f"{said} But arrows differ: {arrows}." if arrows else said
+            return f"{text} But arrows differ: {arrows}." if arrows else text
         parts = [
-            f"{_count(len(found))} {'was' if len(found) == 1 else 'were'} {what} ({_some(found)})"
-            for what, found in (("added", self.came), ("removed", self.went))
-            if found
+            f"{_count(len(nodes))} {'was' if len(nodes) == 1 else 'were'} {what} ({_some(nodes)})"
+            for what, nodes in (("added", self.came), ("removed", self.went))
+            if nodes
         ]
         return f"{'; '.join(parts)}; {len(self.stayed):,} unchanged."
 
@@ -83,10 +83,10 @@ class Branch:
     def note(self) -> str:
         """Return the way it went: ``"→ True"``, ``"→ True, then False"``."""
         runs = [(way, len(list(group))) for way, group in groupby(self.ways)]
-        said = [f"{n} {TIMES} {way}" if n > 1 else str(way) for way, n in runs]
-        if len(said) > 4:
-            said = [*said[:3], "..."]
-        return "→ " + ", then ".join(said)
+        parts = [f"{n} {TIMES} {way}" if n > 1 else str(way) for way, n in runs]
+        if len(parts) > 4:
+            parts = [*parts[:3], "..."]
+        return "→ " + ", then ".join(parts)
 
 
 def difference(
@@ -160,20 +160,20 @@ def difference(
     looks: dict[str, set[str]] = {}
     for argument, edge in picture.outline.edge_at.items():
         looks.setdefault(edge.id, set()).add(edge_marks.get(argument, ""))
-    edges = {name: found.pop() for name, found in looks.items() if len(found) == 1}
+    edges = {name: values.pop() for name, values in looks.items() if len(values) == 1}
     named = Names(recording)
-    told: dict[str, list[str]] = {"came": [], "went": [], "stayed": []}
+    texts: dict[str, list[str]] = {"came": [], "went": [], "stayed": []}
     lines: dict[tuple[str, int], set[str]] = {}
     for node in nodes:
         look = marks.get(node["id"], ("", ""))[0]
-        look = look if look in told else "stayed"
+        look = look if look in texts else "stayed"
         if node["kind"] == "op":
-            told[look].append(node["text"] or named.name(node["id"]))
+            texts[look].append(node["text"] or named.name(node["id"]))
         if node["where"] is not None:
             text = sources[node["where"][0]]["text"]
             lines.setdefault((text, node["where"][1]), set()).add(look)
     edges = {name: look for name, look in edges.items() if look}
-    came_ops, went_ops, stayed = (tuple(told[look]) for look in ("came", "went", "stayed"))
+    came_ops, went_ops, stayed = (tuple(texts[look]) for look in ("came", "went", "stayed"))
     return Difference(picture, edges, came_ops, went_ops, stayed, lines)
 
 
@@ -183,24 +183,24 @@ def branches(recording: Any) -> list[Branch]:
     for event in recording.events:
         if event["kind"] == "branch" and event["where"] is not None:
             ways.setdefault(tuple(event["where"]), []).append(event["taken"])
-    found = []
+    result = []
     for (source, line, start, last, end), taken in ways.items():
         text = str(recording.sources[source]["text"])
         written = text.splitlines()[line - 1]
         until = end if last == line else len(written)
-        asked = written[start:until]
-        turned = asked.startswith("not ")  # the tensor is asked first, and `not` comes after it
+        tests = written[start:until]
+        turned = tests.startswith("not ")  # the tensor is asked first, and `not` comes after it
         went = tuple(way is not turned for way in taken)
-        found.append(Branch(text, line, start, until, asked, went))
-    return found
+        result.append(Branch(text, line, start, until, tests, went))
+    return result
 
 
 def mark_lines(
     lines: Sequence[str],
     first: int,
     text: str,
-    asked: Iterable[Branch],
-    found: Difference | None = None,
+    tests: Iterable[Branch],
+    change: Difference | None = None,
 ) -> list[Line]:
     """Return the lines of a function with what two runs differ in, and which way they went.
 
@@ -211,7 +211,7 @@ def mark_lines(
         The number of the first one.
     text : str
         The whole source they are from, as recorded.
-    asked : iterable of Branch
+    tests : iterable of Branch
     found : Difference, optional
     """
     signs = {
@@ -221,10 +221,10 @@ def mark_lines(
     done = []
     for number, written in enumerate(lines, first):
         line = Line(number, written)
-        looks = frozenset(found.lines.get((text, number), ()) if found else ())
+        looks = frozenset(change.lines.get((text, number), ()) if change else ())
         if looks - {"stayed"}:
             line.sign, line.look = signs.get(looks, ("\N{PLUS-MINUS SIGN}", ""))
-        for branch in asked:
+        for branch in tests:
             if branch.source == text and branch.line == number:
                 line.lit.append((branch.start, branch.end))
                 line.note += ("; " if line.note else "") + branch.note()
@@ -249,7 +249,7 @@ def _matched(before: RecordingData, now: RecordingData) -> list[tuple[int, int]]
 
 
 def _keys(recording: RecordingData) -> list[Any]:
-    seen: Counter[Any] = Counter()
+    counts: Counter[Any] = Counter()
     scopes = recording["scopes"]
 
     def place(where: Any) -> Any:
@@ -266,16 +266,16 @@ def _keys(recording: RecordingData) -> list[Any]:
             is_inner = any(kind == "call" for kind, *_ in outer)
             step = (("call", place(scope["where"]) if is_inner else None),)
         paths.append((*outer, *step))
-    found = []
+    keys = []
     for node in recording["nodes"]:
         if node["where"] is None:
             # A name that occurs twice has got a number; the same one alone has none.
             key: Any = (node["op"], (node["name"] or "").rstrip("0123456789"))
         else:
             key = (node["op"], place(node["where"]), paths[node["scope"]])
-        found.append((key, seen[key]))
-        seen[key] += 1
-    return found
+        keys.append((key, counts[key]))
+        counts[key] += 1
+    return keys
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -287,12 +287,12 @@ def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         at = bisect_left(ends, j)
         previous.append(last[at - 1] if at else -1)
         ends[at:], last[at:] = [j, *ends[at + 1 :]], [number, *last[at + 1 :]]
-    found = []
+    result = []
     number = last[-1] if last else -1
     while number >= 0:
-        found.append(pairs[number])
+        result.append(pairs[number])
         number = previous[number]
-    return found[::-1]
+    return result[::-1]
 
 
 def _merged_order(
@@ -371,5 +371,5 @@ def _count(number: int) -> str:
 
 
 def _some(texts: Sequence[str]) -> str:
-    shown = ", ".join(text if len(text) <= 40 else text[:39] + "…" for text in texts[:NAMED])
-    return shown + ", ..." * (len(texts) > NAMED)
+    listing = ", ".join(text if len(text) <= 40 else text[:39] + "…" for text in texts[:NAMED])
+    return listing + ", ..." * (len(texts) > NAMED)

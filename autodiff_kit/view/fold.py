@@ -202,14 +202,14 @@ class Folder:
         folded = self._taken(runs)
         direct: Counter[int] = Counter()  # depth -> operations at it that are not folded yet
         scopes: Counter[int] = Counter()  # depth -> scopes with such operations
-        seen: set[int] = set()
+        visited: set[int] = set()
         for rank, node in enumerate(self.ops):
             if rank in folded:
                 continue
             direct[self.depth[node["scope"]]] += 1
             scope: int | None = node["scope"]
-            while scope is not None and scope not in seen:
-                seen.add(scope)
+            while scope is not None and scope not in visited:
+                visited.add(scope)
                 scopes[self.depth[scope]] += 1
                 scope = self.scopes[scope]["parent"]
         deepest = max(direct, default=0)
@@ -219,16 +219,16 @@ class Folder:
             if sum(direct[k] for k in range(d + 1)) + scopes[d + 1] + len(runs) <= AIM
         ]
         depth = max(fits, default=0) + 1
-        found = [
+        folds = [
             self._scope(s)
-            for s in sorted(seen)
+            for s in sorted(visited)
             if self.depth[s] == depth and self._whole(s) and self.size[s] > 1
         ]
-        kept = [r for r in runs if not any(f.first <= r.first <= f.last for f in found)]
+        others = [r for r in runs if not any(f.first <= r.first <= f.last for f in folds)]
         inside = [
-            f for f in found if not any(r.first <= f.first and f.last <= r.last for r in kept)
+            f for f in folds if not any(r.first <= f.first and f.last <= r.last for r in others)
         ]
-        return sorted(kept + inside, key=lambda run: run.first)
+        return sorted(others + inside, key=lambda run: run.first)
 
     def _fold_chains(self, runs: list[Run]) -> list[Run]:
         """Fold operations in a row of which each needs only the one before."""
@@ -236,21 +236,21 @@ class Folder:
         uses: Counter[int] = Counter()
         for node in self.ops:
             uses.update({i["node"] for i in node["inputs"] if "node" in i})
-        found = list(runs)
+        result = list(runs)
         start = 0
         for rank in range(1, len(self.ops) + 1):
             if rank < len(self.ops) and rank not in folded and rank - 1 not in folded:
                 node, before = self.ops[rank], self.ops[rank - 1]
-                made = [i["node"] for i in node["inputs"] if self._is_op(i)]
-                linked = set(made) == {before["id"]} and uses[before["id"]] == 1
+                sources = [i["node"] for i in node["inputs"] if self._is_op(i)]
+                linked = set(sources) == {before["id"]} and uses[before["id"]] == 1
                 if linked and node["scope"] == before["scope"]:
                     continue
             if rank - start >= SHORTEST_CHAIN:
                 title = f"chain of {rank - start:,} operations"
                 where = self.ops[rank - 1]["where"]
-                found.append(Run(start, rank - 1, title, where=where))
+                result.append(Run(start, rank - 1, title, where=where))
             start = rank
-        return sorted(found, key=lambda run: run.first)
+        return sorted(result, key=lambda run: run.first)
 
     def _is_op(self, source: Input) -> bool:
         return "node" in source and self.nodes[source["node"]]["kind"] == "op"
@@ -266,14 +266,14 @@ class Folder:
             rank = last + 1
         step = -(-len(ends) // AIM)
         whole = {(run.first, run.last): run for run in runs}
-        found = []
+        result = []
         for i in range(0, len(ends), step):
             first, last = ends[i][0], ends[min(i + step, len(ends)) - 1][1]
             if (first, last) in whole:
-                found.append(whole[first, last])
+                result.append(whole[first, last])
             elif first < last:
-                found.append(self._part(first, last))
-        return found
+                result.append(self._part(first, last))
+        return result
 
     @staticmethod
     def _taken(runs: Iterable[Run]) -> set[int]:

@@ -28,14 +28,14 @@ __all__ = ["Subject", "frames", "tell"]
 _BACKWARD = {"visit", "contribution", "accumulate", "release"}
 
 
-def frames(recording: RecordingData, drawn: Outline, names: Names) -> list[Frame]:
+def frames(recording: RecordingData, outline: Outline, names: Names) -> list[Frame]:
     """Tell a recording step by step.
 
     Parameters
     ----------
     recording : dict
         With ``nodes``, ``ops``, ``events``, ``sources``, ``scopes``, ``error``.
-    drawn : Outline
+    outline : Outline
         The boxes; events inside a folded one are told together.
     names : Names
         What the nodes are called.
@@ -46,39 +46,39 @@ def frames(recording: RecordingData, drawn: Outline, names: Names) -> list[Frame
         With ``phase``, ``kind``, ``node`` and ``edge`` (ids in the drawing, or None), ``where``,
         ``caption``, and ``set``: by box, the fields that change with this step.
     """
-    return tell(recording, drawn, names)[0]
+    return tell(recording, outline, names)[0]
 
 
 def tell(
-    recording: RecordingData, drawn: Outline, names: Names
+    recording: RecordingData, outline: Outline, names: Names
 ) -> tuple[list[Frame], list[list[Subject]], list[int]]:
     """Return the steps, as ``frames`` does, what each is about, and the events they come with.
 
     A fold is about many nodes. Another drawing of the same recording has other steps, but the
     same events.
     """
-    teller = _Teller(recording, drawn, names)
+    teller = _Teller(recording, outline, names)
     return teller.tell(), teller.subjects, teller.moments
 
 
 class _Teller(ForwardSteps, BackwardSteps):
     """Goes through the events once; what happens in a folded box is told as one step."""
 
-    def __init__(self, recording: RecordingData, drawn: Outline, names: Names) -> None:
-        super().__init__(recording, drawn, names)
+    def __init__(self, recording: RecordingData, outline: Outline, names: Names) -> None:
+        super().__init__(recording, outline, names)
         self.recording = recording
         self.open: Box | None = None  # the fold whose operations are running
         self.ran = False  # all of them have
         self.passes = 0  # backward passes in it
         self.pending: dict[int, Fields] = {}  # what changes outside it
         # A fold is told when its last operation has run; a fold of leaves with its first one.
-        made = {
+        ops_by_fold = {
             box.id: [n for n in box.nodes if self.nodes[n]["kind"] == "op"]
-            for box in drawn.boxes
+            for box in outline.boxes
             if box.kind == "fold"
         }
-        first = {box.id: box.nodes[0] for box in drawn.boxes}
-        self.closing = {box: ops[-1] if ops else first[box] for box, ops in made.items()}
+        first = {box.id: box.nodes[0] for box in outline.boxes}
+        self.closing = {box: ops[-1] if ops else first[box] for box, ops in ops_by_fold.items()}
 
     def tell(self) -> list[Frame]:
         """Return the steps."""
@@ -100,7 +100,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         while self.at < len(self.events):
             event = self.events[self.at]
             node = cast(int, event.get("node", -1))
-            box = self.drawn.box_of[node] if node >= 0 else None
+            box = self.outline.box_of[node] if node >= 0 else None
             if self.open is not None and not self.leaves(event, box):
                 self.inside(event, box)
             elif box is None or box.kind != "fold":
@@ -121,10 +121,10 @@ class _Teller(ForwardSteps, BackwardSteps):
     def stopped(self, event: Mark) -> None:
         error = self.error or ErrorRecord(type="Error", message="", where=None)
         caption = f"The code stopped here with {first_sentences(error)}"
-        told = cause(self.recording)
+        explanation = cause(self.recording)
         _, *advice = str(error["message"]).split("\n-> ")
-        if told is not None:
-            _, chapters, cure = told
+        if explanation is not None:
+            _, chapters, cure = explanation
             words = [chapter.words for chapter in chapters[:-1]] + [f"How to fix it: {cure}"]
             caption = " ".join([sentence(caption), *map(sentence, words)]).replace("`", "")
         elif advice:
@@ -172,20 +172,20 @@ class _Teller(ForwardSteps, BackwardSteps):
 
         That may be whole backward passes and changes in place, as in a loop that trains.
         """
-        shown = box is not None and box.kind != "fold"
-        if event["kind"] == "leaf" and shown:
+        is_open = box is not None and box.kind != "fold"
+        if event["kind"] == "leaf" and is_open:
             self.leaf(event)
             return
         if event["kind"] == "backward":
             self.passes += 1
         elif event["kind"] == "modified":
             self.values[event["node"]] = event["value"]
-            if shown:
+            if is_open:
                 changed = self.pending.setdefault(event["node"], {})
                 changed["value"] = box_value(event["value"])
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
             fields = self.hold(event["node"], event["grad"])
-            if shown:
+            if is_open:
                 if event["kind"] == "accumulate":
                     fields["visited"] = True
                 self.pending.setdefault(event["node"], {}).update(fields)
@@ -217,7 +217,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             event = self.events[self.at]
             if event["kind"] not in _BACKWARD or "node" not in event:
                 break
-            if self.drawn.box_of[event["node"]] is not box:
+            if self.outline.box_of[event["node"]] is not box:
                 break
             self.hide(event)
             if event["kind"] == "visit" and self.nodes[event["node"]]["kind"] == "op":
@@ -226,7 +226,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                 to = event["to"]
                 self.arrivals[to] += 1
                 self.waiting[to] = event["total"] or event["after"]
-                if self.drawn.box_of[to] is not box:
+                if self.outline.box_of[to] is not box:
                     reached[to] = self._edge(event["node"], event["arg"], to)
             elif event["kind"] == "accumulate":
                 self.grads[event["node"]] = event["grad"]
@@ -239,11 +239,11 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption = f"Backward runs through {box.heading}: {visits:,} ops, newest first."
         else:
             caption = f"{capital(box.heading)}: their gradients are accumulated."
-        told = [f"{self._called(n)} {show(self.waiting[n])}" for n in reached]
-        if len(told) > NAMED:
-            caption += f" {len(told):,} boxes outside it receive a gradient."
-        elif told:
-            caption += " " + sentence(f"Gradients so far: {', '.join(told)}")
+        parts = [f"{self._called(n)} {show(self.waiting[n])}" for n in reached]
+        if len(parts) > NAMED:
+            caption += f" {len(parts):,} boxes outside it receive a gradient."
+        elif parts:
+            caption += " " + sentence(f"Gradients so far: {', '.join(parts)}")
         if freed:
             caption += f" It releases {memory(freed)}."
         changes: dict[int, Fields] = {n: self._arrived(n) for n in reached}

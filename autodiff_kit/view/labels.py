@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from autodiff_kit.view.rules import fill, parsed
+from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.values import MINUS, TIMES
 
-__all__ = ["label", "role", "word"]
+__all__ = ["LABEL", "label", "role", "word"]
 
 _WORDS = {
     "add": "add",
@@ -137,17 +137,18 @@ def _label(tree: ast.expr, constants: Mapping[str, str]) -> str:
             return _SYMBOLS[type(op)] + _label(operand, constants)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
             named = [a.id for a in args if isinstance(a, ast.Name)]
-            shown = [
+            arguments = [
                 constants[a] if a in ("shape", "dims", "index") else f"{a}={constants[a]}"
                 for a in (*named, *(c for c in constants if c not in named))
                 if constants.get(a, "None") not in ("None", "False")
             ]
-            return f"{name}({', '.join(shown)})" if shown else name
+            return f"{name}({', '.join(arguments)})" if arguments else name
         case ast.Attribute(attr=name):
             return f".{name}"
-        case ast.Subscript(slice=at):
-            inside = fill(ast.unparse(at), constants)
-            return f"[{inside}]" if constants else "[ ]"
+        case ast.Subscript(slice=ast.Name(id=name)):
+            return f"[{constants.get(name, ' ')}]"
+        case ast.Subscript():
+            return "[ ]"
         case ast.Name(id=name):
             return constants.get(name, "")
         case _:

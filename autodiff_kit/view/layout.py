@@ -100,7 +100,7 @@ def crossings(drawing: Layout, edges: Sequence[Edge]) -> int:
         for (source, _), line in zip(edges, drawing.routes, strict=True)
         for start, end in pairwise(line)
     }
-    found: set[tuple[int, int, int, int]] = set()
+    pairs: set[tuple[int, int, int, int]] = set()
     passing: list[tuple[Point, Point, int]] = []
     for start, end, source in sorted(lines, key=lambda line: (line[0][1], line)):
         passing = [line for line in passing if line[1][1] > start[1]]
@@ -108,9 +108,9 @@ def crossings(drawing: Layout, edges: Sequence[Edge]) -> int:
             point = _meet(start, end, other_start, other_end)
             if point and other != source:
                 pair = min(source, other), max(source, other)
-                found.add((*pair, round(point[0]), round(point[1])))
+                pairs.add((*pair, round(point[0]), round(point[1])))
         passing.append((start, end, source))
-    return len(found)
+    return len(pairs)
 
 
 def _meet(a: Point, b: Point, c: Point, d: Point) -> Point | None:

@@ -107,15 +107,15 @@ def picture_style() -> tuple[str, str]:
         if done:
             scoped = ",".join(f"%s {selector.strip()}" for selector in selectors.split(","))
             rules.append(f"{scoped}{{{';'.join(done)}}}")
-    wanted = dict.fromkeys(used)
+    names = dict.fromkeys(used)
     for name in used:
-        wanted |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", light[name]))
+        names |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", light[name]))
     phase = dict(_VARIABLE.findall(blocks['.adk-root[data-phase="backward"]']))
     for value in phase.values():
-        wanted |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
+        names |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
 
     def block(values: Mapping[str, str]) -> str:
-        return "".join(f"--adk-{n}:{values[n]};" for n in wanted if n in values)
+        return "".join(f"--adk-{n}:{values[n]};" for n in names if n in values)
 
     only_dark = {n: v for n, v in dark.items() if v != light[n]}
     only_light = {n: light[n] for n in only_dark}

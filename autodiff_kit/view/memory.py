@@ -95,31 +95,31 @@ class Timeline:
         """Say in words how much was kept, at most and at the end."""
         most, last = self.kept[self.peak], self.kept[-1]
         if not most:
-            said = "Nothing new was saved for backward."
+            text = "Nothing new was saved for backward."
         else:
             where = f"step {self.peak + 1} of {len(self.kept)} ({self.words[self.peak]})"
             were = "was" if most == 1 else "were"
-            said = f"At most {bytes_in_words(most)} {were} saved for backward, at {where}."
-            said += f" At the end: {bytes_in_words(last)}." if last else " At the end: nothing."
+            text = f"At most {bytes_in_words(most)} {were} saved for backward, at {where}."
+            text += f" At the end: {bytes_in_words(last)}." if last else " At the end: nothing."
         there = sum(max(band.sizes) for band in self.bands if band.before)
         if there:
-            said += (
+            text += (
                 f" Rules also read {bytes_in_words(there)} that were there before the run and "
                 "take no new memory."
             )
         if self.total:
-            said += f" All arrays of the run together: at most {bytes_in_words(max(self.total))}."
-        return said
+            text += f" All arrays of the run together: at most {bytes_in_words(max(self.total))}."
+        return text
 
     def at(self, step: int) -> str:
         """Say in words what holds at one step."""
-        said = f"Step {step + 1} of {len(self.kept)}, {self.words[step]}: "
-        said += f"{bytes_in_words(self.kept[step])} saved for backward"
+        text = f"Step {step + 1} of {len(self.kept)}, {self.words[step]}: "
+        text += f"{bytes_in_words(self.kept[step])} saved for backward"
         if self.total:
-            said += f"; {bytes_in_words(self.total[step])} in all arrays of the run"
+            text += f"; {bytes_in_words(self.total[step])} in all arrays of the run"
             if self.gradients[step]:
-                said += f", of which {bytes_in_words(self.gradients[step])} are gradients"
-        return said + "."
+                text += f", of which {bytes_in_words(self.gradients[step])} are gradients"
+        return text + "."
 
     def about(self, band: Band) -> str:
         """Say in words what a band is, and why it is there."""
@@ -162,13 +162,13 @@ def timeline(recording: Recording, memory: Memory | None = None) -> Timeline:
         for step in memory.steps
     ]
     bands = [_band(group, names, len(words)) for group in _groups(_arrays(memory, names))]
-    kept = [0] * len(words)
+    sizes = [0] * len(words)
     for band in bands:
         if not band.before:
-            kept = [a + b for a, b in zip(kept, band.sizes, strict=True)]
+            sizes = [a + b for a, b in zip(sizes, band.sizes, strict=True)]
     total = [step["total"] for step in memory.steps] if watched else []
     gradients = [step["gradients"] for step in memory.steps] if watched else []
-    return Timeline(words, phases, bands, kept, total, gradients, kept.index(max(kept)))
+    return Timeline(words, phases, bands, sizes, total, gradients, sizes.index(max(sizes)))
 
 
 class _Names:
@@ -224,12 +224,12 @@ class _Names:
             return "A checkpoint holds it as an argument, to run its function again."
         what = "its result" if slot == "out" else self.slot(number, slot)
         readers = dict.fromkeys(self.slot(number, reader) for reader in hold["for"])
-        said = f"{self.operation(number)} saves {what}"
+        text = f"{self.operation(number)} saves {what}"
         if readers:
             rules = "rules" if len(readers) > 1 else "rule"
             verb = "read" if len(readers) > 1 else "reads"
-            said += f", because the {rules} for {' and '.join(readers)} {verb} it"
-        return said + "."
+            text += f", because the {rules} for {' and '.join(readers)} {verb} it"
+        return text + "."
 
 
 def _short(text: str) -> str:
@@ -252,7 +252,7 @@ def _arrays(memory: Memory, names: _Names) -> list[_Array]:
     by_array: dict[tuple[int, bool], list[Hold]] = {}
     for hold in memory.holds:
         by_array.setdefault((hold["array"], hold["again"]), []).append(hold)
-    end, found = len(memory.steps), []
+    end, result = len(memory.steps), []
     for (number, again), holds in by_array.items():
         spans: list[tuple[int, int]] = []
         for since, until in sorted((h["since"], h["until"] or end) for h in holds):
@@ -267,8 +267,8 @@ def _arrays(memory: Memory, names: _Names) -> list[_Array]:
         if spans and array["bytes"]:
             name = f"array-{number}{'-again' * again}"
             title = names.slot(first["op"], first["slot"])
-            found.append(_Array(name, title, array["bytes"], spans, holds, key))
-    return found
+            result.append(_Array(name, title, array["bytes"], spans, holds, key))
+    return result
 
 
 def _groups(arrays: list[_Array]) -> list[list[_Array]]:

@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.rules import decided, fill, gradient_of, parsed
+from autodiff_kit.view.rules import attribute_of, decided, fill, gradient_of, parsed
+from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.written import COMMUTE, Written
 
@@ -26,7 +27,6 @@ NAME = 24  # characters an expression may have to be used as a name
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
-_ITEMS = ("put", "index_put", "copy_slices")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 
 
@@ -41,7 +41,7 @@ def in_short(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}"
+    return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}".replace("……", "…")
 
 
 def in_outline(text: str, limit: int = 2 * NAME) -> str:
@@ -98,26 +98,26 @@ class Names:
 
     def name(self, node: int) -> str:
         """Return ``h1``, ``2 * x`` or ``first * last + …``."""
-        found = self._names.get(node)
-        if found is None:
+        name = self._names.get(node)
+        if name is None:
             record = self._nodes[node]
-            found = record["name"]
-            if not found:
+            name = record["name"]
+            if not name:
                 older = record["kind"] == "leaf" and record["grad_fn"]
-                found = "" if older else in_short(_MODULE.sub("", self.text(node)), NAME)
+                name = "" if older else in_short(_MODULE.sub("", self.text(node)), NAME)
                 if older:
-                    found = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
-                elif not found:
-                    found = short(record["value"], 12) or f"a {show(record['value'], 12)}"
-            self._names[node] = found
-        return found
+                    name = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
+                elif not name:
+                    name = short(record["value"], 12) or f"a {show(record['value'], 12)}"
+            self._names[node] = name
+        return name
 
     def text(self, node: int) -> str:
         """Return the node's expression on one line, ``h1 * w``."""
-        found = self._texts.get(node)
-        if found is None:
-            found = self._texts[node] = self._expression(node)
-        return found
+        text = self._texts.get(node)
+        if text is None:
+            text = self._texts[node] = self._expression(node)
+        return text
 
     def title(self, node: int) -> str:
         """Return ``h1 = h * w``; for a leaf, its name."""
@@ -126,7 +126,7 @@ class Names:
         if record["kind"] == "leaf":
             return name
         text = self.text(node)
-        if record["op"] in _ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
+        if record["op"] in ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
             if not text.endswith("]"):
                 return f"{name}, changed by {text}"
             value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
@@ -157,12 +157,12 @@ class Names:
     def operands(self, node: int) -> dict[str, str]:
         """Return what stands in the op's text: names for inputs, values for parameters."""
         record = self._nodes[node]
-        found = {i["arg"]: self.operand(i) for i in record["inputs"]}
+        texts = {i["arg"]: self.operand(i) for i in record["inputs"]}
         several = [i for i in record["inputs"] if "[" in i["arg"]]
         if several:  # a Function of the learner's has one rule for all of its inputs
             names = dict.fromkeys(map(self.operand, several))
-            found[several[0]["arg"].split("[")[0]] = " and ".join(names)
-        return found | {k: parameter(v) for k, v in record["params"].items()}
+            texts[several[0]["arg"].split("[")[0]] = " and ".join(names)
+        return texts | {k: parameter(v) for k, v in record["params"].items()}
 
     def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:
         """Return what stands for the names that a rule reads, in the learner's names."""
@@ -174,8 +174,7 @@ class Names:
             if read == "out":
                 names[read] = self.name(node)
             elif source is not None and "node" in source and read.endswith("_shape"):
-                name = self.name(source["node"])
-                names[read] = f"{name}.shape" if name.isidentifier() else f"({name}).shape"
+                names[read] = attribute_of(self.name(source["node"]), "shape")
             elif source is not None:
                 names[read] = self.operand(source)
             elif read in record["params"]:
@@ -184,9 +183,9 @@ class Names:
 
     def _expression(self, node: int) -> str:
         record = self._nodes[node]
-        text = self._own_text(record)
-        if record["op"] in _ITEMS and record["text"]:
-            text = " ".join(str(record["text"]).split())
+        text = tidy(self._own_text(record))
+        if record["op"] in ITEMS and record["text"]:
+            text = tidy(" ".join(str(record["text"]).split()))
         if record["kind"] == "leaf" or len(text) > 4 * NAME:
             return text
         numbered = self._numbered(node, text, 0)
@@ -202,6 +201,8 @@ class Names:
         if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
             inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))
         named = inputs | parameters
+        if at := subscript(record, self._nodes):
+            text = f"x{at}"
         if parsed(text) is None:  # `x with x[positions] = y`
             return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
         whole = fill(text, named) + self._item(node)
@@ -238,7 +239,7 @@ class Names:
 
         Looks at the operands, and through those whose expression is a part of this one.
         """
-        found: dict[str, str | None] = {}
+        numbered_names: dict[str, str | None] = {}
         words = set(_IDENTIFIER.findall(text))
         for source in {i["node"]: None for i in self._nodes[node].get("inputs", ()) if "node" in i}:
             record = self._nodes[source]
@@ -251,19 +252,19 @@ class Names:
             elif depth < _DEPTH and 0 < len(inner) < len(text):
                 new = self._numbered(source, " ".join(inner.split()), depth + 1)
             for base, to in new.items():
-                found[base] = to if found.get(base, to) == to else None
-        return found
+                numbered_names[base] = to if numbered_names.get(base, to) == to else None
+        return numbered_names
 
 
 @lru_cache(maxsize=1024)
 def _bound_in(text: str) -> frozenset[str]:
     """Return the names that an expression binds itself: of comprehensions and lambdas."""
     tree = parsed(text)
-    found = set()
+    bindings = set()
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.comprehension | ast.NamedExpr):
             names = ast.walk(node.target)
-            found |= {part.id for part in names if isinstance(part, ast.Name)}
+            bindings |= {part.id for part in names if isinstance(part, ast.Name)}
         elif isinstance(node, ast.Lambda):
-            found |= {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
-    return frozenset(found)
+            bindings |= {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    return frozenset(bindings)

@@ -35,7 +35,7 @@ def order(web: Web) -> list[list[int]]:
     """
     position = [0] * len(web.row)
     turns = max(2, min(TURNS, EFFORT // len(web.row)))
-    found: list[tuple[int, list[list[int]]]] = []  # of each start, the best
+    results: list[tuple[int, list[list[int]]]] = []  # of each start, the best
     for toward, away in ((web.above, web.below), (web.below, web.above)):
         rows = _walk(web, toward, away)
         for row in rows:
@@ -51,10 +51,10 @@ def order(web: Web) -> list[list[int]]:
             if fewest == 0 or idle > turns // 4:
                 break
             _sweep(web, rows, position, turn % 2 == 0, bold)
-        found.append((fewest, best))
+        results.append((fewest, best))
         if fewest == 0:
             break
-    best = min(found, key=lambda start: start[0])[1]
+    best = min(results, key=lambda start: start[0])[1]
     _mind(web, best, position)
     return best
 
@@ -67,12 +67,12 @@ def _number(row: list[int], position: list[int]) -> None:
 def _walk(web: Web, toward: list[list[int]], away: list[list[int]]) -> list[list[int]]:
     """Fill the rows in the order of a depth-first walk."""
     rows: list[list[int]] = [[] for _ in range(max(web.row) + 1)]
-    seen = [False] * len(web.row)
+    visited = [False] * len(web.row)
     stack = [item for item in reversed(range(len(web.row))) if not away[item]]
     while stack:
         item = stack.pop()
-        if not seen[item]:
-            seen[item] = True
+        if not visited[item]:
+            visited[item] = True
             rows[web.row[item]].append(item)
             stack.extend(reversed(toward[item]))
     return rows

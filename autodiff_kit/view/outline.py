@@ -54,8 +54,8 @@ class Box:
 
     def key(self, nodes: Sequence[NodeRecord]) -> list[int] | None:
         """Return by what a fold of operations can be opened: its first and last operation."""
-        made = [n for n in self.nodes if nodes[n]["kind"] == "op"] if self.kind == "fold" else []
-        return [made[0], made[-1]] if len(made) > 1 else None
+        ops = [n for n in self.nodes if nodes[n]["kind"] == "op"] if self.kind == "fold" else []
+        return [ops[0], ops[-1]] if len(ops) > 1 else None
 
     @property
     def heading(self) -> str:
@@ -138,13 +138,13 @@ def outline(
             others = [key for key in opened if not (key[0] <= first and last <= key[1])]
             close = (others or opened)[0]
             opened = [key for key in opened if key != close]
-    found = _boxes(nodes, runs, keep_named=True)
-    if len(found.boxes) > LIMIT:
-        found = _boxes(nodes, runs, keep_named=False)
-    if len(found.boxes) > LIMIT:
-        found = _with_leaves_folded(recording, found)
-    _connect(nodes, found, Written(recording))
-    return found
+    result = _boxes(nodes, runs, keep_named=True)
+    if len(result.boxes) > LIMIT:
+        result = _boxes(nodes, runs, keep_named=False)
+    if len(result.boxes) > LIMIT:
+        result = _with_leaves_folded(recording, result)
+    _connect(nodes, result, Written(recording))
+    return result
 
 
 def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool) -> Outline:
@@ -170,10 +170,10 @@ def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool
         if only is not None:
             members[only].append(leaf)
             fold_of[leaf] = only
-    made: dict[int, Box] = {}
+    box_of: dict[int, Box] = {}
     for number, run in enumerate(runs):
         inside = tuple(sorted(members[number]))
-        made[ops[run.last]] = Box(
+        box_of[ops[run.last]] = Box(
             f"fold{number}", "fold", inside, run.title, run.of, run.count, run.where
         )
     outputs = outputs_of(nodes)
@@ -181,9 +181,9 @@ def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool
         group = outputs.get(n, [n])
         whole = not any(part in fold_of for part in group)  # one box for one node of PyTorch's
         if n not in fold_of and not (whole and record.get("part_of") is not None):
-            made[n] = Box(str(n), record["kind"], tuple(group) if whole else (n,))
+            box_of[n] = Box(str(n), record["kind"], tuple(group) if whole else (n,))
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
-    boxes = [made[place] for place in sorted(made)]
+    boxes = [box_of[place] for place in sorted(box_of)]
     at = {n: box for box in boxes for n in box.nodes}
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
@@ -198,19 +198,19 @@ def outputs_of(nodes: Sequence[NodeRecord]) -> dict[int, list[int]]:
     return {n: group for group in groups.values() for n in group}
 
 
-def _with_leaves_folded(recording: RecordingData, found: Outline) -> Outline:
+def _with_leaves_folded(recording: RecordingData, whole: Outline) -> Outline:
     """Fold leaves that the same boxes use, and, if there are still too many, any leaves."""
     nodes = recording["nodes"]
     users: dict[int, set[str]] = {}
     for node in nodes:
         for source in node.get("inputs", ()):
             if "node" in source:
-                users.setdefault(source["node"], set()).add(found.box_of[node["id"]].id)
-    leaves = [b.nodes[0] for b in found.boxes if b.kind == "leaf"]
+                users.setdefault(source["node"], set()).add(whole.box_of[node["id"]].id)
+    leaves = [b.nodes[0] for b in whole.boxes if b.kind == "leaf"]
     groups: dict[tuple[str, ...], list[int]] = {}
     for leaf in leaves:
         groups.setdefault(tuple(sorted(users.get(leaf, ()))), []).append(leaf)
-    room = LIMIT - (len(found.boxes) - len(leaves))
+    room = LIMIT - (len(whole.boxes) - len(leaves))
     together: list[list[int]] = []
     left = len(leaves)
     for group in sorted(groups.values(), key=lambda g: (-len(g), g)):
@@ -222,7 +222,7 @@ def _with_leaves_folded(recording: RecordingData, found: Outline) -> Outline:
         together = [leaves[i : i + step] for i in range(0, len(leaves), step)]
     names = Names(recording)
     hidden = {leaf for group in together for leaf in group if len(group) > 1}
-    boxes = [b for b in found.boxes if b.kind != "leaf" or b.nodes[0] not in hidden]
+    boxes = [b for b in whole.boxes if b.kind != "leaf" or b.nodes[0] not in hidden]
     for group in together:
         if len(group) > 1:
             number = sum(b.kind == "fold" for b in boxes)
@@ -237,21 +237,21 @@ def _with_leaves_folded(recording: RecordingData, found: Outline) -> Outline:
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
-def _connect(nodes: Sequence[NodeRecord], found: Outline, written: Written) -> None:
+def _connect(nodes: Sequence[NodeRecord], whole: Outline, written: Written) -> None:
     """Draw an arrow per argument, in the order of the source; from or to a fold, one per box."""
     between: dict[tuple[str, str], Edge] = {}
-    drawn: set[str] = set()
-    for box in found.boxes:
-        drawn.add(box.id)
-        made = nodes[box.nodes[0]].get("from")
-        if box.kind == "leaf" and made is not None and found.box_of[made].id in drawn:
-            maker = found.box_of[made].id  # the same values: no gradient goes back there
-            found.edges.append(Edge(str(len(found.edges)), maker, box.id, "", ghost=True))
+    lines: set[str] = set()
+    for box in whole.boxes:
+        lines.add(box.id)
+        origin = nodes[box.nodes[0]].get("from")
+        if box.kind == "leaf" and origin is not None and whole.box_of[origin].id in lines:
+            maker = whole.box_of[origin].id  # the same values: no gradient goes back there
+            whole.edges.append(Edge(str(len(whole.edges)), maker, box.id, "", ghost=True))
         for n in box.nodes:
             inputs = nodes[n].get("inputs", ())
             for place in range(len(inputs)) if box.kind == "fold" else written.order(n):
                 source = inputs[place]
-                if "node" not in source or (start := found.box_of[source["node"]]) is box:
+                if "node" not in source or (start := whole.box_of[source["node"]]) is box:
                     continue
                 pair = (start.id, box.id)
                 folded = start.kind == "fold" or box.kind == "fold"
@@ -262,7 +262,7 @@ def _connect(nodes: Sequence[NodeRecord], found: Outline, written: Written) -> N
                     edge.ghost &= ghost
                 else:
                     arg = "" if folded else str(source["arg"])
-                    edge = Edge(str(len(found.edges)), *pair, arg, ghost)
-                    found.edges.append(edge)
+                    edge = Edge(str(len(whole.edges)), *pair, arg, ghost)
+                    whole.edges.append(edge)
                     between[pair] = edge
-                found.edge_at[n, place] = edge
+                whole.edge_at[n, place] = edge

@@ -97,14 +97,14 @@ class Marked(Picture):
     def _texts(self) -> list[BoxText]:
         texts = super()._texts()
         for box, text in zip(self.outline.boxes, texts, strict=True):
-            said = [self._marks[n][1] for n in box.nodes if n in self._marks]
-            said = [word for word in dict.fromkeys(said) if word]
+            words = [self._marks[n][1] for n in box.nodes if n in self._marks]
+            words = [word for word in dict.fromkeys(words) if word]
             looks = {self._marks[n][0] for n in box.nodes if n in self._marks}
             if looks == {"went"} and box.kind != "fold":  # it has no value in the run that is shown
                 text["lines"] = [f"was {line}" for line in text["lines"]]
-            if self._hidden and box.kind == "op" and not said:
+            if self._hidden and box.kind == "op" and not words:
                 text["lines"] = []
-            text["lines"] = [*text["lines"], *said[:2]]
+            text["lines"] = [*text["lines"], *words[:2]]
         return texts
 
     def _edge_labels(self) -> dict[str, str]:
@@ -118,17 +118,17 @@ class Marked(Picture):
     def state(self, step: int) -> State:
         """Return what a step shows, with nothing that is happening just then."""
         state = super().state(step)
-        for shown in (*state["nodes"].values(), *state["edges"].values()):
-            shown["active"] = False
+        for fields in (*state["nodes"].values(), *state["edges"].values()):
+            fields["active"] = False
         return state
 
     def looks(self) -> dict[str, str]:
         """Return the look of each box all of whose nodes have the same."""
-        found = {}
+        result = {}
         for box in self.outline.boxes:
             looks = {self._marks.get(n, ("", ""))[0] for n in box.nodes}
-            found[box.id] = looks.pop() if len(looks) == 1 else ""
-        return found
+            result[box.id] = looks.pop() if len(looks) == 1 else ""
+        return result
 
 
 def graph(heading: str, picture: Marked, edges: Mapping[str, str] | None = None) -> Panel:
@@ -148,13 +148,13 @@ def graph(heading: str, picture: Marked, edges: Mapping[str, str] | None = None)
     text = text.replace(' role="img"', "", 1)
     looks = picture.looks()
 
-    def of_node(found: re.Match[str]) -> str:
-        look = looks.get(found[2])
-        return f"{found[1]} adk-is-{look}{found[3]}" if look else found[0]
+    def of_node(match: re.Match[str]) -> str:
+        look = looks.get(match[2])
+        return f"{match[1]} adk-is-{look}{match[3]}" if look else match[0]
 
-    def of_edge(found: re.Match[str]) -> str:
-        look = (edges or {}).get(found[3])
-        return f"{found[1]} adk-is-{look}{found[2]}" if look else found[0]
+    def of_edge(match: re.Match[str]) -> str:
+        look = (edges or {}).get(match[3])
+        return f"{match[1]} adk-is-{look}{match[2]}" if look else match[0]
 
     text = re.sub(r'(<g class="adk-node[^"]*)(?=" data-node="([^"]*)")()', of_node, text)
     text = re.sub(r'(<path class="adk-[^"]*)(" data-edge(?:-label)?="([^"]*)")', of_edge, text)

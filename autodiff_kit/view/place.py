@@ -121,13 +121,13 @@ def _buses(web: Web, rows: list[list[int]]) -> list[list[int]]:
             links[web.row[a]].append((-len(rail), a, b))
     cut: set[int] = set()
     for here in links:
-        kept: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         for _, a, b in sorted(here):
             start, end = position[a], position[b]
-            if any((start < s) != (end < e) for s, e in kept):
+            if any((start < s) != (end < e) for s, e in spans):
                 cut.add(b)
             else:
-                kept.append((start, end))
+                spans.append((start, end))
     buses: list[list[int]] = []
     for rail in web.rail:
         for v in rail[1:]:

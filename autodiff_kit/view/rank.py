@@ -62,18 +62,18 @@ def _rows(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
         inputs[target].append(source)
         consumers[source].append(target)
     shared = [len(consumers[v]) > 1 for v in range(count)]
-    depth, held = [0] * count, [False] * count
+    depth, is_fixed = [0] * count, [False] * count
     for v in range(count):
         depth[v] = 1 + max((depth[u] for u in inputs[v]), default=-1)
-        held[v] = any(
-            held[u] or sum(shared[t] for t in inputs[u]) > 1 for u in inputs[v] if not shared[u]
+        is_fixed[v] = any(
+            is_fixed[u] or sum(shared[t] for t in inputs[u]) > 1 for u in inputs[v] if not shared[u]
         )
     row = depth.copy()
     end = [max((depth[c] for c in consumers[v]), default=0) for v in range(count)]
     for v in reversed(range(count)):
         goal = min((row[c] for c in consumers[v]), default=0) - 1
         longer = sum(shared[u] and end[u] < goal for u in inputs[v])
-        if goal > row[v] and longer <= 1 and not held[v]:
+        if goal > row[v] and longer <= 1 and not is_fixed[v]:
             row[v] = goal
             for u in inputs[v]:
                 end[u] = max(end[u], goal)

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["decided", "fill", "gradient_of", "is_readable", "parsed", "rule_forms", "worked_out"]
+__all__ = ["attribute_of", "decided", "fill", "gradient_of", "is_readable", "parsed"]
+__all__ += ["knows", "rule_forms", "worked_out"]
 
 LONG = 140  # a longer formula is left out; what it gives is still shown
 _MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
@@ -52,23 +53,27 @@ def parsed(text: str) -> ast.expr | None:
 
 
 # A piece is literal text, or a name with how tightly it is bound: 0 it stands alone, 1 it begins
-# a product or sum (so `-2. * y` needs no parentheses), 2 it is bound by an operator.
-Piece = tuple[str, int | None]
+# a product or sum (so `-2. * y` needs no parentheses), 2 it is bound by an operator; and what binds
+# the sums and products that may stand there as they are: `a + b` on the left of a sum.
+Piece = tuple[str, int | None, tuple[type[ast.operator], ...]]
+
+_SUMS, _PRODUCTS = (ast.Add, ast.Sub), (ast.Mult, ast.Div)
 
 
 @lru_cache(maxsize=1024)
 def _pieces(text: str) -> tuple[Piece, ...]:
     tree = parsed(text)
     if tree is None:
-        return ((text, None),)
+        return ((text, None, ()),)
     text = ast.unparse(_AsOperators().visit(ast.parse(text, mode="eval")))
     tree = ast.parse(text, mode="eval").body
-    found: list[tuple[int, int, str, int]] = []
+    places: list[tuple[int, int, str, int, tuple[type[ast.operator], ...]]] = []
 
     def look(node: ast.AST, parent: ast.AST | None, bound: int) -> None:
         if isinstance(node, ast.Name):
             if not (isinstance(parent, ast.Call) and parent.func is node):
-                found.append((node.col_offset, node.end_col_offset or 0, node.id, bound))
+                end = node.end_col_offset or 0
+                places.append((node.col_offset, end, node.id, bound, _free_in(parent, node)))
             return
         for child in ast.iter_child_nodes(node):
             inner = 0
@@ -84,10 +89,22 @@ def _pieces(text: str) -> tuple[Piece, ...]:
     raw = text.encode()  # offsets of ast are in bytes
     pieces: list[Piece] = []
     end = 0
-    for start, stop, name, bound in sorted(found):
-        pieces += [(raw[end:start].decode(), None), (name, bound)]
+    for start, stop, name, bound, free in sorted(places, key=lambda place: place[0]):
+        pieces += [(raw[end:start].decode(), None, ()), (name, bound, free)]
         end = stop
-    return (*pieces, (raw[end:].decode(), None))
+    return (*pieces, (raw[end:].decode(), None, ()))
+
+
+def _free_in(parent: ast.AST | None, child: ast.AST) -> tuple[type[ast.operator], ...]:
+    """Return which sums and products need no parentheses as this operand of an operator."""
+    match parent:
+        case ast.Compare():
+            return (*_SUMS, *_PRODUCTS)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub()):
+            return (*_SUMS, *_PRODUCTS) if child is left else _PRODUCTS
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div()) if child is left:
+            return _PRODUCTS
+    return ()
 
 
 def fill(text: str, names: Mapping[str, str]) -> str:
@@ -106,6 +123,8 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     --------
     >>> fill("g * y", {"g": "y.grad", "y": "2 * x"})
     'y.grad * (2 * x)'
+    >>> fill("x + y", {"x": "2 * a + b", "y": "c * d"})
+    '2 * a + b + c * d'
     >>> fill("g * (n * pow_to_number(x, exponent=n - 1))", {"g": "3.", "n": "2", "x": "-4."})
     '3. * (2 * (-4.) ** (2 - 1))'
     >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
@@ -113,13 +132,18 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     """
     done = []
     pieces = _pieces(text)
-    for place, (piece, bound) in enumerate(pieces):
+    for place, (piece, bound, free) in enumerate(pieces):
         new = names.get(piece) if bound is not None else None
         if new is not None and new.endswith(".") and pieces[place + 1][0].startswith("."):
             done.append(f"({new})")  # (1.).expand()
         elif new is None:
             done.append(piece)
-        elif not bound or _is_atom(new) or (bound == 1 and _NEGATIVE.fullmatch(new)):
+        elif (
+            not bound
+            or _is_atom(new)
+            or (bound == 1 and _NEGATIVE.fullmatch(new))
+            or isinstance(getattr(parsed(new.replace("…", "_")), "op", None), free)
+        ):
             done.append(new)
         else:
             done.append(f"({new})")
@@ -131,9 +155,9 @@ def _is_atom(text: str) -> bool:
     return bool(_ATOM.fullmatch(text)) or isinstance(parsed(text), _ATOMS)
 
 
-def _knows(text: str, names: Mapping[str, str]) -> bool:
+def knows(text: str, names: Mapping[str, str]) -> bool:
     """Tell whether every name in the expression has something to stand for it."""
-    return all(bound is None or piece in names for piece, bound in _pieces(text))
+    return all(bound is None or piece in names for piece, bound, _ in _pieces(text))
 
 
 @lru_cache(maxsize=1024)
@@ -220,7 +244,7 @@ _CALLS = {
 @lru_cache(maxsize=1024)
 def is_readable(rule: str) -> bool:
     """Tell whether a rule is mathematics that a reader knows, and no function of the kit's own."""
-    tree = parsed("".join(piece for piece, _ in _pieces(rule)))
+    tree = parsed("".join(piece for piece, *_ in _pieces(rule)))
     if tree is None:
         return False
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -229,8 +253,14 @@ def is_readable(rule: str) -> bool:
 
 
 def gradient_of(name: str) -> str:
-    """Return the name of a gradient: ``x.grad``, or ``(2 * x).grad`` for an expression."""
-    return f"{name}.grad" if _DOTTED.fullmatch(name) else f"({name}).grad"
+    """Return the name of a gradient: ``x.grad``, ``w.t().grad``, or ``(2 * x).grad``."""
+    return attribute_of(name, "grad")
+
+
+def attribute_of(name: str, attribute: str) -> str:
+    """Return an attribute of a name or an expression."""
+    is_one = _DOTTED.fullmatch(name) or isinstance(parsed(name), ast.Call | ast.Subscript)
+    return f"{name}.{attribute}" if is_one else f"({name}).{attribute}"
 
 
 def rule_forms(
@@ -264,7 +294,7 @@ def rule_forms(
     """
     left = gradient_of(target)
     lines = [f"{left} += {worked_out(rule, numbers, result)}"]
-    if is_readable(rule) and _knows(rule, names):
+    if is_readable(rule) and knows(rule, names):
         lines.insert(0, f"{left} += {fill(rule, names)}")
     return lines
 
@@ -274,7 +304,7 @@ def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
 
     That is when the rule just passes on, would be long, or is not known mathematics.
     """
-    if not is_readable(rule) or not _knows(rule, numbers) or "None" in numbers.values():
+    if not is_readable(rule) or not knows(rule, numbers) or "None" in numbers.values():
         return result
     text = fill(rule, numbers)
     return result if text == result or len(text) > LONG else f"{text} = {result}"

@@ -16,7 +16,7 @@ from autodiff_kit.view import svg, text
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
-from autodiff_kit.view.labels import label, role, word
+from autodiff_kit.view.labels import LABEL, label, role, word
 from autodiff_kit.view.layout import Layout, layout
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
@@ -30,6 +30,7 @@ from autodiff_kit.view.payload import (
     State,
 )
 from autodiff_kit.view.rules import decided
+from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_value
 from autodiff_kit.view.written import COMMUTE
@@ -219,12 +220,12 @@ class Picture:
             If it cannot be understood; the message is for the person who typed it.
         """
         nodes = self._recording["nodes"]
-        found: list[list[Subject]] = []
-        for told in self._subjects:
-            found.append([])
-            for kind, node, value, g, sent in told:
+        facts: list[list[Subject]] = []
+        for subjects in self._subjects:
+            facts.append([])
+            for kind, node, value, g, sent in subjects:
                 record = nodes[node]
-                found[-1].append(
+                facts[-1].append(
                     {
                         "kind": kind,
                         "name": self._names.name(node),
@@ -237,7 +238,7 @@ class Picture:
                         "sent": sent,
                     }
                 )
-        return find_steps(condition, found)
+        return find_steps(condition, facts)
 
     def payload(self) -> Payload:
         """Return what the browser needs to draw and to step, as plain data.
@@ -304,7 +305,8 @@ class Picture:
             return "Computation graph"
         if len(named) > 3:
             if len({name.rstrip("0123456789") for name in named}) == 1:  # of one loop
-                return f"Computation graph of {named[0]} to {named[-1]}"
+                name = named[0].rstrip("0123456789")
+                return f"Computation graph of {name}, assigned {len(named)} times"
             return f"Computation graph of {named[0]}, {named[1]} and {len(named) - 2} more"
         return f"Computation graph of {', '.join(named)}"
 
@@ -313,31 +315,31 @@ class Picture:
 
     def _since(self) -> dict[str, int]:
         """Return the step at which each box appears: the first that makes it."""
-        found: dict[str, int] = {}
+        since: dict[str, int] = {}
         for k, frame in enumerate(self.frames):
             if frame["node"] is not None:
-                found.setdefault(frame["node"], k)
-        return {box.id: found.get(box.id, 0) for box in self.outline.boxes}
+                since.setdefault(frame["node"], k)
+        return {box.id: since.get(box.id, 0) for box in self.outline.boxes}
 
     def _texts(self) -> list[BoxText]:
         grads: dict[str, dict[str, None]] = {}
         values: dict[str, dict[str, None]] = {}
         for frame in self.frames:
             for name, fields in frame["set"].items():
-                for shown, into in (
+                for line, into in (
                     (fields.get("g"), grads),
                     (fields.get("grad"), grads),
                     (fields.get("value"), values),
                 ):
-                    if shown is not None:
-                        into.setdefault(name, {})[shown] = None
-        made = []
+                    if line is not None:
+                        into.setdefault(name, {})[line] = None
+        texts = []
         for box in self.outline.boxes:
             words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes)
             words["grads"] = list(grads.get(box.id, ()))
             words["values"] = list(values.get(box.id, ()))
-            made.append(words)
-        return made
+            texts.append(words)
+        return texts
 
     def _node_text(self, outputs: Sequence[int]) -> BoxText:
         node = outputs[0]
@@ -347,12 +349,15 @@ class Picture:
             name, symbol = self._names.name(node), record["grad_fn"] or "leaf"
         else:
             constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
-            given = {k: parameter(v) for k, v in record["params"].items()}
+            params = {k: parameter(v) for k, v in record["params"].items()}
             formula = self._recording["ops"][str(record["op"])]["text"]
-            formula = decided(formula, tuple(sorted(given.items())))
+            formula = decided(formula, tuple(sorted(params.items())))
             order = self._names.written.order(node)
             is_mirrored = len(order) == 2 and order[0] == 1
-            symbol = label(formula, constants | given, str(record["op"]), reverse=is_mirrored)
+            nodes, expression = self._recording["nodes"], self._names.text(node)
+            symbol = in_box(record, nodes, expression, LABEL) or label(
+                formula, constants | params, str(record["op"]), reverse=is_mirrored
+            )
         lines = [box_value(record["value"])]
         if len(outputs) > 1:  # one node of PyTorch's
             name, symbol = ", ".join(map(self._names.name, outputs)), word(str(record["op"]))
@@ -368,12 +373,12 @@ class Picture:
 
     def _fold_text(self, box: Box) -> BoxText:
         nodes = self._recording["nodes"]
-        made = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+        ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
         lines = [f"of {box.of}"] if box.of else []
         lines = [line if len(line) <= 2 * NAME else line[: 2 * NAME - 1] + "…" for line in lines]
-        if made:
-            lines.append(f"{len(made):,} ops")
-            last = nodes[made[-1]]
+        if ops:
+            lines.append(f"{len(ops):,} ops")
+            last = nodes[ops[-1]]
             if last["name"]:
                 value = short(last["value"]) or shape_text(last["value"]["shape"])
                 lines.append(f"{last['name']} = {value}")
@@ -383,7 +388,7 @@ class Picture:
     def _edge_labels(self) -> dict[str, str]:
         """Return the arrows whose role matters, and which it is: `x - y`, but not `x + y`."""
         nodes, ops = self._recording["nodes"], self._recording["ops"]
-        found = {}
+        labels = {}
         for (node, _), edge in self.outline.edge_at.items():
             record = nodes[node]
             if not edge.arg or record["op"] in COMMUTE:
@@ -391,8 +396,8 @@ class Picture:
             if sum("node" in i for i in record["inputs"]) > 1:
                 label = role(ops[str(record["op"])]["text"], edge.arg)
                 if label:
-                    found[edge.id] = label
-        return found
+                    labels[edge.id] = label
+        return labels
 
 
 def _text(name: str, symbol: str, lines: list[str], *, ghost: bool) -> BoxText:

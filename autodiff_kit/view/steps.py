@@ -35,7 +35,7 @@ Subject = tuple[str, int, Value, Value | None, Value | None]
 class Steps:
     """The steps so far, and what they have left behind."""
 
-    def __init__(self, recording: RecordingData, drawn: Outline, names: Names) -> None:
+    def __init__(self, recording: RecordingData, outline: Outline, names: Names) -> None:
         self.recording = recording
         self.nodes: Sequence[NodeRecord] = recording["nodes"]
         self.ops: Mapping[str, OpRecord] = recording["ops"]
@@ -46,11 +46,11 @@ class Steps:
         self.lines = [str(source["text"]).splitlines() for source in recording["sources"]]
         self.error: ErrorRecord | None = recording["error"]
         self.note: str = recording.get("note") or ""  # why the recording is not complete
-        self.drawn = drawn
+        self.outline = outline
         # The outputs of nodes that have several and are drawn as one box.
         self.groups = {
             n: box.nodes
-            for box in drawn.boxes
+            for box in outline.boxes
             if box.kind == "op" and len(box.nodes) > 1
             for n in box.nodes
         }
@@ -62,7 +62,7 @@ class Steps:
         self.phase = "forward"
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
-        self.told_rounds: set[int] = set()
+        self.rounds: set[int] = set()  # of loops, those that have begun
         self.values: dict[int, Value] = {}  # tensors that were changed in place
         self.operands: dict[int, dict[int, Value]] = {}  # op -> its inputs that were changed before
         self.pass_where: Any = None  # the line that called backward
@@ -75,6 +75,7 @@ class Steps:
         self.grads: dict[int, Value] = {}  # leaf -> its .grad
         self.accumulated: list[int] = []
         self.cleared: list[int] = []  # those whose .grad the latest step has cleared
+        self.opening = ""  # how that step begins: "Iteration 2. "
 
     def add(
         self,
@@ -100,14 +101,14 @@ class Steps:
             self.subjects.append([] if node is None else [(kind, node, self.value(node), g, sent)])
         fields: dict[str, Fields] = {}
         for changed, values in (changes or {}).items():
-            box = self.drawn.box_of[changed].id
+            box = self.outline.box_of[changed].id
             fields.setdefault(box, {}).update(values)
             if self.phase == "backward":
                 self.touched[box] = changed
         frame: Frame = {
             "phase": self.phase,
             "kind": kind,
-            "node": None if node is None else self.drawn.box_of[node].id,
+            "node": None if node is None else self.outline.box_of[node].id,
             "edge": edge,
             "where": where,
             "caption": sentence(caption),
@@ -116,17 +117,38 @@ class Steps:
         self.frames.append(frame)
         return frame
 
+    def round(self, number: int) -> str:
+        """Return "Iteration 2. " for the first step in a new round of a loop; else "".
+
+        Of a loop in another one, "Iteration 2 (in iteration 1 of for i in r). ". What a round calls
+        belongs to it.
+        """
+        rounds: list[ScopeRecord] = []
+        scope = self.scopes.get(number)
+        while scope is not None:
+            if scope["kind"] == "iteration":
+                rounds.append(scope)
+            scope = self.scopes.get(scope["parent"])
+        new = [r for r in rounds if r["id"] not in self.rounds]
+        if not new:
+            return ""
+        self.rounds.update(r["id"] for r in new)
+        outer = rounds[rounds.index(new[0]) + 1 :]
+        inside = [f"in iteration {r['index'] + 1} of {r['name']}" for r in outer]
+        around = f" ({', '.join(inside)})" if inside else ""
+        return f"Iteration {new[0]['index'] + 1}{around}. "
+
     def value(self, node: int) -> Value:
         """Return the value a tensor has at this step."""
         changed = self.values.get(node)
-        found: Value = self.nodes[node]["value"] if changed is None else changed
-        return found
+        value: Value = self.nodes[node]["value"] if changed is None else changed
+        return value
 
     def _operand(self, node: int, source: int) -> Value:
         """Return the value an input had when the op ran; it may have changed in place since."""
         before = self.operands.get(node, {}).get(source)
-        found: Value = self.nodes[source]["value"] if before is None else before
-        return found
+        value: Value = self.nodes[source]["value"] if before is None else before
+        return value
 
     def hide(self, event: Event) -> None:
         """Note what happens inside a fold, which is told as one step."""
@@ -140,6 +162,6 @@ class Steps:
 
     def _called(self, node: int) -> str:
         """Return a node's name; that of the box for one without a name in a folded box."""
-        box = self.drawn.box_of[node]
+        box = self.outline.box_of[node]
         folded = box.kind == "fold" and not self.nodes[node]["name"]
         return box.heading if folded else self.names.name(node)

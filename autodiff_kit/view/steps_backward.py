@@ -55,12 +55,12 @@ class BackwardSteps(Steps):
         self.sent.clear()
         self.arrivals.clear()
         self.accumulated = []
-        reached = {self.drawn.box_of[root].id for root in self.roots}
+        reached = {self.outline.box_of[root].id for root in self.roots}
         for later in self.events[self.at + 1 :]:
             if later["kind"] in ("finish", "broken", "backward"):
                 break
             if "node" in later:
-                reached.add(self.drawn.box_of[later["node"]].id)
+                reached.add(self.outline.box_of[later["node"]].id)
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # cleared where no event could tell of it
         changes: dict[int, Fields] = {}
@@ -75,7 +75,7 @@ class BackwardSteps(Steps):
             f"{self.names.name(root)} with gradient {show(seed)}"
             for root, seed in self.roots.items()
         )
-        caption = f"Backward starts at {starts}"
+        caption = f"{self.round(event.get('scope', 0))}Backward starts at {starts}"
         first = next(iter(self.roots), None)
         g = None if first is None else self.roots[first]
         self.add("backward", first, caption, where=self.pass_where, changes=changes, g=g)
@@ -84,7 +84,7 @@ class BackwardSteps(Steps):
         """Return the fields that show a gradient: short for the box, whole for the inspector."""
         fits = text is not None and len(text) <= IN_A_BOX
         fields: Any = {field: text if fits else box_value(value)}
-        if value["shape"] and self.drawn.box_of[node].kind != "fold":
+        if value["shape"] and self.outline.box_of[node].kind != "fold":
             if self.whole.get(node) != value["data"]:  # else it is still there
                 fields["gradient"] = grid(value)
             self.whole[node] = value["data"]
@@ -99,7 +99,7 @@ class BackwardSteps(Steps):
             return self._shown(node, "g", value, ", ".join(parts))
         record = self.nodes[node]
         inner = record["kind"] == "op" or record["grad_fn"]
-        if inner or self.drawn.box_of[node].kind == "fold":
+        if inner or self.outline.box_of[node].kind == "fold":
             return self._shown(node, "g", value, text)
         if node in self.grads:
             text = f"{box_value(self.grads[node])}, {box_value(value)}"
@@ -123,7 +123,7 @@ class BackwardSteps(Steps):
         elif following and following["kind"] == "accumulate" and following["node"] == node:
             return  # told there
         elif node in self.roots and self.frames[-1]["kind"] == "backward":
-            self.frames[-1]["set"][self.drawn.box_of[node].id]["visited"] = True
+            self.frames[-1]["set"][self.outline.box_of[node].id]["visited"] = True
             return  # just told
         elif group:
             there = [n for n in group if n in self.waiting]
@@ -135,8 +135,8 @@ class BackwardSteps(Steps):
             several = "both" if count == 2 else f"all {count}"
             all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
-        shown = self._arrived(node) if group else self._shown(node, "g", g)
-        changes: dict[int, Fields] = {node: {**shown, "visited": True}}
+        fields = self._arrived(node) if group else self._shown(node, "g", g)
+        changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
     def contribution(self, event: Contribution) -> None:
@@ -147,7 +147,11 @@ class BackwardSteps(Steps):
         spread = sent["shape"] != after["shape"]
         self.arrivals[to] += 1
         waited = self.waiting.get(to)
-        forms, given = self._rule(node, event["arg"], to, sent)
+        forms, effect = self._rule(node, event["arg"], to, sent)
+        if spread and forms:  # what the rule gives is not yet what is passed on
+            over = f"summed over {dimensions(sent['shape'], after['shape'])}"
+            forms = [f"{form}, {over}" for form in forms]
+            forms[-1] += f": {a_value(after)}"
         changes: dict[int, Fields] = {node: {"rule": forms}}
         edge = self._edge(node, event["arg"], to)
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
@@ -155,7 +159,7 @@ class BackwardSteps(Steps):
             self.waiting[to] = after
         if total is None and not spread:
             changes[to] = self._arrived(to)
-        self.add("contribution", node, given, changes=changes, sent=sent, **about)
+        self.add("contribution", node, effect, changes=changes, sent=sent, **about)
         name = self._called(to)
         if spread:
             caption = (
@@ -181,7 +185,7 @@ class BackwardSteps(Steps):
         self.sent[key] += 1
         if not places:
             return None
-        edge = self.drawn.edge_at.get((node, places[(self.sent[key] - 1) % len(places)]))
+        edge = self.outline.edge_at.get((node, places[(self.sent[key] - 1) % len(places)]))
         return edge.id if edge else None
 
     def _rule(self, node: int, arg: str, to: int, result: Value) -> tuple[list[str] | None, str]:
@@ -201,11 +205,11 @@ class BackwardSteps(Steps):
         if rule is None:
             return None, f"{what} gives {a_value(result)}"
         names, numbers = self._reads(node, rule["reads"])
-        given = symbol(result)
+        result_text = symbol(result)
         parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
         text = decided(rule["text"], tuple(parameters))
         target = self.names.name(to)
-        forms = rule_forms(text, names=names, numbers=numbers, target=target, result=given)
+        forms = rule_forms(text, names=names, numbers=numbers, target=target, result=result_text)
         if text == "g":
             return forms, f"{what} passes the gradient on as it is: {a_value(result)}"
         if short(result) is None and len(forms) > 1:  # no numbers to be seen: say it with names
@@ -214,10 +218,10 @@ class BackwardSteps(Steps):
         if short(result) is None:
             return forms, f"{what} gives {a_value(result)}"
         # What is too large to be seen is told by its name: `g * (A > 2)`.
-        told = {
-            n: names[n] if shown.startswith("Tensor(") else shown for n, shown in numbers.items()
+        short_numbers = {
+            n: names[n] if number.startswith("Tensor(") else number for n, number in numbers.items()
         }
-        return forms, f"{what} gives {worked_out(text, told, given)}"
+        return forms, f"{what} gives {worked_out(text, short_numbers, result_text)}"
 
     def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return what stands for the names that a rule reads: names, and numbers."""
@@ -250,8 +254,8 @@ class BackwardSteps(Steps):
             caption += f": {text}" if text else f" to {a_value(grad)}"
         self.grads[node] = grad
         self.accumulated.append(node)
-        shown = self._shown(node, "grad", grad, text)
-        changes: dict[int, Fields] = {node: {**shown, "visited": True}}
+        fields = self._shown(node, "grad", grad, text)
+        changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 
@@ -263,26 +267,42 @@ class BackwardSteps(Steps):
         name = f"{self.names.name(node)}.grad"
         if how and self.moments and self.moments[-1] >= self.at - 2:
             # Just told, of the tensor that is there: `x.grad.zero_()`.
-            self.frames[-1]["set"].setdefault(self.drawn.box_of[node].id, {}).update(changes[node])
+            self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
+                changes[node]
+            )
             return
         if grad is not None:
-            caption = f"{how} changes {name} in place" if how else f"{name} is set"
+            caption = self.round(event.get("scope", 0))
+            caption += f"{how} changes {name} in place" if how else f"{name} is set"
             were = None if before is None else short(before)
             caption += f": {were} becomes {a_value(grad)}" if were else f" to {a_value(grad)}"
             self.add("grad", node, caption, where=event["where"], changes=changes, g=grad)
             return
-        last = self.events[self.at - 1]
-        if self.cleared and last["kind"] == "grad" and last["where"] == event["where"]:
-            self.cleared.append(node)  # one statement: `optimizer.zero_grad()`
-            self.frames[-1]["set"].setdefault(self.drawn.box_of[node].id, {}).update(changes[node])
+        opening = self.round(event.get("scope", 0))
+        if opening or not self._is_one_statement(event):
+            self.opening, self.cleared = opening, [node]
+            self.add("grad", node, opening, where=event["where"], changes=changes)
         else:
-            self.cleared = [node]
-            self.add("grad", node, "", where=event["where"], changes=changes)
+            self.cleared.append(node)
+            self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
+                changes[node]
+            )
         names = [f"{self.names.name(n)}.grad" for n in self.cleared]
         cleared = listed(names) if len(names) <= NAMED else f"{len(names):,} gradients"
         self.frames[-1]["caption"] = (
-            f"{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next backward pass "
-            "begins with no gradient there."
+            f"{self.opening}{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next "
+            "backward pass begins with no gradient there."
+        )
+
+    def _is_one_statement(self, event: Gradient) -> bool:
+        """Return whether a clearing goes on that the latest step tells: ``opt.zero_grad()``."""
+        last = self.events[self.at - 1]
+        return (
+            last["kind"] == "grad"
+            and last["where"] == event["where"]
+            and bool(self.cleared)
+            and event["node"] not in self.cleared
+            and self.frames[-1]["kind"] == "grad"
         )
 
     def hold(self, node: int, grad: Value | None) -> Fields:
@@ -312,7 +332,7 @@ class BackwardSteps(Steps):
             return
         frame = self.frames[-1]  # one idea less: said with the last thing the node did
         frame["caption"] += f" {caption}"
-        frame["set"].setdefault(self.drawn.box_of[node].id, {})["released"] = True
+        frame["set"].setdefault(self.outline.box_of[node].id, {})["released"] = True
 
     def _argument(self, node: int, arg: str) -> str:
         inputs = {source["arg"] for source in self.nodes[node]["inputs"]}
@@ -321,7 +341,7 @@ class BackwardSteps(Steps):
     def finish(self, event: Mark) -> None:
         """Tell what the leaves have gained."""
         results = event.get("results", ())
-        named = [n for n in self.accumulated if self.drawn.box_of[n].kind != "fold"]
+        named = [n for n in self.accumulated if self.outline.box_of[n].kind != "fold"]
         if results and len(results) <= NAMED:
             returned = (
                 f"{equation(r['name'], r['value']) if r['name'] else a_value(r['value'])}, "

@@ -26,21 +26,21 @@ __all__ = ["ForwardSteps"]
 class ForwardSteps(Steps):
     """Tells what the learner's code does."""
 
-    def __init__(self, recording: RecordingData, drawn: Outline, names: Names) -> None:
-        super().__init__(recording, drawn, names)
+    def __init__(self, recording: RecordingData, outline: Outline, names: Names) -> None:
+        super().__init__(recording, outline, names)
         self._conditions: dict[int, dict[tuple[int, ...], Sequence[str]]] = {}  # by source
 
     def leaf(self, event: Made) -> None:
         """Tell what a leaf holds, and whether it requires a gradient."""
         record = self.nodes[event["node"]]
-        made = where_made(record)
+        origin = where_made(record)
         if record["grad_fn"]:  # not a leaf of the graph, only of what was watched
             name = f"{self.names.name(event['node'])} ({record['grad_fn']})"
-            self.add("leaf", event["node"], f"{name} was made {made}", where=record["where"])
+            self.add("leaf", event["node"], f"{name} was made {origin}", where=record["where"])
             return
         name = equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
-        what = ": you made it" if not made else f", made {made}"
+        what = ": you made it" if not origin else f", made {origin}"
         if record.get("part"):
             what = f": a {record['part']}"
         if "from" in record:
@@ -49,7 +49,7 @@ class ForwardSteps(Steps):
             requires = ", and it requires a gradient."
         else:
             requires = ". It does not require a gradient, so none flows into it."
-        caption = f"{self._round(event['node'])}{name}{comma} is a leaf{what}{requires}"
+        caption = f"{self.round(record['scope'])}{name}{comma} is a leaf{what}{requires}"
         self.add("leaf", event["node"], caption, where=record["where"])
 
     def op(self, event: Made) -> None:
@@ -62,41 +62,23 @@ class ForwardSteps(Steps):
         group = self.groups.get(node, (node,))
         if node != group[0]:
             return  # told with the first output
-        made = a_value(record["value"])
+        results = a_value(record["value"])
         if len(group) > 1:
-            made = listed(a_value(self.nodes[n]["value"]) for n in group)
-            made += f", {len(group)} outputs of one node"
+            results = listed(a_value(self.nodes[n]["value"]) for n in group)
+            results += f", {len(group)} outputs of one node"
         if record.get("again"):
             title = self.names.title(node)
-            caption = f"{title}: the checkpoint recomputes it for backward, {made}"
+            caption = f"{title}: the checkpoint recomputes it for backward, {results}"
             self.add("op", node, caption, where=record["where"])
             return
-        caption = (
-            f"{self._round(node)}{self.names.titles(group)}: {word(str(record['op']))} makes {made}"
-        )
+        caption = self.round(record["scope"]) + self.names.titles(group)
+        caption += f": {word(str(record['op']))} makes {results}"
         if record["recorded"]:
-            caption += self._saves(node)
+            saves = self._saves(node)
+            caption = f"{sentence(caption)} {saves}" if saves[0].isupper() else caption + saves
         else:
             caption = f"{sentence(caption)} {self._not_recorded(node)}"
         self.add("op", node, caption, where=record["where"])
-
-    def _round(self, node: int) -> str:
-        """Return "Iteration 2. " for the first step in a new round of a loop.
-
-        Of a loop in another one, "Iteration 2 (in iteration 1 of for i in r). ".
-        """
-        scope = self.scopes.get(self.nodes[node]["scope"])
-        if scope is None or scope["kind"] != "iteration" or scope["id"] in self.told_rounds:
-            return ""
-        self.told_rounds.add(scope["id"])
-        inside: list[str] = []
-        outer = self.scopes.get(scope["parent"])
-        while outer is not None:
-            if outer["kind"] == "iteration":
-                inside.append(f"in iteration {outer['index'] + 1} of {outer['name']}")
-            outer = self.scopes.get(outer["parent"])
-        around = f" ({', '.join(inside)})" if inside else ""
-        return f"Iteration {scope['index'] + 1}{around}. "
 
     def _saves(self, node: int) -> str:
         record = self.nodes[node]
@@ -104,7 +86,7 @@ class ForwardSteps(Steps):
             return f", and saves {no_saved(self.recording, node)}."
         by = [saved.get("by") for saved in record["saved"]]
         if "checkpoint" in by:
-            return ". What its rules read is not saved: the checkpoint recomputes it."
+            return "What its rules read is not saved: the checkpoint recomputes it."
         readers: dict[str, dict[str, None]] = {}
         for saved in self.names.written.saved(node):
             operands = self.names.operands(node)
@@ -117,7 +99,7 @@ class ForwardSteps(Steps):
             for what, rules in readers.items()
         ]
         if "hook" in by:
-            return f". What it saves goes through your pack hook: {listed(parts)}."
+            return f"What it saves goes through your pack hook: {listed(parts)}."
         return f" and saves {listed(parts)} for the backward pass."
 
     def _saved(self, node: int, name: str) -> str:
@@ -136,13 +118,13 @@ class ForwardSteps(Steps):
         record = self.nodes[node]
         if record["op"] == "detach":
             return "It is not connected to the graph: no gradient flows back through it."
-        wanted = any(
+        needs_grad = any(
             self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i
         )
-        if wanted and not self.ops[str(record["op"])]["rules"]:
+        if needs_grad and not self.ops[str(record["op"])]["rules"]:
             why = f"{word(str(record['op']))} has no gradient"
         else:
-            why = "no_grad switches gradients off" if wanted else "no input requires a gradient"
+            why = "no_grad switches gradients off" if needs_grad else "no input requires a gradient"
         return f"Nothing is recorded here: {why}."
 
     def branch(self, event: Branch) -> None:
@@ -153,7 +135,7 @@ class ForwardSteps(Steps):
         if value["dtype"] != "bool":
             tested = f"{equation(self.names.name(node), value)}, which counts as {taken}"
         keyword, *after = self._condition(event["where"])
-        caption = f"{keyword} tests {tested}"
+        caption = f"{self.round(event.get('scope', 0))}{keyword} tests {tested}"
         if after:
             caption += f", so {after[not taken]}"
         where = event["where"] or self.nodes[node]["where"]
@@ -179,9 +161,10 @@ class ForwardSteps(Steps):
         last = self.events[self.at - 1] if self.at else None
         if last and last["kind"] == "op" and last["node"] == node:  # one thing: `w -= 1`
             self.frames[-1]["caption"] += f" {event['how']} puts it in place of what was there."
-            self.frames[-1]["set"][self.drawn.box_of[node].id] = {"value": box_value(value)}
+            self.frames[-1]["set"][self.outline.box_of[node].id] = {"value": box_value(value)}
             return
-        caption = f"{event['how']} changes {self.names.name(node)} in place"
+        caption = f"{self.round(event.get('scope', 0))}{event['how']} changes "
+        caption += f"{self.names.name(node)} in place"
         if before and after and before != after:
             caption += f": {before} becomes {after}"
         changes: dict[int, Fields] = {node: {"value": box_value(value)}}

@@ -52,13 +52,13 @@ def story(recording: Any, leaf: str | None = None) -> Story | None:
     facts = Facts(recording)
     error = recording["error"]
     if error is None or leaf is not None:
-        found = lost(facts, leaf)
-        said = ""
+        explanation = lost(facts, leaf)
+        text = ""
     else:
-        found = cause(recording, facts)
-        said = first_sentences(error)
-    if found is None or not found[1]:
+        explanation = cause(recording, facts)
+        text = first_sentences(error)
+    if explanation is None or not explanation[1]:
         return None
-    title, chapters, fix = found
-    plain = Story(title.replace("`", ""), said, tuple(chapters), fix)
+    title, chapters, fix = explanation
+    plain = Story(title.replace("`", ""), text, tuple(chapters), fix)
     return replace(plain, svg=draw(recording, plain))

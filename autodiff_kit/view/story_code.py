@@ -61,7 +61,7 @@ class Code:
 
     def switch(self, where: Where | None) -> Where | None:
         """Return the ``with torch.no_grad():`` or the decorator that is around a place."""
-        found: Where | None = None
+        place: Where | None = None
         if where is None:
             return None
         for node in self.walk(where[0]):
@@ -72,8 +72,8 @@ class Code:
                 parts = node.decorator_list
             off = [part for part in parts if OFF.search(ast.unparse(part))]
             if off and off[0].lineno <= where[1] <= node.end_lineno:
-                found = span_of(where[0], off[0])
-        return found
+                place = span_of(where[0], off[0])
+        return place
 
     @cached_property
     def module(self) -> str:
@@ -118,7 +118,7 @@ class Code:
 
     def assigned(self, name: str, before: Where | None = None) -> tuple[int, ast.expr] | None:
         """Return what a name was given last, in a function that ran: its source, its expression."""
-        found: tuple[int, ast.expr] | None = None
+        assignment: tuple[int, ast.expr] | None = None
         for source, function in sorted(self.ran, key=lambda one: one[0]):
             if before is not None and (
                 source != before[0] or function is not self._function_at(source, before[1])
@@ -129,10 +129,14 @@ class Code:
                     continue
                 is_here = self._function_at(source, node.lineno) is function
                 is_before = before is None or node.lineno < before[1]
-                is_later = found is None or found[0] != source or found[1].lineno < node.lineno
+                is_later = (
+                    assignment is None
+                    or assignment[0] != source
+                    or assignment[1].lineno < node.lineno
+                )
                 if is_here and is_before and is_later:
-                    found = source, node.value
-        return found
+                    assignment = source, node.value
+        return assignment
 
 
 def span_of(source: int, node: Any) -> Where:

@@ -30,22 +30,22 @@ NAMED = 6  # more names are not listed
 
 def find_cuts(facts: Facts, node: int) -> list[int]:
     """Return the nodes at which the path back from an unrecorded one ends, oldest first."""
-    found: dict[int, None] = {}
-    waiting, seen = [node], set()
+    cuts: dict[int, None] = {}
+    waiting, visited = [node], set()
     while waiting:
         n = waiting.pop(0)
-        if n in seen:
+        if n in visited:
             continue
-        seen.add(n)
+        visited.add(n)
         record = facts.nodes[n]
         inputs = [i["node"] for i in record["inputs"] if "node" in i]
         if record["recorded"]:
             continue
         if any(facts.nodes[i]["recorded"] for i in inputs) or record["kind"] == "leaf":
-            found[n] = None
+            cuts[n] = None
         waiting += inputs
-    away = [n for n in found if facts.nodes[n]["kind"] == "op" or is_taken(facts, n)]
-    return sorted(away or found)
+    away = [n for n in cuts if facts.nodes[n]["kind"] == "op" or is_taken(facts, n)]
+    return sorted(away or cuts)
 
 
 def is_taken(facts: Facts, node: int) -> bool:
@@ -69,12 +69,12 @@ def last_pass(facts: Facts, before: int) -> Backward | None:
 
 def pass_that_returned(facts: Facts, name: str) -> Backward | None:
     """Return the backward pass that has returned a gradient of this name without a graph."""
-    found = None
+    result_pass = None
     for i, event in enumerate(facts.events):
         for result in event.get("results", ()) if event["kind"] == "finish" else ():
             if result["name"] in (name, facts.base(name)) and name:
-                found = None if result["node"] is not None else last_pass(facts, i)
-    return found
+                result_pass = None if result["node"] is not None else last_pass(facts, i)
+    return result_pass
 
 
 def explain_no_second(facts: Facts, name: str, run: Backward) -> tuple[Chapter, str]:
@@ -133,8 +133,8 @@ def explain_cut(facts: Facts, node: int) -> tuple[list[Chapter], str]:
     what = f"`{record['text'] or record['op']}`"
     if record["op"] == "detach":
         words = f"{what} gives the numbers without the graph. The backward path ends here."
-        made = parsed(record["text"])
-        taken = find_taken(facts, made) if made is not None else None
+        tree = parsed(record["text"])
+        taken = find_taken(facts, tree) if tree is not None else None
         how = taken[0].removeprefix(".") if taken else "detach()"
         fix = f"leave out `{how}` where a gradient has to flow"
         return [Chapter(words, node, record["where"])], fix

@@ -29,20 +29,20 @@ def find_exit(facts: Facts, node: int) -> Exit | None:
     if record["kind"] != "leaf" or record.get("part"):
         return None
     written = how_made(facts, node)
-    if written is not None and (made := parsed(written[1])) is not None:
-        if taken := find_taken(facts, made):
+    if written is not None and (tree := parsed(written[1])) is not None:
+        if taken := find_taken(facts, tree):
             return written[0], *taken
-        waiting = [n.id for n in ast.walk(made) if isinstance(n, ast.Name)]
-        seen: set[str] = set()
+        waiting = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
+        names: set[str] = set()
         while waiting:  # `a = x.numpy()`, and then `torch.tensor(a)`
             name = waiting.pop(0)
-            found = None if name in seen else facts.assigned(name, written[0])
-            seen.add(name)
-            if found is None:
+            assignment = None if name in names else facts.assigned(name, written[0])
+            names.add(name)
+            if assignment is None:
                 continue
-            if taken := find_taken(facts, found[1]):
-                return span_of(found[0], found[1]), *taken
-            waiting += [n.id for n in ast.walk(found[1]) if isinstance(n, ast.Name)]
+            if taken := find_taken(facts, assignment[1]):
+                return span_of(assignment[0], assignment[1]), *taken
+            waiting += [n.id for n in ast.walk(assignment[1]) if isinstance(n, ast.Name)]
     if record["where"] is not None:
         return None
     for user in facts.nodes:
@@ -64,8 +64,8 @@ def how_made(facts: Facts, node: int) -> tuple[Where, str] | None:
         if where is not None and copied is not None and _is_copy(copied):
             return where, user["text"]
     base = facts.base(record["name"] or "")
-    found = facts.assigned(base) if base else None
-    return None if found is None else (span_of(*found), ast.unparse(found[1]))
+    assignment = facts.assigned(base) if base else None
+    return None if assignment is None else (span_of(*assignment), ast.unparse(assignment[1]))
 
 
 def find_taken(facts: Facts, expression: ast.expr) -> tuple[str, str] | None:

@@ -122,20 +122,20 @@ class Facts(Code):
             tree = ast.parse(self.text(self.error["where"]))
         except SyntaxError:
             return None
-        found: Any = tree.body[0] if tree.body else None
-        found = getattr(found, "value", found) if isinstance(found, ast.Expr) else found
-        if isinstance(found, ast.AugAssign):
-            return found.target
-        if isinstance(found, ast.Call):
-            func = found.func
+        part: Any = tree.body[0] if tree.body else None
+        part = getattr(part, "value", part) if isinstance(part, ast.Expr) else part
+        if isinstance(part, ast.AugAssign):
+            return part.target
+        if isinstance(part, ast.Call):
+            func = part.func
             owner = ast.unparse(func.value) if isinstance(func, ast.Attribute) else "torch"
             is_module = owner.split(".")[0] in (*MODULES, self.module)
-            found = found.args[0] if is_module and found.args else getattr(func, "value", None)
-            if isinstance(found, ast.List | ast.Tuple) and found.elts:
-                found = found.elts[0]
-        elif isinstance(found, ast.Subscript | ast.Attribute):
-            found = found.value
-        return found if isinstance(found, ast.expr) else None
+            part = part.args[0] if is_module and part.args else getattr(func, "value", None)
+            if isinstance(part, ast.List | ast.Tuple) and part.elts:
+                part = part.elts[0]
+        elif isinstance(part, ast.Subscript | ast.Attribute):
+            part = part.value
+        return part if isinstance(part, ast.expr) else None
 
     def find(self, expression: ast.expr | None) -> int | None:
         """Return the latest node that an expression stands for."""
@@ -168,10 +168,10 @@ class Facts(Code):
     def saved(self, node: int) -> str:
         """Return what a node saves, in words."""
         operands = self.names.operands(node)
-        kept = self.nodes[node]["saved"]
+        entries = self.nodes[node]["saved"]
         things = dict.fromkeys(
             "its own result" if s["name"] == "out" else f"`{operands.get(s['name'], s['name'])}`"
-            for s in [s for s in kept if s["bytes"]] or kept  # a Python number has no storage
+            for s in [s for s in entries if s["bytes"]] or entries  # a Python number has no storage
         )
         return " and ".join(things) or "nothing"
 

@@ -44,12 +44,12 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
     fixes: dict[str, None] = {}
     cuts = find_cuts(facts, node)
     for cut in cuts[:PLACES]:
-        told, fix = explain_cut(facts, cut)
-        chapters += [c for c in told if c not in chapters]
+        explanation, fix = explain_cut(facts, cut)
+        chapters += [c for c in explanation if c not in chapters]
         fixes[fix] = None
     if all(facts.nodes[n]["kind"] == "leaf" and not is_taken(facts, n) for n in cuts):
-        asked = [facts.find(one) for one in _asked(_call(facts))]
-        fixes = {advise(facts, [n for n in cuts if n in asked] or cuts): None}
+        nodes = [facts.find(one) for one in _asked(_call(facts))]
+        fixes = {advise(facts, [n for n in cuts if n in nodes] or cuts): None}
         if more := len(cuts) - PLACES + 1 if len(cuts) > PLACES else 0:
             words = f"`{facts.name(cuts[PLACES - 1])}` and {more - 1} more leaves do not either."
             chapters[-1] = replace(chapters[-1], words=words)
@@ -67,8 +67,8 @@ def no_graph(facts: Facts, match: re.Match[str]) -> Told | None:
 
 def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
     """Tell why a tensor whose gradient is asked for wants none."""
-    found = [facts.find(one) for one in _asked(_call(facts))]
-    node = next((n for n in found if n is not None and not facts.nodes[n]["recorded"]), None)
+    nodes = [facts.find(one) for one in _asked(_call(facts))]
+    node = next((n for n in nodes if n is not None and not facts.nodes[n]["recorded"]), None)
     if node is None:
         return None
     chapters, fix = explain_cut(facts, node)
@@ -81,9 +81,9 @@ def not_wanted(facts: Facts, match: re.Match[str]) -> Told | None:
 def unused(facts: Facts, match: re.Match[str]) -> Told | None:
     """Tell that a tensor whose gradient is asked for was not used on the way."""
     call = _call(facts)
-    asked = _asked(call)
+    names = _asked(call)
     index = int(match[1])
-    node = facts.find(asked[index]) if index < len(asked) else None
+    node = facts.find(names[index]) if index < len(names) else None
     root = facts.find(call.args[0]) if call and call.args else None
     if node is None or root is None:
         return None
@@ -142,8 +142,8 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
         Chapter(f"`{name}` is a leaf that requires a gradient.", node, facts.nodes[node]["where"])
     ]
     if ghosts or away:
-        told, fix = explain_cut(facts, (away or ghosts)[0])
-        chapters += told
+        chapter, fix = explain_cut(facts, (away or ghosts)[0])
+        chapters += chapter
     elif len(reached) > 1:
         end = max(reached)
         words = f"`{facts.titled(end)}` is made of it, and backward never starts there."
@@ -180,11 +180,11 @@ def _call(facts: Facts) -> ast.Call | None:
 
 def _asked(call: ast.Call | None) -> list[ast.expr]:
     """Return the second argument of a call, or its parts."""
-    given = call.args[1:2] if call else []
-    given += [k.value for k in call.keywords if k.arg == "inputs"] if call else []
-    if given and isinstance(given[0], ast.List | ast.Tuple):
-        return given[0].elts
-    return given
+    arguments = call.args[1:2] if call else []
+    arguments += [k.value for k in call.keywords if k.arg == "inputs"] if call else []
+    if arguments and isinstance(arguments[0], ast.List | ast.Tuple):
+        return arguments[0].elts
+    return arguments
 
 
 def _mentions(facts: Facts, exit: Exit, nodes: set[int]) -> bool:

@@ -126,11 +126,11 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         title = f"`{name}` requires a gradient because its inputs do"
         last = f"`{text}` would cut the graph without a trace."
         fix = f"take the numbers out of the graph: `{name} = {name}.detach()`"
-    made = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
+    origin = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
     if facts.nodes[node]["kind"] == "leaf":
-        made = f"`{name}` is a leaf that requires a gradient."
+        origin = f"`{name}` is a leaf that requires a gradient."
     chapters = [
-        Chapter(made, node, facts.nodes[node]["where"]),
+        Chapter(origin, node, facts.nodes[node]["where"]),
         Chapter(last, node, facts.error["where"]),
     ]
     return title, chapters, fix
@@ -147,7 +147,7 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
         record = facts.nodes[node]
         if record["kind"] == "leaf":
             return lost(facts, record["name"])
-        made = f"`{facts.titled(node)}` is a result: `{record['grad_fn']}` made it."
+        origin = f"`{facts.titled(node)}` is a result: `{record['grad_fn']}` made it."
         line = facts.line(record["where"])
         fix = f"call `{name}.retain_grad()` before backward, or ask for the gradient of a leaf"
         update = re.fullmatch(rf"{name}\s*=\s*{name}\s*([-+])\s*(.+)", line)
@@ -156,11 +156,11 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
                 f"update the leaf in place: `{name} {update[1]}= {update[2]}` under "
                 f"`with {facts.module}.no_grad():`, and `{name}.grad = None` after it"
             )
-            made += f" From here on `{name}` is no leaf."
+            origin += f" From here on `{name}` is no leaf."
         return (
             f"`{name}.grad` is None: `{name}` is a result, and only leaves accumulate",
             [
-                Chapter(made, node, record["where"]),
+                Chapter(origin, node, record["where"]),
                 Chapter(
                     f"`{facts.text(where)}` needs a gradient, and `{name}.grad` is None: backward "
                     "passes through a result and accumulates nothing in it.",
@@ -195,13 +195,13 @@ def wrong_shape(facts: Facts, match: re.Match[str]) -> Told | None:
         return None
     shape = shape_text(facts.nodes[node]["value"]["shape"])
     name = facts.name(node)
-    given = shape_text([int(n) for n in re.findall(r"\d+", match[1])])
+    size = shape_text([int(n) for n in re.findall(r"\d+", match[1])])
     return (
         f"The gradient that flows into `{name}` has another shape than `{name}`",
         [
             Chapter(f"`{facts.titled(node)}` has shape {shape}.", node, facts.nodes[node]["where"]),
             Chapter(
-                f"The gradient given here has shape {given}: it must say one number for each "
+                f"The gradient given here has shape {size}: it must say one number for each "
                 f"number of `{name}`.",
                 node,
                 facts.error["where"],
@@ -259,9 +259,9 @@ def function(facts: Facts, match: re.Match[str]) -> Told | None:
         )
         fix = f"return {expected} values from `backward`, None for those without a gradient"
     elif "invalid gradient" in message:
-        got, wanted = re.findall(r"\[.*?\]", message)
+        got, required = re.findall(r"\[.*?\]", message)
         title = f"The backward of {op} returns a gradient of another shape than its input"
-        last = f"What it returned has shape {got}, and that input has shape {wanted}."
+        last = f"What it returned has shape {got}, and that input has shape {required}."
         fix = "give each input a gradient of its own shape; sum over what was broadcast"
     else:
         title = f"{op} cannot be differentiated"

@@ -37,7 +37,7 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
     if node is None:
         return None
     now, expected = int(match[1]), int(match[2])
-    made = facts.made(node)
+    origin = facts.made(node)
     sharing: dict[int, int] = {}  # node -> whose memory it looks into
 
     def root(n: int) -> int:
@@ -54,11 +54,11 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
         elif event["kind"] == "modified":
             if facts.nodes[n]["kind"] == "op" and first is not None and root(first) != n:
                 sharing[n] = first
-            if i > made:
+            if i > origin:
                 changes.setdefault(f"{event['where']} {event['how']}", []).append((root(n), event))
     operands = {i["arg"]: i["node"] for i in facts.nodes[node]["inputs"] if "node" in i}
-    for kept in facts.nodes[node]["saved"]:
-        arg = kept["name"]
+    for entry in facts.nodes[node]["saved"]:
+        arg = entry["name"]
         value = operands.get(arg, node)
         mine = [e[0][1] for e in changes.values() if any(g == root(value) for g, _ in e)]
         if mine:
@@ -74,8 +74,8 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.nodes[node]["where"],
         )
     ]
-    told = mine if len(mine) <= CHANGES else [mine[0], mine[-1]]
-    for k, change in enumerate(told):
+    steps = mine if len(mine) <= CHANGES else [mine[0], mine[-1]]
+    for k, change in enumerate(steps):
         version = now if change is mine[-1] else expected + 1 + k
         line = facts.line(change["where"])
         how = f"`{line}` writes into the same storage" if line else "The same storage is written"
@@ -214,11 +214,11 @@ def _between(
     scopes = facts.recording["scopes"]
 
     def around(scope: int | None) -> list[int]:
-        found = []
+        result = []
         while scope is not None:
-            found.append(scope)
+            result.append(scope)
             scope = scopes[scope]["parent"]
-        return found
+        return result
 
     where = first["where"]
     begun = [s for s in scopes if s["name"] == "backward" and s["where"] == where]
@@ -229,5 +229,7 @@ def _between(
     one, two = around(begun[index]["id"]), around(begun[len(same) - 1]["id"])
     apart = [n for n in one if n not in two]
     in_loop = any(scopes[n]["kind"] == "iteration" for n in apart)
-    made = around(facts.nodes[node]["scope"])
-    return in_loop, in_loop and any(scopes[n]["kind"] == "iteration" for n in made if n in apart)
+    own_scopes = around(facts.nodes[node]["scope"])
+    return in_loop, in_loop and any(
+        scopes[n]["kind"] == "iteration" for n in own_scopes if n in apart
+    )

@@ -35,33 +35,33 @@ WIDE = 860.0  # px; what is wider than that goes below
 NEAR = 2  # unmarked lines that are shown between marked ones; more are left out
 
 
-def draw(recording: RecordingData, told: Story) -> str:
+def draw(recording: RecordingData, story: Story) -> str:
     """Return the picture of a story as an SVG that stands alone.
 
     Parameters
     ----------
     recording : dict
         The run.
-    told : Story
+    story : Story
         What went wrong in it.
 
     Returns
     -------
     str - the same for the same story, character by character.
     """
-    words, graph = _words(recording, told), _graph(recording, told.chapters)
+    words, graph = _words(recording, story), _graph(recording, story.chapters)
     if graph[1] and MARGIN * 2 + GAP + words[1] + graph[1] <= WIDE:
-        return _page(told, _beside(words, graph))
-    return _page(told, _below(words, graph))
+        return _page(story, _beside(words, graph))
+    return _page(story, _below(words, graph))
 
 
-def draw_parts(recording: RecordingData, told: Story) -> tuple[str, str]:
+def draw_parts(recording: RecordingData, story: Story) -> tuple[str, str]:
     """Return code and words, and the graph, as two pictures for a page that sets them itself.
 
     The second is "" where there is no graph.
     """
-    words, graph = _words(recording, told), _graph(recording, told.chapters)
-    return _page(told, words), _page(told, graph) if graph[1] else ""
+    words, graph = _words(recording, story), _graph(recording, story.chapters)
+    return _page(story, words), _page(story, graph) if graph[1] else ""
 
 
 def _beside(left: Part, right: Part) -> Part:
@@ -74,7 +74,7 @@ def _below(above: Part, below: Part) -> Part:
     return above[0] + _at(0, y, below[0]), max(above[1], below[1]), y + below[2]
 
 
-def _page(told: Story, part: Part) -> str:
+def _page(story: Story, part: Part) -> str:
     inside, width, height = part
     style, scope = picture_style()
     rules = re.sub(r"\s+", " ", _RULES).strip().replace("%", f".{scope}")
@@ -82,19 +82,19 @@ def _page(told: Story, part: Part) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-picture adk-story {scope}" '
         f'role="img" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">'
-        f"<title>{escaped(told.title)}</title><desc>{escaped(str(told))}</desc>"
+        f"<title>{escaped(story.title)}</title><desc>{escaped(str(story))}</desc>"
         f'<style>{style}{rules}</style><rect class="adk-paper" width="100%" height="100%" rx="6"/>'
         f"{_at(MARGIN, MARGIN, inside)}</svg>"
     )
 
 
-def _words(recording: RecordingData, told: Story) -> Part:
+def _words(recording: RecordingData, story: Story) -> Part:
     """Return the title, the error, the code and the words."""
-    code, code_width, code_height = _code(recording, told.chapters)
+    code, code_width, code_height = _code(recording, story.chapters)
     width = max(WORDS, code_width)
     parts: list[str] = []
     y = 0.0
-    for look, text, letter in (("title", told.title, BOLD), ("error", told.error, LETTER)):
+    for look, text, letter in (("title", story.title, BOLD), ("error", story.error, LETTER)):
         for line in wrap(text, int(width / letter)):
             parts.append(
                 f'<text class="adk-story-{look}" x="0" y="{y + 13:g}">{escaped(line)}</text>'
@@ -102,7 +102,7 @@ def _words(recording: RecordingData, told: Story) -> Part:
             y += PROSE
     y += 8
     parts.append(_at(0, y, code))
-    prose, prose_height = _prose(told, width)
+    prose, prose_height = _prose(story, width)
     y += code_height + GAP - 6
     parts.append(_at(0, y, prose))
     return "".join(parts), width, y + prose_height
@@ -130,20 +130,20 @@ def _disk(number: int, x: float, y: float, last: int) -> str:
 def _code(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
     """Return the lines that the story is about, and their width and height."""
     places = [(n, c.where) for n, c in enumerate(chapters, 1) if c.where is not None]
-    wanted: dict[int, set[int]] = {}
+    lines_of: dict[int, set[int]] = {}
     for where in (*(where for _, where in places), *_loops(recording, chapters)):
-        wanted.setdefault(where[0], set()).add(where[1])
+        lines_of.setdefault(where[0], set()).add(where[1])
     most = max(
-        (sum(w[0] == s and w[1] == i for _, w in places) for s, i in _lines(wanted)), default=0
+        (sum(w[0] == s and w[1] == i for _, w in places) for s, i in _lines(lines_of)), default=0
     )
     indent = 8 + STEP * max(most, 1)
     parts: list[str] = []
     y, width = 4.0, 0.0
-    for source, lines in sorted(wanted.items()):
+    for source, lines in sorted(lines_of.items()):
         text = recording["sources"][source]["text"].splitlines()
-        shown = _shown(lines)
-        cut = min((_indent(text[i - 1]) for i in shown if i), default=0)
-        for i in shown:
+        numbers = _shown(lines)
+        cut = min((_indent(text[i - 1]) for i in numbers if i), default=0)
+        for i in numbers:
             if not i:
                 parts.append(f'<text class="adk-story-gap" x="{indent:g}" y="{y + 14:g}">…</text>')
                 y += LINE
@@ -159,10 +159,10 @@ def _code(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
                     f'width="{pixels(long + 4)}" height="{LINE - 2:g}" rx="3"/>'
                 )
                 parts.append(_disk(n, 4 + RADIUS + STEP * k, y + LINE / 2, len(chapters)))
-            kept = escaped(line[cut:]).replace(" ", "\u00a0")
+            code = escaped(line[cut:]).replace(" ", "\u00a0")
             parts.append(
                 f'<text class="adk-story-code" x="{indent:g}" y="{y + 14:g}" textLength='
-                f'"{pixels(text_width(line[cut:]))}" lengthAdjust="spacingAndGlyphs">{kept}</text>'
+                f'"{pixels(text_width(line[cut:]))}" lengthAdjust="spacingAndGlyphs">{code}</text>'
             )
             width = max(width, indent + text_width(line[cut:]))
             y += LINE
@@ -173,32 +173,32 @@ def _code(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
 
 def _loops(recording: RecordingData, chapters: Sequence[Chapter]) -> list[Sequence[int]]:
     """Return the heads of the loops around the places: without them a story has no rounds."""
-    scopes, found = recording["scopes"], list[Sequence[int]]()
+    scopes, spans = recording["scopes"], list[Sequence[int]]()
     for chapter in chapters:
         at = None if chapter.node is None else recording["nodes"][chapter.node]["scope"]
         while at is not None:
             where = scopes[at]["where"]
             if scopes[at]["kind"] == "loop" and where is not None:
-                found.append(where)
+                spans.append(where)
             at = scopes[at]["parent"]
-    return found
+    return spans
 
 
-def _lines(wanted: Mapping[int, Iterable[int]]) -> list[tuple[int, int]]:
-    return [(source, line) for source, lines in wanted.items() for line in lines]
+def _lines(by_source: Mapping[int, Iterable[int]]) -> list[tuple[int, int]]:
+    return [(source, line) for source, lines in by_source.items() for line in lines]
 
 
 def _shown(lines: Iterable[int]) -> list[int]:
     """Return the numbers of the lines to show; 0 where some are left out."""
-    shown: list[int] = []
+    numbers: list[int] = []
     for line in sorted(lines):
-        before = shown[-1] if shown else line - 1
+        before = numbers[-1] if numbers else line - 1
         if line - before - 1 <= NEAR:
-            shown += range(before + 1, line)
+            numbers += range(before + 1, line)
         else:
-            shown.append(0)
-        shown.append(line)
-    return shown
+            numbers.append(0)
+        numbers.append(line)
+    return numbers
 
 
 def _indent(line: str) -> int:
@@ -223,9 +223,9 @@ def _graph(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
     heights = {b.id: size[1] for b, size in zip(picture.outline.boxes, picture.sizes, strict=True)}
     parts = [graph_svg(picture, state)]
     right, bottom = picture.layout.width, picture.layout.height
-    for box, found in numbers.items():
+    for box, nodes in numbers.items():
         x, y = at[box]
-        for k, n in enumerate(found):
+        for k, n in enumerate(nodes):
             low = y + heights[box] + 3  # where arrows leave; names of arguments are above a box
             parts.append(_disk(n, x + 2 + STEP * k, low, len(chapters)))
             bottom = max(bottom, low + RADIUS)
@@ -236,20 +236,20 @@ def _graph(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
 # -- the words ----------------------------------------------------------------------------------
 
 
-def _prose(told: Story, width: float) -> tuple[str, float]:
+def _prose(story: Story, width: float) -> tuple[str, float]:
     """Return the sentences, numbered, and what fixes it; and their height."""
     parts: list[str] = []
     y = 0.0
     indent = 2 * RADIUS + 14
     room = width - indent
-    for n, chapter in enumerate(told.chapters, 1):
+    for n, chapter in enumerate(story.chapters, 1):
         label = escaped(f"{n} {chapter.words.replace('`', '')}")
         parts.append(f'<g data-id="{n}" aria-label="{label}">')
-        parts.append(_disk(n, 4 + RADIUS, y + 9, len(told.chapters)))
+        parts.append(_disk(n, 4 + RADIUS, y + 9, len(story.chapters)))
         y = _sentences(parts, chapter.words, indent, y, room) + 7
         parts.append("</g>")
     parts.append(f'<text class="adk-story-fix" x="4" y="{y + 15:g}">How to fix it</text>')
-    y = _sentences(parts, told.fix[0].upper() + told.fix[1:] + ".", indent, y + PROSE, room)
+    y = _sentences(parts, story.fix[0].upper() + story.fix[1:] + ".", indent, y + PROSE, room)
     return "".join(parts), y
 
 

@@ -34,8 +34,10 @@ def cause(recording: RecordingData, facts: Facts | None = None) -> Told | None:
     """Return title, chapters and cure of the error that ended a run; None if it has no story."""
     message = "" if recording["error"] is None else recording["error"]["message"]
     matches = ((re.search(pattern, message), tell) for pattern, tell in _TELLERS)
-    told = next((tell(facts or Facts(recording), match) for match, tell in matches if match), None)
-    return told if told is not None and told[1] else None
+    explanation = next(
+        (tell(facts or Facts(recording), match) for match, tell in matches if match), None
+    )
+    return explanation if explanation is not None and explanation[1] else None
 
 
 def first_sentences(error: ErrorRecord) -> str:

@@ -70,23 +70,23 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
         if edge.id in picture.edge_labels:
             insort(heads.setdefault(edge.target, []), route[-1][0])
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
-        shown = None if state is None else state["edges"][edge.id]
-        if shown and shown["hidden"]:
+        fields = None if state is None else state["edges"][edge.id]
+        if fields and fields["hidden"]:
             continue
-        ghost, seen = " adk-ghost" * edge.ghost, _state_classes(shown)
+        ghost, looks = " adk-ghost" * edge.ghost, _state_classes(fields)
         parts.append(
-            f'<path class="adk-edge{ghost}{seen}" data-edge="{edge.id}" data-from="{edge.source}" '
+            f'<path class="adk-edge{ghost}{looks}" data-edge="{edge.id}" data-from="{edge.source}" '
             f'data-to="{edge.target}" d="{_line(route)}"/>'
         )
         # Two heads: down where a value goes in; up, seen only while a gradient comes back.
-        against = bool(state and shown and shown["active"] and state["phase"] == "backward")
+        against = bool(state and fields and fields["active"] and state["phase"] == "backward")
         if not against:
-            parts.append(_head("adk-tip", edge.id, seen, route[-1], route[-2]))
+            parts.append(_head("adk-tip", edge.id, looks, route[-1], route[-2]))
         if not edge.ghost and (state is None or against):
             hidden = "" if against else ' visibility="hidden"'
-            parts.append(_head("adk-back", edge.id, seen, route[0], route[1], hidden))
+            parts.append(_head("adk-back", edge.id, looks, route[0], route[1], hidden))
         if edge.id in picture.edge_labels:
-            classes = "adk-arg" + _state_classes(shown)
+            classes = "adk-arg" + _state_classes(fields)
             x, y = route[-1]
             side, anchor = (6, "start") if route[-2][0] <= x else (-6, "end")  # the free side
             rank, last = heads[edge.target].index(x), len(heads[edge.target]) - 1
@@ -101,18 +101,18 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
     for box, (x, y), size, text in zip(
         picture.outline.boxes, picture.layout.positions, picture.sizes, picture.texts, strict=True
     ):
-        shown = None if state is None else state["nodes"][box.id]
-        if not (shown and shown["hidden"]):
+        fields = None if state is None else state["nodes"][box.id]
+        if not (fields and fields["hidden"]):
             ghost = " adk-ghost" * text["ghost"]
-            classes = f"adk-node adk-{box.kind}{ghost}{_state_classes(shown)}"
+            classes = f"adk-node adk-{box.kind}{ghost}{_state_classes(fields)}"
             at = f'transform="translate({pixels(x)},{pixels(y)})"'
-            inside = _box(box.kind, box.id, size, text, shown)
+            inside = _box(box.kind, box.id, size, text, fields)
             parts.append(f'<g class="{classes}" data-node="{box.id}" {at}>{inside}</g>')
     parts.append("</g>")
     return "".join(parts)
 
 
-def _box(kind: str, name: str, size: Size, text: BoxText, shown: Fields | None) -> str:
+def _box(kind: str, name: str, size: Size, text: BoxText, fields: Fields | None) -> str:
     width, height = size
     parts = []
     if kind == "fold":  # two more sheets behind
@@ -130,15 +130,15 @@ def _box(kind: str, name: str, size: Size, text: BoxText, shown: Fields | None) 
         parts.append(f'<text class="adk-op-label" {at}>{escaped(text["symbol"])}</text>')
     for i, line in enumerate(text["lines"]):
         y += LINE
-        if i == 0 and shown and "value" in shown:
-            line = shown["value"]
+        if i == 0 and fields and "value" in fields:
+            line = fields["value"]
         parts.append(f'<text class="adk-value" x="{left}" y="{y}">{escaped(line)}</text>')
     if text["grads"]:
         y += LINE
         grad = ""
-        if shown:
-            found = shown.get("grad")
-            grad = (shown.get("g") if found is None else found) or ""
+        if fields:
+            gradient = fields.get("grad")
+            grad = (fields.get("g") if gradient is None else gradient) or ""
         parts.append(f'<text class="adk-op-label" x="{left}" y="{y}">grad</text>')
         parts.append(
             f'<text class="adk-grad" data-grad="{name}" x="{pixels(left + text_width("grad "))}" '
@@ -147,14 +147,14 @@ def _box(kind: str, name: str, size: Size, text: BoxText, shown: Fields | None) 
     return "".join(parts)
 
 
-def _state_classes(shown: Fields | None) -> str:
-    if not shown:
+def _state_classes(fields: Fields | None) -> str:
+    if not fields:
         return ""
-    classes = " adk-active" if shown.get("active") else ""
-    if shown.get("grad") is not None or shown.get("g") is not None:
+    classes = " adk-active" if fields.get("active") else ""
+    if fields.get("grad") is not None or fields.get("g") is not None:
         classes += " adk-has-grad"
     for name in ("released", "visited"):
-        if shown.get(name):
+        if fields.get(name):
             classes += f" adk-{name}"
     return classes
 
@@ -182,13 +182,13 @@ def _bend(before: Point, corner: Point, after: Point) -> str:
     return f"L{pixels(px)} {pixels(py)}Q{pixels(bx)} {pixels(by)} {pixels(qx)} {pixels(qy)}"
 
 
-def _head(kind: str, edge: str, seen: str, tip: Point, tail: Point, more: str = "") -> str:
+def _head(kind: str, edge: str, classes: str, tip: Point, tail: Point, more: str = "") -> str:
     """Return an arrow head; its attributes count only where kit.css says nothing of it."""
     long, wide = (7.0, 3.6) if kind == "adk-tip" else (10.0, 5.5)
     (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
     points = "L".join(f"{pixels(x)} {pixels(y)}" for x, y in ((lx, ly), tip, (rx, ry)))
     plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ""
-    return f'<path class="{kind}{seen}" data-edge-label="{edge}"{plain}{more} d="M{points}"/>'
+    return f'<path class="{kind}{classes}" data-edge-label="{edge}"{plain}{more} d="M{points}"/>'
 
 
 def _wings(tip: Point, tail: Point, long: float, wide: float) -> tuple[Point, Point]:

@@ -16,7 +16,8 @@ from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
-from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable
+from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable, knows
+from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
 
@@ -47,8 +48,8 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
     if record["kind"] == "leaf":
         what = f"result of {record['grad_fn']}" if record["grad_fn"] else "leaf"
         rows.append(["what", f"{what}: a {record['part']}" if record.get("part") else what])
-        if made := where_made(record):
-            rows.append(["made", made])
+        if origin := where_made(record):
+            rows.append(["made", origin])
         if "from" in record:
             rows.append(["made", f"by {names.name(record['from'])}, without a history"])
     else:
@@ -158,6 +159,9 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
     rules = recording["ops"][str(record["op"])]["rules"]
     parameters = tuple(sorted((k, parameter(v)) for k, v in record["params"].items()))
     lines: Counter[str] = Counter()
+    shape_of = [entry["value"]["shape"] for entry in recording["nodes"]]
+    shapes = {i["arg"]: shape_of[i["node"]] for i in record["inputs"] if "node" in i}
+    shapes |= {"g": shape_of[node], "out": shape_of[node]}
     for source in names.written.inputs(node):
         if "node" not in source or not recording["nodes"][source["node"]]["recorded"]:
             continue
@@ -167,7 +171,8 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
         if rule is not None:
             text = decided(rule["text"], parameters)
             known = names.reads(node, rule["reads"])
-            right = fill(text, known) if is_readable(text) else right
+            if is_readable(text) and knows(text, known):
+                right = fill(text, known) + summed(text, shapes, shape_of[source["node"]])
         lines[f"{left} += {right}"] += 1
     times = ("", "", ", twice", ", three times")
     return "\n".join(
@@ -191,16 +196,18 @@ def _place(scopes: Sequence[ScopeRecord], scope: int) -> str:
     return ", ".join(parts)
 
 
-def fold_facts(recording: RecordingData, box: Box, drawn: Outline, names: Names) -> list[list[str]]:
+def fold_facts(
+    recording: RecordingData, box: Box, outline: Outline, names: Names
+) -> list[list[str]]:
     """Return the rows of the inspector for a folded box: what it hides, keeps and ends with."""
     nodes = recording["nodes"]
-    rows = [["what", f"{box.heading}, drawn as one box"], ["hides", drawn.body(box, nodes)]]
-    made = [n for n in box.nodes if nodes[n]["kind"] == "op"]
-    if made:
-        last = nodes[made[-1]]
-        rows.append(["ends with", f"{names.title(made[-1])}\n{grid(last['value'])}"])
-        kept = sum(s["bytes"] for n in made for s in nodes[n]["saved"])
-        rows.append(["saved", memory(kept) if kept else "nothing"])
+    rows = [["what", f"{box.heading}, drawn as one box"], ["hides", outline.body(box, nodes)]]
+    ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+    if ops:
+        last = nodes[ops[-1]]
+        rows.append(["ends with", f"{names.title(ops[-1])}\n{grid(last['value'])}"])
+        size = sum(s["bytes"] for n in ops for s in nodes[n]["saved"])
+        rows.append(["saved", memory(size) if size else "nothing"])
     return rows
 
 
@@ -232,12 +239,12 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
     lines = [picture.title, "=" * _cells(picture.title), ""]
     rows = []
     for box, text in zip(picture.outline.boxes, picture.texts, strict=True):
-        shown = state["nodes"][box.id]
-        if shown["hidden"]:
+        fields = state["nodes"][box.id]
+        if fields["hidden"]:
             continue
-        mark = ">" if shown["active"] else " "
-        grad = shown.get("grad") if shown.get("grad") is not None else shown.get("g")
-        value = shown.get("value", text["lines"][-1] if text["lines"] else "")
+        mark = ">" if fields["active"] else " "
+        grad = fields.get("grad") if fields.get("grad") is not None else fields.get("g")
+        value = fields.get("value", text["lines"][-1] if text["lines"] else "")
         notes = text["symbol"]
         if text["ghost"]:
             notes += ", not recorded" if box.kind == "op" else ", requires no gradient"

@@ -110,7 +110,7 @@ class Written:
     def _part_of(self, source: int, node: int, parts: Sequence[ast.expr]) -> int | None:
         """Return which of these parts a node stands for, or is computed in."""
         where = self._nodes[node]["where"]
-        waiting, seen = [source], set()
+        waiting, visited = [source], set()
         while waiting:
             n = waiting.pop()
             record = self._nodes[n]
@@ -122,8 +122,8 @@ class Written:
                     return k
                 if inner and where and inner[0] == where[0] and self._holds(where[0], part, inner):
                     return k
-            if n not in seen and (inner == where or not record["text"]):  # a part of one call
-                seen.add(n)
+            if n not in visited and (inner == where or not record["text"]):  # a part of one call
+                visited.add(n)
                 waiting += [i["node"] for i in reversed(record["inputs"]) if "node" in i]
         return None
 
@@ -173,7 +173,7 @@ def _items(target: ast.expr, path: str) -> Iterator[tuple[str, str]]:
 
 def _flat(values: Sequence[ast.expr]) -> list[ast.expr]:
     """Return arguments, and instead of a list or tuple its elements."""
-    found: list[ast.expr] = []
+    parts: list[ast.expr] = []
     for value in values:
-        found += _flat(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
-    return found
+        parts += _flat(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
+    return parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 from collections import defaultdict
@@ -13,8 +14,10 @@ import pytest
 
 import autodiff_kit as ak
 from autodiff_kit.record import Recording
+from autodiff_kit.view.frames import tell
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.rules import gradient_of
 from autodiff_kit.view.text import facts
 from tests.invariants.conftest import LIBRARIES
 from tests.invariants.running import PROGRAMS, Run, run
@@ -159,6 +162,46 @@ def iterations_are_those_that_the_program_counts(program: Run) -> None:
         assert path[-len(digits) :] == digits, node["text"]
 
 
+def a_round_begins_with_its_first_step(program: Run) -> None:
+    if any(box.kind == "fold" for box in program.picture.outline.boxes):
+        return
+    scopes, events = program.recording.scopes, program.recording.events
+    data = program.recording.to_dict()
+    frames, _, moments = tell(data, program.picture.outline, Names(data))
+    begun: set[int] = set()
+    for frame, moment in zip(frames, moments, strict=True):
+        event = events[moment]
+        scope = event.get("scope")
+        if event["kind"] in ("leaf", "op"):
+            scope = program.nodes[event["node"]]["scope"]
+        rounds = []
+        while scope is not None:
+            rounds += [scopes[scope]] if scopes[scope]["kind"] == "iteration" else []
+            scope = scopes[scope]["parent"]
+        new = [r for r in rounds if r["id"] not in begun]
+        assert frame["caption"].startswith("Iteration ") == bool(new), frame["caption"]
+        if new:
+            assert frame["caption"].startswith(f"Iteration {new[0]['index'] + 1}")
+        begun |= {r["id"] for r in new}
+
+
+# -- boxes -------------------------------------------------------------------------------------
+
+
+def brackets_are_those_of_the_source(program: Run) -> None:
+    for text in program.picture.texts:
+        at = text["symbol"].removesuffix(" =")
+        if at.startswith("["):
+            assert at in program.source or re.fullmatch(r"\[(:, )*-?\d*(:\d*)*\]", at), at
+
+
+def parentheses_are_not_doubled(program: Run) -> None:
+    names = Names(program.recording.to_dict())
+    for node in program.nodes:
+        title = names.title(node["id"])
+        assert "…" in title or not re.search(r"(?<![\w)\]])\(\(([^()]*)\)\)", title), title
+
+
 # -- the graph ---------------------------------------------------------------------------------
 
 
@@ -260,8 +303,37 @@ def held_as(program: Run, name: str) -> Any:
     tensor = program.space.get(holder)
     for part in path:
         tensor = getattr(tensor, part, None)
-    is_one = isinstance(tensor, program.torch.Tensor) and (tensor.is_leaf or tensor.retains_grad)
-    return tensor if is_one else None
+    if isinstance(tensor, program.torch.Tensor):
+        with contextlib.suppress(RuntimeError):  # a view that may no longer be used
+            return tensor if tensor.is_leaf or tensor.retains_grad else None
+    return None
+
+
+def the_last_value_told_is_the_value(program: Run) -> None:
+    values = {node["id"]: node["value"] for node in program.nodes}
+    for event in program.recording.events:
+        if event["kind"] == "modified":
+            values[event["node"]] = event["value"]
+    for name in program.space:
+        tensor, node = held_as(program, name), program.named(name)
+        if tensor is None or node is None or node["kind"] != "leaf" or "grad" in name:
+            continue
+        if "stats" not in values[node["id"]] and not re.search(rf"{name}\d+$", node["name"]):
+            told = flat(values[node["id"]])
+            assert tensor.detach().numpy().ravel().tolist() == pytest.approx(told, rel=1e-4)
+
+
+def a_rule_says_that_it_is_summed_if_it_is(program: Run) -> None:
+    data = program.recording.to_dict()
+    names = Names(data)
+    for event in program.recording.events:
+        if event["kind"] != "contribution" or program.nodes[event["node"]]["kind"] == "leaf":
+            continue
+        rows = dict(facts(data, [event["node"]], names))
+        left = gradient_of(names.name(event["to"])) + " += "
+        lines = [line for line in rows.get("rules", "").split("\n") if line.startswith(left)]
+        if len(lines) == 1 and not re.search(r"what \S+ computes", lines[0]):
+            assert ("summed over" in lines[0]) == (event["before"] is not None), lines
 
 
 LEFT = re.compile(
@@ -382,6 +454,11 @@ CHECKS = [
     the_graph_is_that_of_grad_fn,
     contributions_add_up_to_what_arrives,
     the_last_grad_told_is_the_grad,
+    the_last_value_told_is_the_value,
+    a_rule_says_that_it_is_summed_if_it_is,
+    a_round_begins_with_its_first_step,
+    brackets_are_those_of_the_source,
+    parentheses_are_not_doubled,
     the_arithmetic_in_captions_is_true,
     bytes_are_the_same_wherever_they_are_told,
     what_was_released_is_not_listed_as_saved_any_more,
@@ -447,7 +524,7 @@ def test_what_was_there_before_the_recording_is_told_so_and_nothing_else(library
 
 # What is told of a part that no line of the learner's writes by itself.
 TITLES = {
-    "Python's sum of a list": ["zs[0]", "0 + zs[0]", "(0 + zs[0]) + zs[1]", "out = sum(zs)"],
+    "Python's sum of a list": ["zs[0]", "0 + zs[0]", "0 + zs[0] + zs[1]", "out = sum(zs)"],
     "a recurrent layer with several results": [
         "output = lstm(torch.ones(2, 1, 2))[0]",
         "h = lstm(torch.ones(2, 1, 2))[1][0]",

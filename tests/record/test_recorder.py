@@ -287,7 +287,8 @@ def test_the_backward_pass_is_told_contribution_by_contribution() -> None:
     # y = x * x at 3: each argument sends 3, together 6.
     told = [{k: data(v) if isinstance(v, dict) else v for k, v in e.items()} for e in rec.events]
     assert told[2:] == [
-        {"kind": "backward", "roots": [1], "seed": told[2]["seed"], "where": [0, 2, 0, 2, 12]},
+        {"kind": "backward", "roots": [1], "seed": told[2]["seed"], "where": [0, 2, 0, 2, 12],
+         "scope": 1},
         {"kind": "visit", "node": 1, "g": [1.0]},
         {"kind": "contribution", "node": 1, "arg": "x", "to": 0, "before": None, "after": [3.0],
          "total": None},
