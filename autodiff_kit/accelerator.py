@@ -1,7 +1,7 @@
 """``torch.accelerator``, as far as it says that there is none: as in PyTorch's build for the CPU.
 
 After reading this file you know what a program that asks for any kind of GPU is told here.
-Read next: ``cuda.py``.
+Read next: ``cuda/__init__.py``.
 """
 
 from __future__ import annotations

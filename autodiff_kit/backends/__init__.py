@@ -1,7 +1,7 @@
 """``torch.backends``, as far as programs set and ask it before they train.
 
 After reading this file you know that ``torch.backends.cudnn.deterministic = True`` does no harm
-here: on the CPU the kit computes the same numbers in any case. Read next: ``../cuda.py``.
+here: on the CPU the kit computes the same numbers in any case. Read next: ``../cuda/__init__.py``.
 """
 
 from __future__ import annotations
