@@ -544,15 +544,16 @@ def _graph(node: Any) -> list[str]:
 @contextlib.contextmanager
 def _passes_noted() -> Iterator[None]:
     """Note inside which nodes backward passes make, of both packages."""
-    engine: Any = importlib.import_module("autodiff_kit.autograd.engine")
-    theirs, ours = torch.autograd._engine_run_backward, engine.run_backward  # type: ignore[attr-defined]
+    names = autodiff_kit.autograd.backward.__globals__  # type: ignore[attr-defined]
+    theirs, engine = torch.autograd._engine_run_backward, names["_engine"]  # type: ignore[attr-defined]
+    noted = _noted(engine(), next_number, _PASSES[autodiff_kit])
     torch.autograd._engine_run_backward = _noted(theirs, _next_in_torch, _PASSES[torch])  # type: ignore[attr-defined]
-    engine.run_backward = _noted(ours, next_number, _PASSES[autodiff_kit])
+    names["_engine"] = lambda: noted
     try:
         yield
     finally:
         torch.autograd._engine_run_backward = theirs  # type: ignore[attr-defined]
-        engine.run_backward = ours
+        names["_engine"] = engine
 
 
 @_passes_noted()
