@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Collection
 from functools import cache
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -160,13 +159,17 @@ def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
     return AttributeError(words, name=name, obj=of)
 
 
-class _Outside(Loader):
+class _Outside:  # no Loader of ``importlib.abc``, which takes as long to load as half of the kit
     """Finds the modules that only PyTorch has, so that importing one is answered, too."""
 
     def find_spec(self, module: str, target: Any = None) -> ModuleSpec | None:
         """Return the spec of a module of PyTorch's; None if it has none of this name."""
         place, _, name = _of_pytorch(module).rpartition(".")
-        return ModuleSpec(module, self) if name in _names().get(place, ()) else None
+        loader: Any = self
+        return ModuleSpec(module, loader) if name in _names().get(place, ()) else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let Python make the module."""
 
     def exec_module(self, module: Any) -> None:
         """Refuse: the kit does not have it."""
