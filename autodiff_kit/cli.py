@@ -108,8 +108,8 @@ def _say_copied(report: library.Report, folder: Path) -> None:
     click.echo(f"Lessons: {folder}\nExercises: {folder / EXERCISES}\nFiles: {counts}")
     if report.record_was_damaged:
         click.echo(f"{library.RECORD} could not be read: files that differ were taken as yours.")
-    for mine, offered in report.offered.items():
-        click.echo(f"You changed {mine}; it was left alone. The new version is {offered}.")
+    for mine, copy in report.offered.items():
+        click.echo(f"You changed {mine}; it was left alone. The new version is {copy}.")
 
 
 def _choose_port(requested: int | None) -> int:

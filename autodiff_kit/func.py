@@ -97,11 +97,11 @@ class _Call:
         if not used:
             return [zeros_like(x) for x in xs]
         with enable_grad():
-            found = gradients(
+            grads = gradients(
                 [out for out, _ in used], xs, [g for _, g in used], create_graph=True,
                 allow_unused=True,
             )  # fmt: skip
-            return [zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True)]
+            return [zeros_like(x) if g is None else g for g, x in zip(grads, xs, strict=True)]
 
     def finished(self, result: Any) -> Any:
         """Detach a result that depends on nothing but the tensors made for this call."""
@@ -114,12 +114,12 @@ class _Call:
     def _depends_on_others(self, result: Tensor) -> bool:
         if result.is_leaf:
             return result not in self._own
-        seen, todo = set(), [result.grad_fn]
+        visited, todo = set(), [result.grad_fn]
         while todo:
             node: Any = todo.pop()
-            if node is None or node in seen:
+            if node is None or node in visited:
                 continue
-            seen.add(node)
+            visited.add(node)
             if isinstance(node, AccumulateGrad):
                 if node.variable not in self._own:
                     return True
@@ -142,9 +142,9 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
             raise error("func.tensor", kind=type(out))
         if out.ndim:
             raise error("func.scalar", count=out.ndim)
-        found = map(call.finished, call.grad([out]))
+        grads = map(call.finished, call.grad([out]))
         value = call.finished(out)
-        return _like(call.inputs, found), (value, call.aux) if has_aux else value
+        return _like(call.inputs, grads), (value, call.aux) if has_aux else value
 
     return derived
 
@@ -163,8 +163,8 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 
     @wraps(func)
     def derived(*args: Any, **kwargs: Any) -> Any:
-        found, value = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
 
     return derived
 
@@ -174,8 +174,8 @@ def vjp(func: Function, *primals: Tree, has_aux: bool = False) -> Any:
     call = _Call(func, primals, {}, tuple(range(len(primals))), has_aux)
 
     def vjp_fn(*cotangents: Tree) -> Any:
-        found = call.grad(call.outs, [*_leaves(cotangents)])
-        return _like(call.inputs, map(call.finished, found))
+        grads = call.grad(call.outs, [*_leaves(cotangents)])
+        return _like(call.inputs, map(call.finished, grads))
 
     out = _map(call.finished, call.out)
     return (out, vjp_fn, call.aux) if has_aux else (out, vjp_fn)
@@ -189,8 +189,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -
     call = _Call(func, tuple(primals), {}, tuple(range(len(primals))), has_aux)
     us = [zeros_like(out, requires_grad=True) for out in call.outs]
     call._own.update(us)
-    found = call.grad(call.outs, us)
-    along = call.grad(found, [*_leaves(tangents)], us)
+    tangent_sums = call.grad(call.outs, us)
+    along = call.grad(tangent_sums, [*_leaves(tangents)], us)
     results = _map(call.finished, call.out), _like(call.out, map(call.finished, along))
     return (*results, call.aux) if has_aux else results
 
@@ -271,8 +271,8 @@ def vmap(
                 _like(arg, iter([x if d is None else x.select(d, i) for x, d in pairs]))
                 for arg, pairs in zip(args, along, strict=True)
             ]
-            named = _map(lambda x, i=i: x[i] if isinstance(x, Tensor) else x, kwargs)
-            results.append(func(*parts, **named))
+            keywords = _map(lambda x, i=i: x[i] if isinstance(x, Tensor) else x, kwargs)
+            results.append(func(*parts, **keywords))
         columns = zip(*map(_leaves, results), strict=True)
         places = out_dims if isinstance(out_dims, tuple) else None
         stacked = [

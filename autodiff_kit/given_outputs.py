@@ -42,9 +42,9 @@ def compute_into(
 
 
 def _write(target: Any, value: Any) -> None:
-    given, wanted = value._array.dtype, target._array.dtype
-    if category(given) > category(wanted):
-        kinds = tensor_type(given), tensor_type(wanted)
+    source_type, target_type = value._array.dtype, target._array.dtype
+    if category(source_type) > category(target_type):
+        kinds = tensor_type(source_type), tensor_type(target_type)
         raise error("arguments.out_dtype", given=kinds[0], wanted=kinds[1])
     if target.shape != value.shape:
         if target.numel():
@@ -58,5 +58,5 @@ def _write(target: Any, value: Any) -> None:
                 UserWarning,
                 stacklevel=5,
             )
-        target._array = np.empty(value.shape, wanted)
+        target._array = np.empty(value.shape, target_type)
     target.copy_(value)

@@ -72,9 +72,9 @@ def matrix_norm(
         return vector_norm(A, 2, dim, keepdim)
     if isinstance(ord, str) or abs(ord) not in (1, math.inf):
         raise error("linalg.norm_by_svd", ord=ord)
-    summed, compared = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
-    sums = vector_norm(A, 1, summed, keepdim)
-    place = compared if keepdim or compared < summed else compared - 1
+    sum_dim, max_dim = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
+    sums = vector_norm(A, 1, sum_dim, keepdim)
+    place = max_dim if keepdim or max_dim < sum_dim else max_dim - 1
     return sums.amax(place, keepdim) if ord > 0 else sums.amin(place, keepdim)
 
 

@@ -72,8 +72,8 @@ def called(name: str) -> Callable[[Callable[..., Any]], Any]:
 
     def rename(method: Any) -> Any:
         method.__name__ = method.__qualname__ = name
-        known = vars(ops).get(name, method).__doc__  # without loading the ops that come later
-        method.__doc__ = _DOCS.get(name, known)
+        doc = vars(ops).get(name, method).__doc__  # without loading the ops that come later
+        method.__doc__ = _DOCS.get(name, doc)
         return method
 
     return rename

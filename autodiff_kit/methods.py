@@ -277,8 +277,8 @@ class Methods(ShapeMethods, MoreMethods):
         check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
         dims = self._dims(dim)
         whole = dim in (None, (), [])
-        written = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)
-        empty = [d for d in written if self.shape[d] == 0] if self.ndim else []
+        dims_of_call = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)
+        empty = [d for d in dims_of_call if self.shape[d] == 0] if self.ndim else []
         if empty and (p < 0 or p == np.inf):
             key = "reductions.norm_of_nothing" if whole else "reductions.norm_of_empty_dim"
             raise error(key, p=p, dim=empty[0])

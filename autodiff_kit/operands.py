@@ -55,8 +55,8 @@ NUMBERS = (int, float, np.generic)
 def only_argument(name: str, argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the one argument of a method, given by its place or by its name."""
     if len(args) + len(kwargs) != 1 or not kwargs.keys() <= {argument}:
-        given = ", ".join([*(type(value).__name__ for value in args), *kwargs])
-        raise error("arguments.only_one", name=name, argument=argument, given=given)
+        types = ", ".join([*(type(value).__name__ for value in args), *kwargs])
+        raise error("arguments.only_one", name=name, argument=argument, given=types)
     return args[0] if args else kwargs[argument]
 
 

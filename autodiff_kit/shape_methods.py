@@ -53,10 +53,10 @@ class ShapeMethods:
 
     def permute(self: Own, *given: Any, dims: Any = None) -> Own:
         """Reorder the dimensions."""
-        asked = sizes_given("permute", "dims", given, dims)
-        if len(asked) != self.ndim:
-            raise error("shapes.permute_count", ndim=self.ndim, count=len(asked))
-        order = tuple(self._dim(d) for d in asked)
+        axes = sizes_given("permute", "dims", given, dims)
+        if len(axes) != self.ndim:
+            raise error("shapes.permute_count", ndim=self.ndim, count=len(axes))
+        order = tuple(self._dim(d) for d in axes)
         if len(set(order)) != len(order):
             raise error("shapes.permute_twice")
         return ops.permute(self, dims=order)
@@ -111,8 +111,8 @@ class ShapeMethods:
 
     def flip(self: Own, *given: Any, dims: Any = None) -> Own:
         """Reverse the order along dimensions."""
-        asked = sizes_given("flip", "dims", given, dims)
-        return ops.flip(self, dims=self._dims(asked) if asked else ())
+        order = sizes_given("flip", "dims", given, dims)
+        return ops.flip(self, dims=self._dims(order) if order else ())
 
     def narrow(self: Own, dim: int, start: int, length: int) -> Own:
         """Take ``length`` entries from ``start`` along a dimension."""

@@ -35,11 +35,11 @@ def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
 
 
 def sizes_given(
-    name: str, argument: str, given: tuple[Any, ...], named: Any = None
+    name: str, argument: str, given: tuple[Any, ...], keyword: Any = None
 ) -> tuple[Any, ...]:
     """Return sizes, given one by one, as one list or by name, as a tuple of ints."""
-    if named is not None:
-        given = (named,)
+    if keyword is not None:
+        given = (keyword,)
     if not given:
         raise TypeError(name)  # what is missing is said by ``signatures.py``
     if len(given) == 1 and isinstance(given[0], tuple | list):
@@ -79,11 +79,11 @@ def complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
         return shape
     if shape.count(-1) > 1:
         raise error("shapes.inferred_twice")
-    known, size = int(np.prod([n for n in shape if n != -1])), tensor._array.size
-    if known == 0 and size == 0:
+    product, size = int(np.prod([n for n in shape if n != -1])), tensor._array.size
+    if product == 0 and size == 0:
         raise error("shapes.inferred_freely", shape=list(shape))
-    fits = known and size % known == 0
-    return tuple(size // known if n == -1 else n for n in shape) if fits else shape
+    fits = product and size % product == 0
+    return tuple(size // product if n == -1 else n for n in shape) if fits else shape
 
 
 def can_view(array: Any, shape: tuple[Any, ...]) -> Any:

@@ -214,8 +214,8 @@ def refusal_of_view(view: TensorBase, node: Any, what: str) -> Exception:
 def seen_through(base: TensorBase, view: TensorBase) -> Any:
     """Return the node of a view whose base has the history that it has now, or none."""
     whole = wrap(base._array, Nowhere(base) if base._node is None else base._node)
-    made = ops.pick(whole, positions=positions(base, view))
-    return made._node
+    part = ops.pick(whole, positions=positions(base, view))
+    return part._node
 
 
 def positions(base: TensorBase, view: TensorBase) -> Any:

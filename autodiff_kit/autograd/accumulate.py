@@ -68,9 +68,9 @@ class Task:
             self.passing = _leading_to(self.targets, [node for node, _ in roots])
             self.useful = self.targets | self.passing
 
-    def of_inputs(self, found: dict[Node, Value]) -> dict[Node, Value]:
+    def of_inputs(self, cotangents: dict[Node, Value]) -> dict[Node, Value]:
         """Return what was found for each of ``inputs``, which may be one of several outputs."""
-        return {node: cotangent_of(node, found) for node in self.inputs or ()}
+        return {node: cotangent_of(node, cotangents) for node in self.inputs or ()}
 
     def calls_hooks(self) -> None:
         """Say that this is the pass whose hooks are called next."""
@@ -108,7 +108,7 @@ class Task:
     def copied(contribution: Value) -> Value:
         """Return a copy that hooks see as the tensor that was given, if it is of that."""
         copy = contribution.copy()
-        if running.given:
+        if running.inflow:
             show_as(copy, as_seen(contribution))
         return copy
 
@@ -124,18 +124,18 @@ class Task:
             return g
         self.calls_hooks()
         parts = separate(g, node.count)
-        for index, registered in tuple(hooks.on_gradient.items()):
-            for hook in tuple(registered.values()):
+        for index, hook_entry in tuple(hooks.on_gradient.items()):
+            for hook in tuple(hook_entry.values()):
                 part = parts[index]
                 gradient: TensorBase = as_seen(part)
-                replaced = hook(gradient)
-                if replaced is not None:
-                    check_replacement(hook, gradient, replaced)
-                    parts[index] = as_gradient(replaced)
+                replacement = hook(gradient)
+                if replacement is not None:
+                    check_replacement(hook, gradient, replacement)
+                    parts[index] = as_gradient(replacement)
         for index, reference in hooks.retain.items():
-            kept, part = reference(), parts[index]
-            if kept is not None and part is not None:
-                _retain(kept, part)
+            retaining, part = reference(), parts[index]
+            if retaining is not None and part is not None:
+                _retain(retaining, part)
         g = together(parts, node.count)
         if is_needed:
             for prehook in tuple(hooks.before_rules.values()):
@@ -207,13 +207,13 @@ def _memory_for(g: Value, like: Value) -> np.ndarray[Any, Any]:
     return np.empty_like(like, g.dtype, "C" if 0 in like.strides else "K")
 
 
-def _fitted(g: Value, like: Value, kept: bool) -> Value:
+def _fitted(g: Value, like: Value, is_kept: bool) -> Value:
     """Return what arrives at a leaf that ``x.data = ...`` has given another size, expanded.
 
     If it is to be ``kept`` as the gradient, PyTorch only looks at how the elements lie.
     """
     shape = like.shape
-    if kept and g.ndim == like.ndim:
+    if is_kept and g.ndim == like.ndim:
         steps = zip(g.shape, g.strides, like.strides, strict=True)
         if all(n == 1 or own == step for n, own, step in steps):
             return g

@@ -131,28 +131,28 @@ def grad(
         raise error("autograd.grad_inputs")
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
-    recorded = create_graph and not local.mode.inference  # where nothing is recorded
-    roots = _roots(sources, seeds, recorded)
+    records = create_graph and not local.mode.inference  # where nothing is recorded
+    roots = _roots(sources, seeds, records)
     ends = _nodes(targets)
-    found = _run(
+    cotangents = _run(
         seeds,
         roots,
         retain_graph=retain,
-        create_graph=recorded,
+        create_graph=records,
         inputs=_reachable(ends),
         accumulates=False,
     )
     gradients: list[Any] = []
     pairs = ((seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None)
-    given = ((seed, g, g._array) for seed, g in pairs)
-    made = {id(s): g for s, g, own in given if (own.dtype, own.shape) == (s.dtype, s.shape)}
+    triples = ((seed, g, g._array) for seed, g in pairs)
+    tensors = {id(s): g for s, g, own in triples if (own.dtype, own.shape) == (s.dtype, s.shape)}
     for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
-        g = found.get(node)
+        g = cotangents.get(node)
         if g is not None:
             if not isinstance(g, TensorBase):
-                if id(g) not in made:
-                    made[id(g)] = looked_into(g, [seed for seed in seeds if seed is not None])
-                g = made[id(g)]
+                if id(g) not in tensors:
+                    tensors[id(g)] = looked_into(g, [seed for seed in seeds if seed is not None])
+                g = tensors[id(g)]
         elif materialize_grads:
             g = gradient_of(np.zeros_like(tensor._array)[()])  # in the same order in memory
             g.requires_grad_(create_graph)
@@ -175,11 +175,11 @@ def _engine() -> Callable[..., dict[Node, Any]]:
 def _run(seeds: list[TensorBase | None], roots: list[Any], **options: Any) -> dict[Node, Any]:
     """Run the backward pass, in which hooks and Functions see the tensors that were given."""
     pairs = zip(roots, seeds, strict=True)
-    before, running.given = running.given, [(seed, g) for (_, seed), g in pairs if g is not None]
+    before, running.inflow = running.inflow, [(seed, g) for (_, seed), g in pairs if g is not None]
     try:
         return _engine()(roots, **options)
     finally:
-        running.given = before
+        running.inflow = before
 
 
 def _as_tuple(tensors: Tensors) -> tuple[Any, ...]:
@@ -190,10 +190,10 @@ def _as_tuple(tensors: Tensors) -> tuple[Any, ...]:
     return tuple(getattr(tensor, "ownership_token", tensor) for tensor in tensors)
 
 
-def _gradients(outputs: tuple[TensorBase, ...], given: Any) -> list[Any | None]:
-    if given is None:
+def _gradients(outputs: tuple[TensorBase, ...], grad_outputs: Any) -> list[Any | None]:
+    if grad_outputs is None:
         return [None] * len(outputs)
-    gradients = [given] if isinstance(given, TensorBase) else list(given)
+    gradients = [grad_outputs] if isinstance(grad_outputs, TensorBase) else list(grad_outputs)
     for g in gradients:
         if g is not None and not isinstance(g, TensorBase):
             raise error("autograd.gradient_type", kind=type(g).__name__)
@@ -231,8 +231,8 @@ def _roots(
         if g._array.dtype != array.dtype:
             gradients[i] = g = g.to(output.dtype)
         if node.shape is not None and not _sums_to(g.shape, node.shape):
-            got, shape = list(g.shape), list(node.shape)
-            raise error("autograd.gradient_misfit", index=i, got=got, shape=shape)
+            grad_shape, shape = list(g.shape), list(node.shape)
+            raise error("autograd.gradient_misfit", index=i, got=grad_shape, shape=shape)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
         seed = g if create_graph else own
@@ -242,12 +242,12 @@ def _roots(
     return roots
 
 
-def _sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def _sums_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """Return whether a tensor of this shape can be what one of the wanted shape was expanded to."""
-    if shape == wanted:
+    if shape == target:
         return True
-    pairs = zip(wanted[::-1], shape[::-1], strict=False)  # not equal after x.data = ...
-    return len(wanted) <= len(shape) and all(n in (1, m) for n, m in pairs)
+    pairs = zip(target[::-1], shape[::-1], strict=False)  # not equal after x.data = ...
+    return len(target) <= len(shape) and all(n in (1, m) for n, m in pairs)
 
 
 def _nodes(tensors: tuple[TensorBase, ...]) -> list[Node]:

@@ -60,8 +60,8 @@ def run_backward(
     switches: dict[str, Any] = {}
     is_watched = observer is not None or hook_count.number or mode.inference
     if is_watched or create_graph or inputs is not None:
-        asked = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
-        switches = {name: value for name, value in asked.items() if value is not None}
+        options = {"inputs": inputs, "observer": observer, "create_graph": create_graph or None}
+        switches = {name: value for name, value in options.items() if value is not None}
         switches |= {"counted": True, "accumulates": accumulates}
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     warnings = quiet.begin()

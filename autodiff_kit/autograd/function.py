@@ -143,10 +143,10 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         if not local.mode.grad_enabled or not recorded:
             return result
         results = result if isinstance(result, tuple) else (result,)
-        made = tuple(
+        outputs = tuple(
             None if x is None else _Once.apply(x.detach().requires_grad_()) for x in results
         )
-        return made if isinstance(result, tuple) else made[0]
+        return outputs if isinstance(result, tuple) else outputs[0]
 
     return backward
 
@@ -230,13 +230,13 @@ def _record(
     as_they_are = own - dirty | constant  # no history from this Function
     number_of = {id(x): i for i, x in enumerate(results) if id(x) not in as_they_are}
     several = sum(id(x) not in constant for x in results if isinstance(x, Tensor)) > 1
-    made: list[Any] = []
+    outputs: list[Any] = []
     recorded: list[Tensor] = []  # the same, but a value that was written into a view by itself
     for i, x in enumerate(results):
         if not isinstance(x, Tensor):
-            made.append(x)
+            outputs.append(x)
         elif id(x) in constant or not x.is_floating_point():
-            made.append(_constant(ctx, inputs, x))
+            outputs.append(_constant(ctx, inputs, x))
         elif id(x) in dirty:
             number = next_number()
             result = x if x._base is None else wrap(x._array)
@@ -246,23 +246,23 @@ def _record(
             else:
                 move_retained(x, old, result._node)
                 forget_views(x)
-            made.append(x)
+            outputs.append(x)
             recorded.append(result)
         else:
             if id(x) in own:
-                x, given = wrap(share(x)), x
-                note_view(x, given)
+                x, original = wrap(share(x)), x
+                note_view(x, original)
             x._node = output_node(node, i)
             if x._base is not None:
                 x._kind, x._seen = SEVERAL if several else FUNCTION, last_change.number
-            made.append(x)
+            outputs.append(x)
             recorded.append(x)
     node.x = [None if x is None else Saved(x, number_of.get(id(x))) for x in ctx._to_save] or None
     ctx._node, ctx._to_save, ctx._dirty, ctx._constant = weakref.ref(node), (), (), ()
     if local.mode.observer is not None:
         for x in recorded:  # each output is told as an op of its own
             local.mode.observer.applied(op, inputs, {}, x, x._node)
-    return tuple(made)
+    return tuple(outputs)
 
 
 def _check_dirty(ctx: FunctionCtx, results: tuple[Any, ...]) -> None:
@@ -293,7 +293,7 @@ def _constant(ctx: FunctionCtx, inputs: tuple[Tensor, ...], x: Any) -> Any:
     """Return an output of a Function as one that gets no history from it."""
     if not isinstance(x, Tensor):
         return x
-    is_input = any(x is given for given in inputs)
+    is_input = any(x is tensor for tensor in inputs)
     if x.requires_grad and is_input:
         return x.detach()
     if x.requires_grad and x._base is None:
@@ -301,8 +301,8 @@ def _constant(ctx: FunctionCtx, inputs: tuple[Tensor, ...], x: Any) -> Any:
     if is_input and any(x is other for other in ctx._dirty):
         return x
     if is_input:
-        x, given = wrap(share(x)), x
-        note_view(x, given)
+        x, tensor = wrap(share(x)), x
+        note_view(x, tensor)
     if x._base is not None:
         x._kind = FUNCTION
     return x

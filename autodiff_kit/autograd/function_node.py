@@ -104,8 +104,8 @@ class FunctionNode(WideNode):
 
     def saved(self) -> dict[str, Any]:
         """Return the arrays kept by ``save_for_backward``."""
-        kept = enumerate(self.x or ())
-        arrays = {f"saved_tensors[{i}]": saved and saved.array for i, saved in kept}
+        entries = enumerate(self.x or ())
+        arrays = {f"saved_tensors[{i}]": saved and saved.array for i, saved in entries}
         return {name: array for name, array in arrays.items() if array is not None}
 
 
@@ -182,12 +182,12 @@ def call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> l
     with installed(mode.observer if mode.grad_enabled else None):  # one op, as in forward
         returned = backward(node.ctx, *gradients)
     returned = returned if isinstance(returned, tuple) else (returned,)
-    wanted = len(node.types)
-    if all(x is None for x in returned[wanted:]):
-        returned = returned[:wanted]
-    if len(returned) != wanted:
-        name, got = node.name(), len(returned)
-        raise error("function.gradient_count", name=name, expected=wanted, got=got)
+    count = len(node.types)
+    if all(x is None for x in returned[count:]):
+        returned = returned[:count]
+    if len(returned) != count:
+        name, returned_count = node.name(), len(returned)
+        raise error("function.gradient_count", name=name, expected=count, got=returned_count)
     for i, (x, dtype) in enumerate(zip(returned, node.types, strict=True)):
         if x is not None and dtype is None:
             raise error("function.gradient_of_constant", name=node.name(), position=i + 1)
@@ -207,9 +207,9 @@ def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) 
         if x.ndim < len(shape) or any(
             m not in (1, n) for n, m in zip(x.shape, padded, strict=True)
         ):
-            name, got = node.name(), list(x.shape)
+            name, x_shape = node.name(), list(x.shape)
             raise error(
-                "function.gradient_shape", name=name, index=index, got=got, shape=list(shape)
+                "function.gradient_shape", name=name, index=index, got=x_shape, shape=list(shape)
             )
         x = sum_to(x, shape=shape)
     if x._array.dtype != dtype:

@@ -113,8 +113,8 @@ def jvp(
     """
     recording = create_graph or local.mode.grad_enabled
     with enable_grad():
-        several, entered = _as_tuple(inputs, "inputs", "jvp")
-        vs = _vector("jacobians.vector_left_out_for_input", v, entered, several, "jvp")
+        several, primals = _as_tuple(inputs, "inputs", "jvp")
+        vs = _vector("jacobians.vector_left_out_for_input", v, primals, several, "jvp")
         _, xs, several_out, outs = _run("jvp", func, inputs, create_graph, strict)
         us = tuple(zeros_like(out, requires_grad=True) for out in outs)
         gradients = _grad(outs, xs, us, create_graph=True)

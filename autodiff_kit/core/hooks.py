@@ -122,8 +122,8 @@ def together(parts: Sequence[Any], count: int | None) -> Any:
     """Return what ``separate`` has taken apart."""
     if count is None:
         return parts[0]
-    arrived = {index: g for index, g in enumerate(parts) if g is not None}
-    return Gradients(arrived) if arrived else None
+    by_index = {index: g for index, g in enumerate(parts) if g is not None}
+    return Gradients(by_index) if by_index else None
 
 
 def as_gradient(tensor: Any) -> Any:
@@ -133,18 +133,18 @@ def as_gradient(tensor: Any) -> Any:
     return tensor._array.copy()  # the learner may hold it, and a leaf would keep the array
 
 
-def check_replacement(hook: Any, gradient: Any, replaced: Any) -> None:
+def check_replacement(hook: Any, gradient: Any, replacement: Any) -> None:
     """Refuse what a hook returned if it is no tensor, or one of another dtype or shape."""
     name = getattr(hook, "__name__", "<unknown>")
-    if not hasattr(replaced, "_array"):
-        refuse_result(replaced)
+    if not hasattr(replacement, "_array"):
+        refuse_result(replacement)
     if gradient is None:
         raise error("autograd.hook_of_nothing")
-    if replaced.dtype is not gradient.dtype:
-        was, got = (tensor_type(t._array.dtype) for t in (gradient, replaced))
-        raise error("autograd.hook_dtype", name=name, was=was, got=got)
-    if replaced.shape != gradient.shape:
-        raise error("autograd.hook_shape", name=name, was=gradient.shape, got=replaced.shape)
+    if replacement.dtype is not gradient.dtype:
+        was, new = (tensor_type(t._array.dtype) for t in (gradient, replacement))
+        raise error("autograd.hook_dtype", name=name, was=was, got=new)
+    if replacement.shape != gradient.shape:
+        raise error("autograd.hook_shape", name=name, was=gradient.shape, got=replacement.shape)
 
 
 def refuse_result(result: Any) -> None:

@@ -83,8 +83,8 @@ class Node(Shown):
             y = wrap(y, self.edge1)
         if self.op.saves_rest:
             made_by = dict(zip(self.op.inputs[2:], self.more, strict=False))
-            named = zip(self.op.rest, rest, strict=False)
-            rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in named)
+            pairs = zip(self.op.rest, rest, strict=False)
+            rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in pairs)
         return out, x, y, rest
 
 

@@ -35,7 +35,7 @@ __all__ += ["registered", "running", "show_as"]
 
 class _Local(thread_local):
     task: Callable[[], Any] = staticmethod(lambda: None)
-    given: Sequence[tuple[Value, Any]] = ()  # what flows in, with the tensors that it is of
+    inflow: Sequence[tuple[Value, Any]] = ()  # what flows in, with the tensors that it is of
     sums_anew = False  # as under create_graph: a gradient is not added in place
 
 
@@ -57,29 +57,29 @@ def as_seen(g: Value) -> Any:
     """Return a cotangent as the Tensor that hooks and Functions see."""
     if not isinstance(g, ARRAYS):
         return g
-    for array, tensor in running.given:
+    for array, tensor in running.inflow:
         if array is g:
             return tensor
-    return looked_into(g, [tensor for _, tensor in running.given])
+    return looked_into(g, [tensor for _, tensor in running.inflow])
 
 
 def show_as(array: Value, tensor: Any) -> None:
     """Let hooks see an array, a copy of what was given to flow in, as that."""
-    if running.given and tensor.requires_grad:
-        running.given = [*running.given, (array, tensor)]
+    if running.inflow and tensor.requires_grad:
+        running.inflow = [*running.inflow, (array, tensor)]
 
 
-def looked_into(g: Value, given: Sequence[Any]) -> Any:
+def looked_into(g: Value, owned_by: Sequence[Any]) -> Any:
     """Return an array as a Tensor; one that looks into another's memory is a view, as in PyTorch.
 
     So no in-place change reaches, for example, what the rule of a sum has repeated without copying.
-    The other may be one that was ``given`` to flow in.
+    The other may be one of ``owned_by``, tensors that were passed to flow in.
     """
     gradient = gradient_of(g)
     base = getattr(g, "base", None)
     if isinstance(base, np.ndarray) and base.dtype == g.dtype:  # else bits, see ops.masked
         memory = memory_of(g)
-        owners = (tensor for tensor in given if memory_of(share(tensor)) is memory)
+        owners = (tensor for tensor in owned_by if memory_of(share(tensor)) is memory)
         enabled, local.mode.grad_enabled = local.mode.grad_enabled, False
         registered.note_view(gradient, next(owners, gradient_of(base)))
         local.mode.grad_enabled = enabled
@@ -120,14 +120,14 @@ class NodeHooks:
         count = self.count
 
         def before(g: Any) -> Any:
-            given = as_tensors(g, count)
-            result = hook(given)
+            grad_outputs = as_tensors(g, count)
+            result = hook(grad_outputs)
             if result is None:
                 return g
             part: Any
-            for part, replaced in zip(given, result, strict=False):
-                if replaced is not None:
-                    check_replacement(hook, part, replaced)
+            for part, replacement in zip(grad_outputs, result, strict=False):
+                if replacement is not None:
+                    check_replacement(hook, part, replacement)
             return together([*map(as_gradient, result)], count)
 
         return RemovableHandle(hooks_of(self).before_rules, before)
@@ -154,16 +154,20 @@ class NodeHooks:
             raise error("graph.call_count", expected=expected, got=len(gradients))
         g = together(gradients, node.count)
         edges = self._all_edges()
-        sent = contributions(node.op, edges, g, node.rebuilt())
-        result = tuple(sent[i] for i in inputs_shown(node.op, len(edges)))
+        grad_inputs = contributions(node.op, edges, g, node.rebuilt())
+        result = tuple(grad_inputs[i] for i in inputs_shown(node.op, len(edges)))
         return result[0] if len(result) == 1 else result
 
-    def misfit(self, index: int, got: tuple[int, ...]) -> Exception:
+    def misfit(self, index: int, new_shape: tuple[int, ...]) -> Exception:
         """Return the error for a contribution that has not the shape of the input it belongs to."""
         edges, node = self._all_edges(), cast(Any, self)
-        shown, shape = inputs_shown(node.op, len(edges)).index(index), list(edges[index].shape)
+        number, shape = inputs_shown(node.op, len(edges)).index(index), list(edges[index].shape)
         return error(
-            "function.gradient_shape", name=node.name(), index=shown, got=list(got), shape=shape
+            "function.gradient_shape",
+            name=node.name(),
+            index=number,
+            got=list(new_shape),
+            shape=shape,
         )
 
     def _all_edges(self) -> tuple[Any, ...]:
@@ -230,15 +234,15 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
     rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
     task = current_task()
     useful = None if task is None else task.useful
-    sent: list[Any] = []
+    grad_inputs: list[Any] = []
     for edge, rule in zip(edges, rules, strict=False):
         is_asked = g is not None and (useful is None or edge in useful)
         is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere
         part = rule(g, *values) if is_edge and (is_asked or op.calls_all_rules) else None
         if edge is not None and part is not None and part.shape != edge.shape:
             part = OPS["sum_to"].function(part, shape=edge.shape)
-        sent.append(part)
-    return sent
+        grad_inputs.append(part)
+    return grad_inputs
 
 
 def inputs_shown(op: Op, count: int) -> list[int]:
@@ -256,21 +260,21 @@ def _hooked(
     values: Any,
     count: int | None,
 ) -> list[Any]:
-    sent = contributions(op, edges, g, values)
-    shown = inputs_shown(op, len(edges))
-    given = as_tensors(g, count)
+    grad_inputs = contributions(op, edges, g, values)
+    indices = inputs_shown(op, len(edges))
+    grad_outputs = as_tensors(g, count)
     for hook in tuple(after.values()):
-        result = hook(tuple(map(as_seen, (sent[i] for i in shown))), given)
+        result = hook(tuple(map(as_seen, (grad_inputs[i] for i in indices))), grad_outputs)
         if result is None:
             continue
         if not isinstance(result, tuple):
             raise error("graph.hook_result", kind=type(result).__name__)
-        if len(result) != len(shown):
+        if len(result) != len(indices):
             name = getattr(hook, "__name__", "<unknown>")
-            raise error("graph.hook_count", name=name, got=len(result), expected=len(shown))
-        for i, part in zip(shown, result, strict=True):
-            sent[i] = as_gradient(part)
-    return sent
+            raise error("graph.hook_count", name=name, got=len(result), expected=len(indices))
+        for i, part in zip(indices, result, strict=True):
+            grad_inputs[i] = as_gradient(part)
+    return grad_inputs
 
 
 def as_tensors(g: Any, count: int | None = None) -> tuple[Any, ...]:

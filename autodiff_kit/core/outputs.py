@@ -60,9 +60,9 @@ class OutputNode(Node):
         return self.whole.name()
 
 
-def cotangent_of(node: Node, found: dict[Node, Value]) -> Value | None:
+def cotangent_of(node: Node, cotangents: dict[Node, Value]) -> Value | None:
     """Return what has arrived at a node, or at an output of one, of what was ``found`` by node."""
-    g = found.get(node.whole)
+    g = cotangents.get(node.whole)
     return g.get(node.output_nr) if isinstance(g, Gradients) else g
 
 

@@ -55,8 +55,8 @@ def _caller(arguments: str) -> Callable[[Callable[..., Any]], Positional]:
     One lambda per pattern of arguments, as a namedtuple is made: written by hand it would be
     ``lambda rule: lambda g, out, x, y, rest: rule(g, y)``.
     """
-    made: Any = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
-    return made
+    caller: Any = eval(f"lambda rule: lambda g, out, x, y, rest: rule({arguments})")
+    return caller
 
 
 class _SameForEach:

@@ -76,8 +76,8 @@ class Shown(NodeHooks):
 
     def __dir__(self: Any) -> list[str]:
         own = [n for n in super().__dir__() if not n.startswith("_saved_")]
-        kept = (*self.saved(), *(n for n in self.op.rest if not n.endswith(_NOT_SHOWN)))
-        return [*own, *(f"_saved_{_saved_as(self.op, n)}" for n in dict.fromkeys(kept))]
+        names = (*self.saved(), *(n for n in self.op.rest if not n.endswith(_NOT_SHOWN)))
+        return [*own, *(f"_saved_{_saved_as(self.op, n)}" for n in dict.fromkeys(names))]
 
     def check_saved(self: Any) -> None:
         """Refuse to use a saved value that was changed in place, or one that is gone.

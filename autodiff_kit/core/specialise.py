@@ -59,9 +59,9 @@ def specialise(function: Callable[..., Any], **fixed: Any) -> Callable[..., Any]
     ast.increment_lineno(tree, function.__code__.co_firstlineno - tree.lineno)
     _Folding(fixed).fold(tree)
     module = ast.fix_missing_locations(ast.Module([tree], []))
-    made: dict[str, Any] = {}
-    exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, made)
-    result: Callable[..., Any] = made[tree.name]
+    namespace: dict[str, Any] = {}
+    exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, namespace)
+    result: Callable[..., Any] = namespace[tree.name]
     result.__doc__ = function.__doc__
     result.text = ast.unparse(tree)  # type: ignore[attr-defined]
     return result
@@ -69,8 +69,8 @@ def specialise(function: Callable[..., Any], **fixed: Any) -> Callable[..., Any]
 
 def text_of(function: Callable[..., Any]) -> str:
     """Return the text that runs: of a form made by ``specialise``, or of a plain function."""
-    derived: str | None = getattr(function, "text", None)
-    return inspect.getsource(getattr(function, "func", function)) if derived is None else derived
+    text: str | None = getattr(function, "text", None)
+    return inspect.getsource(getattr(function, "func", function)) if text is None else text
 
 
 class _Folding(ast.NodeTransformer):
@@ -93,17 +93,17 @@ class _Folding(ast.NodeTransformer):
         self.taken = arguments.union(stored)
         self.bound_once = {name for name in stored if stored.count(name) == 1} - arguments
         pairs = zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True)
-        left = [(a, default) for a, default in pairs if a.arg not in self.known]
-        tree.args.kwonlyargs = [a for a, _ in left]
-        tree.args.kw_defaults = [default for _, default in left]
+        others = [(a, default) for a, default in pairs if a.arg not in self.known]
+        tree.args.kwonlyargs = [a for a, _ in others]
+        tree.args.kw_defaults = [default for _, default in others]
         tree.body = self.statements(tree.body)
 
     def statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
-        folded: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for statement in body:
             result = self.visit(statement)
-            folded += result if isinstance(result, list) else [result]
-        return [s for s in folded if not isinstance(s, ast.Pass) and not _is_docstring(s)]
+            statements += result if isinstance(result, list) else [result]
+        return [s for s in statements if not isinstance(s, ast.Pass) and not _is_docstring(s)]
 
     def visit(self, node: ast.AST) -> Any:
         node = super().visit(node)
@@ -125,19 +125,19 @@ class _Folding(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         decisive = isinstance(node.op, ast.Or)  # an operand of this truth ends it
-        kept: list[ast.expr] = []
+        operands: list[ast.expr] = []
         for operand in map(self.visit, node.values):
             if not isinstance(operand, ast.Constant):
-                kept.append(operand)
+                operands.append(operand)
             elif bool(operand.value) is decisive:
-                while kept and isinstance(kept[-1], PURE):
-                    kept.pop()  # whatever it is, it decides nothing
-                kept.append(operand)
+                while operands and isinstance(operands[-1], PURE):
+                    operands.pop()  # whatever it is, it decides nothing
+                operands.append(operand)
                 break
-        if not kept:
+        if not operands:
             return ast.copy_location(ast.Constant(not decisive), node)
-        node.values = kept
-        return node if len(kept) > 1 else kept[0]
+        node.values = operands
+        return node if len(operands) > 1 else operands[0]
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)
@@ -148,8 +148,8 @@ class _Folding(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         node.test = self.visit(node.test)
         if isinstance(node.test, ast.Constant):
-            taken: ast.expr = self.visit(node.body if node.test.value else node.orelse)
-            return taken
+            branch: ast.expr = self.visit(node.body if node.test.value else node.orelse)
+            return branch
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 
@@ -240,9 +240,9 @@ class _Folding(ast.NodeTransformer):
         self.taken = self.taken.union(n.id for n in own.values() if isinstance(n, ast.Name))
         self.bound_once = self.bound_once.union(own[name].id for name in once)
         self.known = dict(self.known)
-        folded = self.statements(body)
+        statements = self.statements(body)
         self.taken, self.bound_once, self.known = outside
-        return first + folded
+        return first + statements
 
     def fresh(self, longer: str, name: str) -> str:
         return longer if name in self.taken else name

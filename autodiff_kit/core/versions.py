@@ -117,11 +117,9 @@ def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
     changes = _begin(memory_of(old)) if changes is None else changes
     _enter(changes, memory_of(new))
     last_change.number = next_number()
-    replaced = [id(old)]  # and the NumPy scalar that it may have been before
-    replaced += [
-        i for i, _, now in changes.replaced if isinstance(now, weakref.ref) and now() is old
-    ]
-    changes.replaced += [(i, last_change.number, new) for i in replaced]
+    ids = [id(old)]  # and the NumPy scalar that it may have been before
+    ids += [i for i, _, now in changes.replaced if isinstance(now, weakref.ref) and now() is old]
+    changes.replaced += [(i, last_change.number, new) for i in ids]
 
 
 def array_of(scalar: Any) -> np.ndarray[Any, Any]:

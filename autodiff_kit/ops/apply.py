@@ -73,8 +73,8 @@ def _record(
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in operands.arrays)
         edges = (None, None, *edges)
     else:
-        wanted = [name for name, edge in zip(row.inputs, edges, strict=True) if edge is not None]
-        rules = [row.rules[name] for name in wanted if name in row.rules]
+        names = [name for name, edge in zip(row.inputs, edges, strict=True) if edge is not None]
+        rules = [row.rules[name] for name in names if name in row.rules]
         values |= zip(row.inputs, operands.arrays, strict=True)
         for name, array in zip(row.inputs, operands.originals, strict=True):
             if isinstance(array, ARRAYS):

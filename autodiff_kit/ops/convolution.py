@@ -132,11 +132,11 @@ def convolution_input(x: Value, weight: Value, *, shape: Ints, grid: Grid, group
     full, image = _inside(shape[2:], extra)
     first = [r - p + e for r, p, e in zip(reach, grid.padding, extra, strict=True)]
     at = zip(first, x.shape[2:], grid.stride, strict=True)
-    turned = np.flip(weight, tuple(range(2, weight.ndim)))
-    turned = turned.reshape(groups, len(weight) // groups, weight.shape[1], -1).swapaxes(1, 2)
+    kernel = np.flip(weight, tuple(range(2, weight.ndim)))
+    kernel = kernel.reshape(groups, len(weight) // groups, weight.shape[1], -1).swapaxes(1, 2)
     return _multiply(
         x,
-        turned.reshape(groups, weight.shape[1], -1),
+        kernel.reshape(groups, weight.shape[1], -1),
         0,
         tuple(n + r for n, r in zip(full, reach, strict=True)),
         tuple(slice(a, a + (n - 1) * s + 1, s) for a, n, s in at),

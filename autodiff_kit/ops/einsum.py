@@ -48,26 +48,26 @@ def einsum(equation: str, operands: tuple[Any, ...]) -> Any:
             extra = len(own) - 3
             raise error("linalg.einsum_many", count=extra, rank=extra + count, position=i)
     widest = max((n for n, own in zip(counts, labels, strict=True) if _DOTS in own), default=0)
-    unnamed = "".join(map(chr, range(widest)))  # these sort before all letters
+    spare = "".join(map(chr, range(widest)))  # these sort before all letters
     labels = [
-        own.replace(_DOTS, unnamed[widest - n :] if _DOTS in own else "")
+        own.replace(_DOTS, spare[widest - n :] if _DOTS in own else "")
         for n, own in zip(counts, labels, strict=True)
     ]
-    output = output.replace(_DOTS, unnamed)
+    output = output.replace(_DOTS, spare)
     sizes: dict[str, int] = {}
     for i, (x, own) in enumerate(zip(operands, labels, strict=True)):
         _check(x, own, sizes, i)
-    seen = Counter("".join(labels))
+    occurrences = Counter("".join(labels))
     if not arrow:
-        once = (label for label in seen if seen[label] == 1 and label not in unnamed)
-        output = unnamed + "".join(sorted(once))
+        once = (label for label in occurrences if occurrences[label] == 1 and label not in spare)
+        output = spare + "".join(sorted(once))
     plain = [_diagonal(x, own) for x, own in zip(operands, labels, strict=True)]
     for label in output:
         if output.count(label) > 1:
             raise error("linalg.einsum_output_twice", label=label)
-        if label not in seen:
+        if label not in occurrences:
             raise error("linalg.einsum_output_unknown", label=label)
-    order = output + "".join(sorted(seen.keys() - set(output)))
+    order = output + "".join(sorted(occurrences.keys() - set(output)))
     aligned = [_aligned(x, own, order) for x, own in plain]
     summed = range(len(output), len(order))
     wide = {d: sum(x.shape[d] != 1 for x in aligned) for d in summed}

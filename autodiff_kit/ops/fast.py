@@ -204,11 +204,11 @@ def _compile_for(row: Op) -> Callable[..., Any]:
     function: Any = row.function
     names = {**_NAMES, "row": row, "forward": forward_of(row), "Tensor": type(wrap(None))}
     function.__globals__.update(names)
-    made: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), made)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), namespace)
     function.__kwdefaults__ = row.defaults
-    function.__code__ = made[row.name].__code__
-    made.clear()  # it and the function in it would wait for the garbage collector
+    function.__code__ = namespace[row.name].__code__
+    namespace.clear()  # it and the function in it would wait for the garbage collector
     return row.function
 
 
@@ -222,25 +222,25 @@ def text_of(row: Op) -> str:
     """
     count = len(row.inputs)
     names, arrays, edges = "xyzuv"[:count], "abcde"[:count], [f"edge{i}" for i in range(count)]
-    given = "".join(f", {name}={name}" for name in row.params)
+    params = "".join(f", {name}={name}" for name in row.params)
     tensors_ = [f"isinstance({name}, Tensor)" for name in names]
     sources = zip(names, arrays, edges, strict=True)
     saved = [_if_read(n, a, row) for n, a in zip(row.inputs, arrays, strict=True)]
-    known = {name: name for name in row.params}
+    texts = {name: name for name in row.params}
     for array, edge, name, value in zip(arrays, edges, row.inputs, saved, strict=True):
-        known |= {name: value, f"{name}_shape": f"{array}.shape", f"{name}_dtype": f"{array}.dtype"}
-        known[f"{name}_strides"] = f"({array}.strides if {edge} is not None else None)"
+        texts |= {name: value, f"{name}_shape": f"{array}.shape", f"{name}_dtype": f"{array}.dtype"}
+        texts[f"{name}_strides"] = f"({array}.strides if {edge} is not None else None)"
     if count == 2:  # the second one may be a number
-        known[f"{row.inputs[1]}_shape"] = "getattr(b, 'shape', ())"
-        known[f"{row.inputs[1]}_dtype"] = "getattr(b, 'dtype', None)"
+        texts[f"{row.inputs[1]}_shape"] = "getattr(b, 'shape', ())"
+        texts[f"{row.inputs[1]}_dtype"] = "getattr(b, 'dtype', None)"
     inputs = f"({', '.join(names)},)"
     holes = {
         "all_tensors": " and ".join(tensors_),
         "arrays": ", ".join(arrays),
         "different": " or ".join(f"dtype is not {array}.dtype" for array in arrays[1:]),
         "edge1": "edge1" if count > 1 else "None",
-        "general": f"apply(row, {inputs}, dict({given.strip(', ')}))",
-        "given": given,
+        "general": f"apply(row, {inputs}, dict({params.strip(', ')}))",
+        "given": params,
         "inputs": inputs,
         "kind": "WideNode" if count > 2 else "Node",
         "layout": ROWS if row.layout == "rows" else "",
@@ -253,7 +253,7 @@ def text_of(row: Op) -> str:
         "odd": "" if row.is_view else "type(a) not in scalars and ",
         "out": _if_read("out", "result", row),
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
-        "rest": "".join(f"{known[name]}, " for name in row.rest),
+        "rest": "".join(f"{texts[name]}, " for name in row.rest),
         "edge0": "x._node" if row.rules else "None",  # else a view's history is not asked for
         "edge_of_y": "y._node" if row.rules else "None",
         "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
@@ -274,8 +274,8 @@ def text_of(row: Op) -> str:
         for name, edge, value in zip(names, edges, saved, strict=True):
             if count > 1 and value != "None":
                 text += SAVED.format(edge=edge, tensor=name, general=holes["general"])
-    made = (text + END).format(**holes)
-    lines = made.replace("dict(, ", "dict(").split("\n")
+    template = (text + END).format(**holes)
+    lines = template.replace("dict(, ", "dict(").split("\n")
     return "\n".join(line for line in lines if line.strip()) + "\n"
 
 
@@ -284,8 +284,8 @@ def _if_read(name: str, value: str, row: Op) -> str:
     readers = [f"edge{i}" for i, wrt in enumerate(row.inputs) if name in _reads(row, wrt)]
     if len(readers) in (0, len(row.inputs)):
         return value if readers else "None"
-    wanted = " or ".join(f"{edge} is not None" for edge in readers)
-    return f"({value} if {wanted} else None)"
+    condition = " or ".join(f"{edge} is not None" for edge in readers)
+    return f"({value} if {condition} else None)"
 
 
 def _reads(row: Op, wrt: str) -> tuple[str, ...]:

@@ -49,16 +49,16 @@ def places_along(
         raise error("indexing.places_ranks", name="input" if name == "gather" else "self")
     own, shape = np.atleast_1d(x).shape, indices.shape
     too_large = [d for d in range(count) if d != dim and shape[d] > own[d]]
-    entered, sizes = [*index.shape], [*x.shape]
+    index_sizes, sizes = [*index.shape], [*x.shape]
     if name == "gather" and too_large:
         at = too_large[0]
-        raise error("indexing.gather_size", at=at, index=entered, own=sizes, dim=dim)
+        raise error("indexing.gather_size", at=at, index=index_sizes, own=sizes, dim=dim)
     if source is None:
         if too_large:
-            raise error("indexing.scatter_size", index=entered, own=sizes, dim=dim)
+            raise error("indexing.scatter_size", index=index_sizes, own=sizes, dim=dim)
     elif not _fits_source(source, shape, not too_large):
         others = [*source.shape]
-        raise error("indexing.scatter_sizes", index=entered, own=sizes, dim=dim, source=others)
+        raise error("indexing.scatter_sizes", index=index_sizes, own=sizes, dim=dim, source=others)
     _check_bounds(index, dim, own[dim])
     grid = list(np.ogrid[tuple(slice(n) for n in shape)])
     grid[dim] = indices

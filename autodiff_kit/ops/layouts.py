@@ -78,9 +78,9 @@ def fill_in_order(numbers: Any, x: Value) -> Any:
 def _empty(shape: tuple[int, ...], dtype: Any, order: list[int]) -> Any:
     """Return an array whose dimensions, the innermost first, follow each other as in ``order``."""
     outer_first = order[::-1]
-    packed = np.empty([shape[d] for d in outer_first], dtype)
+    dense = np.empty([shape[d] for d in outer_first], dtype)
     # With a storage of its own: what looks into another array passes for a view.
-    return np.empty_like(packed.transpose(sorted(range(len(shape)), key=outer_first.__getitem__)))
+    return np.empty_like(dense.transpose(sorted(range(len(shape)), key=outer_first.__getitem__)))
 
 
 def _order(shape: tuple[int, ...], arrays: Sequence[Any]) -> list[int]:

@@ -73,11 +73,11 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
-    named = [(n, edge) for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
-    wanted = [n for n, edge in named if edge.shown is not None]  # else it leads nowhere
+    pairs = [(n, edge) for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
+    names = [n for n, edge in pairs if edge.shown is not None]  # else it leads nowhere
     read = [name for rule in row.rules.values() for name in rule.reads]
-    reads = {name for n in wanted if n in row.rules for name in row.rules[n].reads}
-    reads |= {name for name in read if named and read.count(name) > 1}  # saved at any rate
+    reads = {name for n in names if n in row.rules for name in row.rules[n].reads}
+    reads |= {name for name in read if pairs and read.count(name) > 1}  # saved at any rate
     saved = dict(zip(row.inputs, made_in_inference, strict=False))
     if may_record(inputs) and any(saved.get(name) for name in reads):
         raise error("autograd.inference_saved")

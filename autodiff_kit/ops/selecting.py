@@ -26,10 +26,9 @@ from autodiff_kit.ops.gathering import (
     places_along,
     scatter_add,
     scatter_value,
-    zeros,
 )
 from autodiff_kit.ops.indexing import index_backward, pick
-from autodiff_kit.ops.layouts import scalar_if_0d
+from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.reduction import sum_all
 from autodiff_kit.ops.shape import reshape, slice_backward, slice_dim
 from autodiff_kit.ops.table import op, vjp

@@ -22,7 +22,7 @@ def source_of(rule: Rule) -> str:
         return textwrap.dedent(inspect.getsource(rule.function))
     text = "".join(inspect.findsource(rule.function)[0])
     line = rule.function.__code__.co_firstlineno
-    call = next(call for call, written in _short_rules(text) if written.lineno == line)
+    call = next(call for call, syntax in _short_rules(text) if syntax.lineno == line)
     return f"@{ast.get_source_segment(text, call)}"
 
 
@@ -37,7 +37,7 @@ def expression_of(rule: Rule) -> str:
     """Return the expression that a rule returns, for example ``g * y``."""
     source = source_of(rule)
     if rule.function.__name__ == "<lambda>":
-        ((_, written),) = _short_rules(source[1:])
-        return ast.unparse(written.body)
-    returned = ast.parse(source).body[0].body[-1]  # type: ignore[attr-defined]
-    return ast.unparse(returned.value)
+        ((_, syntax),) = _short_rules(source[1:])
+        return ast.unparse(syntax.body)
+    statement = ast.parse(source).body[0].body[-1]  # type: ignore[attr-defined]
+    return ast.unparse(statement.value)
