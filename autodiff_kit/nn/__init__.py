@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from autodiff_kit.nn.lazy import *
     from autodiff_kit.nn.padding import *
     from autodiff_kit.nn.rnn import *
+    from autodiff_kit.nn.rnn_cells import *
     from autodiff_kit.nn.transformer import *
 
 __all__ = [*_activation, *_batchnorm, *_containers, *_conv, *_distance, *_dropout, *_flatten]
@@ -61,7 +62,7 @@ _BORDERS = ("Circular", "Constant", "Reflection", "Replication", "Zero")
 _LATER = {
     **dict.fromkeys(("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d", "LazyConv2d"), "lazy"),
     **dict.fromkeys(("GRU", "LSTM", "RNN", "RNNBase"), "rnn"),
-    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"), "rnn"),
+    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"), "rnn_cells"),
     "DataParallel": "parallel",
     "LazyLinear": "lazy",
     "Fold": "padding",

@@ -8,8 +8,8 @@ QUESTIONS = (
     Question(
         key="07.nodes",
         kind="number",
-        text="One step, `torch.tanh(x @ W + h @ U)`, applies four operations. How many nodes of "
-        "operations has the graph after a sequence of *five* items?",
+        text="One step, `torch.tanh(x @ W + h @ U)`, applies four operations. How many operation "
+        "nodes has the graph after a sequence of *five* items?",
         answer=20.0,
         right="Four for each step, and each step that runs makes its own. A sequence of two items "
         "makes eight.",
