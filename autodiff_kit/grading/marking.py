@@ -7,16 +7,26 @@ next: ``verify.py``, which tests the checks.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions, right_by_check
 from autodiff_kit.grading.calls import Limits, Runner, Work
+from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.diagnosis import known_mistake, shown_mistake
 from autodiff_kit.grading.exercise import Exercise, Step
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.wording import evidence, not_run
 
-__all__ = ["DOES_NOT_RUN", "MISSING", "NOT_ATTEMPTED", "Result", "Row", "grade_code"]
+__all__ = [
+    "DOES_NOT_RUN",
+    "MISSING",
+    "NOT_ATTEMPTED",
+    "Result",
+    "Row",
+    "failed_checks",
+    "grade_code",
+]
 
 NOT_ATTEMPTED = "not attempted"
 MISSING = "missing"
@@ -111,18 +121,7 @@ def grade_code(
     Unreadable
         If there is no code in the file.
     """
-    calls = questions(exercise, seed)
-    names = tuple(dict.fromkeys(name for step in exercise.steps for name in step.names))
-    work = replace(Work.of(code), names=names, given=exercise.given, locked=exercise.locked)
-    replies = runner.run_calls(work, calls, limits or exercise.limits)
-    for reply in replies:
-        if reply.status == "unreadable":
-            raise Unreadable(reply.error)
-    answers = [
-        Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent) for r in replies
-    ]
-    answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
-    answers_by_check = _by_check(exercise, answers)
+    answers_by_check = _answered(exercise, code, runner, seed, limits or exercise.limits)
     rows: list[Row] = []
     for step in exercise.steps:
         messages = {row.message for row in rows}
@@ -130,6 +129,62 @@ def grade_code(
     example = {name: cases[0] for name, cases in answers_by_check.items()}
     expected = {name: cases[0] for name, cases in right_by_check(exercise, seed).items()}
     return Result(exercise.id, tuple(rows), example, expected)
+
+
+def failed_checks(exercise: Exercise, code: str, runner: Runner, seed: int) -> list[Check]:
+    """Return the checks that a code fails under a seed, without asking why.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    code : str
+    runner : Runner
+    seed : int
+
+    Returns
+    -------
+    list of Check
+    """
+    answers = _answered(exercise, code, runner, seed, exercise.limits)
+    return _failed(exercise, exercise.checks, answers, seed)
+
+
+def _answered(
+    exercise: Exercise, code: str | Work, runner: Runner, seed: int, limits: Limits
+) -> dict[str, list[Answer]]:
+    """Return what the code answers to each check's example and random cases."""
+    calls = questions(exercise, seed)
+    names = tuple(dict.fromkeys(name for step in exercise.steps for name in step.names))
+    work = replace(Work.of(code), names=names, given=exercise.given, locked=exercise.locked)
+    replies = runner.run_calls(work, calls, limits)
+    for reply in replies:
+        if reply.status == "unreadable":
+            raise Unreadable(reply.error)
+    answers = [
+        Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent) for r in replies
+    ]
+    answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
+    return _by_check(exercise, answers)
+
+
+def _failed(
+    exercise: Exercise,
+    checks: Iterable[Check],
+    answers_by_check: dict[str, list[Answer]],
+    seed: int,
+) -> list[Check]:
+    """Return those of some checks that have a wrong answer."""
+    inputs, right = inputs_of(exercise, seed), right_by_check(exercise, seed)
+    return [
+        check
+        for check in checks
+        if not all(
+            is_right(check, data, answer, wanted)
+            for data, answer, wanted in zip(
+                inputs[check.name], answers_by_check[check.name], right[check.name], strict=True
+            )
+        )
+    ]
 
 
 def _row(
@@ -142,16 +197,7 @@ def _row(
     """Judge one step; ``earlier`` are the messages of those before it."""
     checks = [check for check in exercise.checks if check.step == step.id]
     inputs, right = inputs_of(exercise, seed), right_by_check(exercise, seed)
-    failed = [
-        check
-        for check in checks
-        if not all(
-            is_right(check, data, answer, wanted)
-            for data, answer, wanted in zip(
-                inputs[check.name], answers_by_check[check.name], right[check.name], strict=True
-            )
-        )
-    ]
+    failed = _failed(exercise, checks, answers_by_check, seed)
     points = sum(check.points for check in checks if check not in failed)
     answers = [answer for check in checks for answer in answers_by_check[check.name]]
 

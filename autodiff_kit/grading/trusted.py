@@ -33,14 +33,11 @@ class Trusted:
     ----------
     exercise : Exercise, optional
         Its examples, and the cases of its slow checks, are run once for each code.
-    budget : int
-        How many lines each call may run; 0 for no limit.
     """
 
     level = "in process"
 
-    def __init__(self, exercise: Exercise | None = None, budget: int = 0) -> None:
-        self.budget = budget
+    def __init__(self, exercise: Exercise | None = None) -> None:
         checks = exercise.checks if exercise else ()
         self.examples = {id(check.example) for check in checks}
         self.slow = {check.driver for check in checks if check.slow}
@@ -49,14 +46,11 @@ class Trusted:
     def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call; code that cannot be run at all raises."""
         code = Work.of(code).source
-        if self.budget:
-            answers = bounded(code, calls, self.budget)
-        else:
-            keys = [self._key(code, call) for call in calls]
-            new = [i for i, key in enumerate(keys) if key is None or key not in self.known]
-            fresh = dict(zip(new, run_trusted(code, [calls[i] for i in new]), strict=True))
-            self.known |= {key: fresh[i] for i, key in enumerate(keys) if i in fresh and key}
-            answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
+        keys = [self._key(code, call) for call in calls]
+        new = [i for i, key in enumerate(keys) if key is None or key not in self.known]
+        fresh = dict(zip(new, run_trusted(code, [calls[i] for i in new]), strict=True))
+        self.known |= {key: fresh[i] for i, key in enumerate(keys) if i in fresh and key}
+        answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
         return [Reply(a.status, a.value, a.error, kind=a.kind) for a in answers]
 
     def _key(self, code: str, call: Call) -> tuple[str, str, int | bytes] | None:

@@ -326,20 +326,34 @@ def _earns_nothing(
 ) -> None:
     """Demand that this code loses the points of each of these checks, whatever the inputs are."""
     for check in checks:
-
-        def is_passed(number: int, seed: int, check: Check = check) -> bool:
-            data = check_inputs(check, seed)[number]
-            wanted = right_answers(exercise, check, seed)[number]
-            (answer,) = bounded(code, [call_of(check, data)], LITTLE)
-            return is_right(check, data, answer, wanted)
-
-        if not is_passed(0, 0):
+        if not _is_passed(exercise, check, code, 0, LITTLE, range(1)):
             continue
+        random = range(1, 1 + check.cases)
         for seed in range(0, seeds, 20 if check.slow else 1):
-            if all(is_passed(number, seed) for number in range(1, 1 + check.cases)):
+            if _is_passed(exercise, check, code, seed, LITTLE, random):
                 text = f"check {check.name} gives points for {what}, first under seed {seed}"
                 verdict.problems.append(text)
                 break
+
+
+def _is_passed(
+    exercise: Exercise,
+    check: Check,
+    code: str,
+    seed: int,
+    budget: int,
+    numbers: Iterable[int] | None = None,
+) -> bool:
+    """Tell whether the code's answers to a check are right; those after a wrong one do not matter.
+
+    The numbers are those of the cases, 0 is the example; all, if there are none.
+    """
+    inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
+    for number in range(len(inputs)) if numbers is None else numbers:
+        (answer,) = bounded(code, [call_of(check, inputs[number])], budget)
+        if not is_right(check, inputs[number], answer, right[number]):
+            return False
+    return True
 
 
 def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict) -> None:
@@ -366,16 +380,12 @@ def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict)
 def _changes(exercise: Exercise, verdict: Verdict) -> None:
     """Small changes of the solution are noticed, or a reason is written down why not."""
     unused = set(exercise.reviewed)
-    # Most changes are noticed by a quick check; the slow ones are asked about the others only.
-    quick = dataclasses.replace(
-        exercise, checks=tuple(check for check in exercise.checks if not check.slow)
-    )
+    # Most changes are noticed by a quick check: the slow ones are asked about the others only.
+    checks = sorted(exercise.checks, key=lambda check: check.slow)
     for description, code in changes(exercise.solution):
         verdict.changed += 1
-        if any(row.failed for row in grade_code(quick, code, Trusted(budget=BUDGET), 1).rows):
-            continue
-        result = grade_code(exercise, code, Trusted(budget=BUDGET), 1)
-        if result.points < result.max:
+        whole = f"{exercise.given}\n\n{code}"
+        if not all(_is_passed(exercise, check, whole, seed=1, budget=BUDGET) for check in checks):
             continue
         unused.discard(description)
         if description in exercise.reviewed:
