@@ -224,7 +224,10 @@ def text_of(row: Op) -> str:
     names, arrays, edges = "xyzuv"[:count], "abcde"[:count], [f"edge{i}" for i in range(count)]
     params = "".join(f", {name}={name}" for name in row.params)
     tensors_ = [f"isinstance({name}, Tensor)" for name in names]
-    sources = zip(names, arrays, edges, strict=True)
+    # Without a rule an input has no edge, and a view's history is not asked for.
+    pairs = zip(names, row.inputs, strict=True)
+    nodes = [f"{name}._node" if wrt in row.rules else "None" for name, wrt in pairs]
+    sources = zip(names, arrays, edges, nodes, strict=True)
     saved = [_if_read(n, a, row) for n, a in zip(row.inputs, arrays, strict=True)]
     texts = {name: name for name in row.params}
     for array, edge, name, value in zip(arrays, edges, row.inputs, saved, strict=True):
@@ -254,9 +257,9 @@ def text_of(row: Op) -> str:
         "out": _if_read("out", "result", row),
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
         "rest": "".join(f"{texts[name]}, " for name in row.rest),
-        "edge0": "x._node" if row.rules else "None",  # else a view's history is not asked for
-        "edge_of_y": "y._node" if row.rules else "None",
-        "unpack": "; ".join(f"{a}, {e} = {n}._array, {n}._node" for n, a, e in sources),
+        "edge0": nodes[0],
+        "edge_of_y": nodes[min(1, count - 1)],
+        "unpack": "; ".join(f"{a}, {e} = {n}._array, {v}" for n, a, e, v in sources),
         "view": "note_view(out, x)" if row.is_view else "",
         "wanted": f"({' or '.join(f'{edge} is not None' for edge in edges)})",
         "x": saved[0],

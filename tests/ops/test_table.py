@@ -145,3 +145,29 @@ def test_a_node_saves_for_the_wanted_rules_only() -> None:
 def test_something_else_than_a_tensor_is_refused_with_advice(value: Any) -> None:
     with pytest.raises(TypeError, match=r"\n-> Operands are tensors and numbers: .*torch\.tensor"):
         torch.ones(2) * value
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_an_input_without_a_rule_gets_no_edge_and_no_gradient(count: int) -> None:
+    if count == 2:
+
+        @op("x * y")
+        @vjp("x", lambda g, y: g * y)
+        def times(x: Any, y: Any) -> Any:
+            """Multiply by what counts as constant."""
+            return x * y
+
+    else:
+
+        @op("x * y + z")
+        @vjp("x", lambda g, y: g * y)
+        def times(x: Any, y: Any, z: Any) -> Any:
+            """Multiply by, and add, what counts as constant."""
+            return x * y + z
+
+    function: Any = times
+    inputs = [torch.tensor(float(i + 2), requires_grad=True) for i in range(count)]
+
+    function(*inputs).backward()
+
+    assert [x.grad and x.grad.item() for x in inputs] == [3.0, *[None] * (count - 1)]
