@@ -66,7 +66,7 @@ class Op:
         Names of the tensor inputs, and of the keyword parameters. ``def cat(*tensors, dim)`` is
         variadic: any number of inputs under one name, with one rule for all.
     rules : dict from str to Rule
-        By the input they differentiate by; it is an error to ask for the gradient of another one.
+        By the input they differentiate by; an input without one counts as a constant.
     rule0, rule1, rules_of_more
         The same as the engine calls them, by position: ``(g, out, x, y, rest) -> contribution``.
     rest : list of str

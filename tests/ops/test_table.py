@@ -113,26 +113,6 @@ def test_an_unknown_option_is_refused() -> None:
             return x
 
 
-def test_an_input_without_a_rule_gets_no_gradient() -> None:
-    @op("scale(x, by)")
-    def scale(x: Any, by: Any) -> Any:
-        """Multiply; ``by`` counts as a constant."""
-        return x * by
-
-    @scale.vjp("x")
-    def _(g: Any, by: Any) -> Any:
-        return g * by
-
-    x, by = (torch.tensor(v, requires_grad=True) for v in (2.0, 5.0))
-
-    out = scale(x, by)
-
-    assert [name for name, _ in out.grad_fn.edges()] == ["x", "by"]
-    assert torch.autograd.grad(out, x, retain_graph=True) == (torch.tensor(5.0),)
-    with pytest.raises(NotImplementedError, match="no derivative with respect to this input"):
-        out.backward()
-
-
 def test_a_node_saves_for_the_wanted_rules_only() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     y = torch.tensor(3.0)
