@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
-from math import inf
 from types import FunctionType
 from typing import Any
 
@@ -36,13 +35,14 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            if len(args) > first or kwargs:  # a number would do as well to Python
-                refuse_numbers(args, kwargs)
             if kwargs:
+                refuse_numbers(args, kwargs)
                 if kwargs.get("out") is not None and takes_out(name, kind):
                     out = kwargs.pop("out")
                     return late("given_outputs").compute_into(name, call, out, args, kwargs)
                 return function(*args, **_signatures().renamed(name, kind, kwargs))
+            if len(args) > first:  # a number would do as well to Python
+                refuse_numbers(args, kwargs)
             return function(*args)
         except TypeError as refused:
             own = args[1:] if kind == "method" else args
@@ -51,7 +51,7 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
 
     def refuse_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for argument, place in bools.items():
-            value = kwargs.get(argument, args[int(place)] if place < len(args) else True)
+            value = kwargs.get(argument, args[place] if place < len(args) else True)
             if not isinstance(value, bool):
                 own = args[1:] if kind == "method" else args
                 if (wrong := _signatures().wrong_call(name, kind, own, kwargs)) is not None:
@@ -84,21 +84,24 @@ def takes_out(name: str, kind: str) -> bool:
     return kind != "method" and name in functions_with("out")
 
 
-def _bools(function: Any) -> tuple[float, dict[str, float]]:
+_LAST = 99  # behind all others; an int, which Python compares faster than a float
+
+
+def _bools(function: Any) -> tuple[int, dict[str, int]]:
     """Return the place of the first argument that must be a bool, and the places of all by name.
 
     Those that are given by name only stand behind all others.
     """
-    bools: dict[str, float] = {}
+    bools: dict[str, int] = {}
     while function is not None:
         code = getattr(function, "__code__", None)
         if code is not None:
             count = code.co_argcount
             for place, name in enumerate(code.co_varnames[: count + code.co_kwonlyargcount]):
                 if str(function.__annotations__.get(name)).startswith("bool"):
-                    bools[name] = place if place < count else inf
+                    bools[name] = place if place < count else _LAST
         function = getattr(function, "__wrapped__", None)
-    return min(bools.values(), default=inf), bools
+    return min(bools.values(), default=_LAST), bools
 
 
 _FUNCTIONS = (FunctionType, staticmethod, classmethod)

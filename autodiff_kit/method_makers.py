@@ -137,6 +137,8 @@ def scalable(name: str) -> Any:
     @called(name)
     def method(self: Any, other: Any, *, alpha: Any = 1) -> Any:
         check_operand(name, "other", 1, other, numbers=True)
+        if type(alpha) is int and alpha == 1:  # nearly always
+            return getattr(ops, name)(self, other)
         if isinstance(alpha, TensorBase):
             if alpha.ndim or alpha.requires_grad:
                 raise TypeError(name)  # the words come from ``signatures.py``

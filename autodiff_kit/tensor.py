@@ -19,7 +19,7 @@ from autodiff_kit.tensor_methods import TensorMethods
 __all__ = ["Tensor"]
 
 
-class Tensor(TensorMethods, TensorBase):
+class Tensor(TensorBase, TensorMethods):
     """An array that remembers how it was computed.
 
     Made by ``torch.tensor``, ``zeros``, ``randn`` and the like, or by operations on tensors.

@@ -108,8 +108,9 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
 def set_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
     """Set or clear ``tensor.grad``, where an observer may see it."""
     put_grad(tensor, grad)
-    if local.mode.observer is not None:
-        local.mode.observer.grad_set(tensor, grad)
+    observer = local.mode.observer
+    if observer is not None:
+        observer.grad_set(tensor, grad)
 
 
 def put_grad(tensor: TensorBase, grad: TensorBase | None) -> None:

@@ -134,8 +134,8 @@ def grad(
     records = create_graph and not local.mode.inference  # where nothing is recorded
     roots = _roots(sources, seeds, records)
     ends = _nodes(targets)
-    cotangents = _run(
-        seeds,
+    run = _engine() if grad_outputs is None else partial(_run, seeds)
+    cotangents = run(
         roots,
         retain_graph=retain,
         create_graph=records,
@@ -143,9 +143,10 @@ def grad(
         accumulates=False,
     )
     gradients: list[Any] = []
-    pairs = ((seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None)
-    triples = ((seed, g, g._array) for seed, g in pairs)
-    tensors = {id(s): g for s, g, own in triples if (own.dtype, own.shape) == (s.dtype, s.shape)}
+    tensors: dict[int, Any] = {}
+    for (_, seed), g in zip(roots, seeds, strict=True):
+        if g is not None and (g._array.dtype, g._array.shape) == (seed.dtype, seed.shape):
+            tensors[id(seed)] = g
     for index, (tensor, node) in enumerate(zip(targets, ends, strict=True)):
         g = cotangents.get(node)
         if g is not None:

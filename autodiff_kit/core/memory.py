@@ -47,11 +47,12 @@ def check_grad(tensor: Any, value: Any) -> None:
 def share(tensor: TensorBase) -> np.ndarray[Any, Any]:
     """Return the tensor's memory as an array that others may hold and change, too."""
     array = tensor._array
-    if not isinstance(array, np.ndarray):
-        # If there is another reference to it, perhaps a node has saved it. (True and False are one
-        # object each, which all have: nothing can be told from that.)
-        is_saved = array.dtype.kind != "b" and getrefcount(array) > 3
-        tensor._array = array_of(array) if is_saved else np.array(array)
+    if isinstance(array, np.ndarray):
+        return array
+    # If there is another reference to it, perhaps a node has saved it. (True and False are one
+    # object each, which all have: nothing can be told from that.)
+    is_saved = array.dtype.kind != "b" and getrefcount(array) > 3
+    tensor._array = array_of(array) if is_saved else np.array(array)
     return tensor._array
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.memory import share
@@ -34,7 +35,7 @@ def product(x: Value, y: Value) -> Value:
 
     ``.dot`` costs half of ``@`` on small arrays, but makes 0 of 0 * nan if one has one element.
     """
-    return x.dot(y) if type(x) is np.ndarray and x.size != 1 != y.size else x @ y
+    return x.dot(y) if type(x) is ndarray and x.size != 1 != y.size else x @ y
 
 
 def _fit(x: Value, y: Value) -> bool:
@@ -82,10 +83,10 @@ def mm_like(x: Value, y: Value, strides: tuple[int, int]) -> Value:
 
     So the gradient of a transposed weight, transposed back, lies row by row: ``view`` takes it.
     """
-    if strides[1] == strides[0] * x.shape[0]:  # column by column: x y = (y' x')'
-        x, y = y.T, x.T
-        return (product(x, y) if type(x) is np.ndarray else mm(x, y)).T
-    return product(x, y) if type(x) is np.ndarray else mm(x, y)
+    rows, times = x.shape[0], product if type(x) is ndarray else mm
+    if strides[1] == strides[0] * rows and (rows > 1 or y.shape[1] > 1):
+        return times(y.T, x.T).T  # column by column: x y = (y' x')'
+    return times(x, y)
 
 
 @_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")

@@ -35,13 +35,10 @@ class _Moments(InPlace):
     """What Adam, NAdam and RAdam share: two means of gradients, and decoupled weight decay."""
 
     def _remember(
-        self, group: Group, param: Tensor, x: Array, g: Array, *names: str
+        self, group: Group, state: Group, x: Array, g: Array
     ) -> tuple[float, Array, Array]:
         """Return the number of the step, and the means of gradients and of their squares."""
-        state, (beta1, beta2) = self.state[param], group["betas"]
-        if not state:
-            begin(state, x, *names)
-        step = count_step(state)
+        (beta1, beta2), step = group["betas"], count_step(state)
         if group["decoupled_weight_decay"] and group["weight_decay"]:
             x *= 1 - float(group["lr"]) * group["weight_decay"]
             note_change(x)  # the step is another change
@@ -80,10 +77,12 @@ class Adam(_Moments):
         super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
-        names = ["exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * group["amsgrad"]]
-        step, mean, square = self._remember(group, param, x, g, *names)
+        state = self.state[param]
+        if not state:
+            begin(state, x, "exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * group["amsgrad"])
+        step, mean, square = self._remember(group, state, x, g)
         if group["amsgrad"]:
-            top = share(self.state[param]["max_exp_avg_sq"])
+            top = share(state["max_exp_avg_sq"])
             square = np.maximum(top, square, out=top)
         beta1, beta2 = group["betas"]
         # Both means began with 0: at first they are too small by these factors.
@@ -184,11 +183,10 @@ class NAdam(_Moments):
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, lr, (beta1, beta2) = self.state[param], float(group["lr"]), group["betas"]
-        is_new = not state
-        names = "mu_product", "exp_avg", "exp_avg_sq"
-        step, mean, square = self._remember(group, param, x, g, *names)
-        if is_new:
+        if not state:
+            begin(state, x, "mu_product", "exp_avg", "exp_avg_sq")
             state["mu_product"] = wrap(np.ones_like(state["step"]._array))
+        step, mean, square = self._remember(group, state, x, g)
         now, later = (
             beta1 * (1 - 0.5 * 0.96 ** (k * group["momentum_decay"])) for k in (step, step + 1)
         )
@@ -223,8 +221,10 @@ class RAdam(_Moments):
         super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
-        step, mean, square = self._remember(group, param, x, g, "exp_avg", "exp_avg_sq")
-        beta1, beta2 = group["betas"]
+        state, (beta1, beta2) = self.state[param], group["betas"]
+        if not state:
+            begin(state, x, "exp_avg", "exp_avg_sq")
+        step, mean, square = self._remember(group, state, x, g)
         part1, part2 = 1 - beta1**step, 1 - beta2**step
         largest = 2 / (1 - beta2) - 1
         length = largest - 2 * step * beta2**step / part2  # of the mean, in gradients

@@ -219,9 +219,10 @@ class InPlace(Optimizer):
                 self._update(group, param, x, g)
                 if param._changes is not INFERENCE:
                     note_change(x)
-                base = param if param._base is None else param._base
-                if base._views is not None:
-                    forget_views(base)
+                if param._base is not None:
+                    forget_views(param._base)
+                elif param._views is not None:
+                    forget_views(param)
                 if observer is not None:
                     observer.modified(param, f"{type(self).__name__}.step")
 
