@@ -193,7 +193,9 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         The name of the in-place operation.
     """
     base = tensor if tensor._base is None else tensor._base
-    before, moved = tensor._array, result
+    # True and False are one object each: only an array tells whether it was written to.
+    before = share(tensor) if tensor._array.dtype.kind == "b" else tensor._array
+    moved = result
     if base is not tensor:
         moved = ops.put(as_it_was(base), result, positions=positions(base, tensor))
         moved._node.__class__ = CopySlices

@@ -186,9 +186,11 @@ class Storage:
                 node.shape = self._array.shape
             else:  # a graph that has the node goes on with the size of before
                 hooks_of(node)  # so that the engine does not just keep what arrives
-        if value._changes is INFERENCE is not self._changes and self._base is None:
-            self._changes, self._kind = INFERENCE, DETACHED  # it goes on counting
-            if self._node is not None:
+        if value._changes is INFERENCE is not self._changes:
+            self._changes = INFERENCE
+            if self._base is None:  # it goes on counting, as a view does whose base counts
+                self._kind = DETACHED
+            if self._base is not None or self._node is not None:
                 self._array = marked(self._array)
         if local.mode.observer is not None:
             local.mode.observer.modified(self, "assignment to .data")

@@ -51,6 +51,8 @@ def has_version(tensor: TensorBase) -> bool:
     """Return whether changes of a tensor are counted: those of inference tensors are not."""
     if tensor._changes is not INFERENCE:
         return True
+    if tensor._base is not None and tensor._base._changes is not INFERENCE:
+        return True  # its ``.data`` was replaced
     return getattr(tensor, "_kind", "") is DETACHED
 
 

@@ -213,8 +213,8 @@ def _fitted(g: Value, like: Value, is_kept: bool) -> Value:
     If it is to be ``kept`` as the gradient, PyTorch only looks at how the elements lie.
     """
     shape = like.shape
-    if is_kept and g.ndim == like.ndim:
-        steps = zip(g.shape, g.strides, like.strides, strict=True)
+    if is_kept and g.ndim <= like.ndim:
+        steps = zip(g.shape, g.strides, like.strides, strict=False)
         if all(n == 1 or own == step for n, own, step in steps):
             return g
     try:

@@ -204,6 +204,7 @@ class OpOfOneNode:
 
     def __init__(self, op: Op, rules: Sequence[Callable[..., Value]], **own: Any) -> None:
         self.op = op
+        self.sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.calls_all_rules
         self.rule0, self.rule1, *self.rules_of_more = rules
         for name, value in own.items():
             setattr(self, name, value)
@@ -234,11 +235,14 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
     rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
     task = current_task()
     useful = None if task is None else task.useful
+    sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.calls_all_rules
     grad_inputs: list[Any] = []
     for edge, rule in zip(edges, rules, strict=False):
         is_asked = g is not None and (useful is None or edge in useful)
         is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere
         part = rule(g, *values) if is_edge and (is_asked or op.calls_all_rules) else None
+        if not (is_asked or sends_all):
+            part = None  # computed only because what it reads had to be unpacked
         if edge is not None and part is not None and part.shape != edge.shape:
             part = OPS["sum_to"].function(part, shape=edge.shape)
         grad_inputs.append(part)

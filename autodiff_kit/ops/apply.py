@@ -67,7 +67,7 @@ def _record(
     row: Op, operands: Operands, edges: tuple[Node | None, ...], results: dict[str, Any]
 ) -> Node:
     """Make the node of an op, which saves what the rules that will be called read."""
-    values = {**operands.params, **results}
+    edges, values = operands.leading(edges), {**operands.params, **results}
     if row.is_variadic:
         rules = list(row.rules.values())
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in operands.arrays)

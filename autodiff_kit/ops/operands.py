@@ -12,7 +12,7 @@ from typing import Any
 from autodiff_kit.core.base import ARRAYS, TensorBase
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.op import Op, Value
-from autodiff_kit.core.view_nodes import note_view
+from autodiff_kit.core.view_nodes import Nowhere, note_view
 from autodiff_kit.ops.layouts import laid_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
@@ -57,6 +57,11 @@ class Operands:
             return nodes
         pairs = zip(row.inputs, nodes, strict=False)
         return tuple(node if name in row.rules else None for name, node in pairs)
+
+    @staticmethod
+    def leading(edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the edges, None for one that leads nowhere: its rule is not called."""
+        return tuple([None if type(edge) is Nowhere else edge for edge in edges])
 
     @staticmethod
     def check_numbers(row: Op, inputs: Sequence[Any]) -> None:

@@ -28,6 +28,8 @@ _LAGS = re.compile(r"(A|a) view (was|which|and).* modified inplace|cannot be sav
 _OVERLAPS = re.compile(
     r"(some elements of the input|more than one element of the written-to) tensor"
 )
+_BY_ZERO = ("RuntimeError: ZeroDivisionError",)  # by an element that was written before
+_PASSED = re.compile(r"with torch.inference_mode\(\):\n    .*\bbackward\(\w")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
@@ -68,7 +70,9 @@ def _same_places(lines: list[str]) -> bool:
         with contextlib.suppress(Exception):
             exec(line, names)
     operands = _CHANGE.fullmatch(lines[-1])
-    x, y = (eval(text, names) for text in operands.groups()) if operands else (None, None)
+    # x[True] = ... writes to the whole, where x[True] alone is a copy.
+    texts = [text.replace("[True]", "[None]") for text in operands.groups()] if operands else []
+    x, y = (eval(text, names) for text in texts) if texts else (None, None)
     if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
         return False
     x, y = x.detach(), y.detach()
@@ -91,7 +95,7 @@ def _loses_a_leaf_with_a_hook(lines: list[str]) -> bool:
     """Return whether a leaf with a hook for its gradient is given up for another tensor."""
     hooked: set[str] = set()
     for line in lines:
-        hook = re.match(r"(\w+)\.register_post_accumulate_grad_hook\(", line)
+        hook = re.search(r"(\w+)\.register_post_accumulate_grad_hook\(", line)
         hooked |= {hook[1]} if hook else set()
         if any(line.startswith(f"{name} = ") for name in hooked):
             return True
@@ -140,7 +144,8 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "Where the elements of overlapping tensors do not lie side by side, PyTorch lets a change "
         "in place through, and reads what it has just written; the kit reads everything first.",
         lambda difference, lines: (
-            difference.kind in ("value", "refused") and _reads_what_it_writes(lines)
+            (difference.kind in ("value", "refused") or difference.torch in _BY_ZERO)
+            and _reads_what_it_writes(lines)
         ),
     ),
     "memory of a gradient": (
@@ -208,6 +213,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         lambda difference, lines: (
             "INTERNAL ASSERT FAILED" in difference.torch
             or "unallocated storage" in difference.torch
+            or "ZeroTensors are immutable" in difference.torch
         ),
     ),
     "no memory": (
@@ -223,6 +229,37 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and difference.kind == "value"
             and "nan" in difference.torch
             and "inf" in difference.kit
+        ),
+    ),
+    "layer_norm beyond float32": (
+        "Where a square overflows, PyTorch's layer_norm has inf or nan for the variance, by how "
+        "many elements the processor takes at once; the kit has inf, and 0 for the result.",
+        lambda difference, lines: (
+            "layer_norm" in difference.line
+            and difference.kind == "value"
+            and "nan" in difference.torch
+            and "nan" not in difference.kit
+        ),
+    ),
+    "inference gradient under create_graph": (
+        "The function of a C++ rule saves the gradient that it is given, and refuses one made in "
+        "inference mode; where the kit's rule multiplies only what it has computed of that, no op "
+        "saves it.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and "create_graph=True" in difference.line
+            and "Inference tensors cannot be saved" in difference.torch
+            and any(line.startswith("with torch.inference_mode") for line in lines)
+        ),
+    ),
+    "gradient passed in inference mode": (
+        "Where nothing but views lies before a leaf, PyTorch keeps a view of what was given to "
+        "backward() as .grad, and that is no inference tensor; the kit's copy, made in inference "
+        "mode, is one, and must not be added to later.",
+        lambda difference, lines: (
+            difference.kind == "refused"
+            and "Inplace update to inference tensor" in difference.kit
+            and any(_PASSED.match(line) for line in lines)
         ),
     ),
     "which refusal": (

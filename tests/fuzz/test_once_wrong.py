@@ -35,6 +35,32 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "a view whose .data is an inference tensor is one, too": [
+        "a = torch.ones(2, 2, requires_grad=True)",
+        "k = (a * 2).unbind(-1)",
+        "with torch.inference_mode():\n    b = 4. ** k[1]",
+        *("k[1].data = b", "c = k[1] % b", "d = k[1] * k[0]"),
+    ],
+    "a rule is not called for a view that no gradient flows through": [
+        "a = torch.ones(1, 1, requires_grad=True)",
+        "with torch.no_grad():\n    b = a.view(1)",
+        *("c = b ** (b > 0)", "c.sum().backward()"),
+    ],
+    "the gradient of a 0-d leaf is 0-d, though its .data has dimensions since": [
+        *("a = torch.ones(2, 1)", "b = torch.tensor(4.0, requires_grad=True)"),
+        *("c = b.clamp(min=a)", "b.data = c.data", "c.sum().backward()"),
+    ],
+    "a hook of a node with packed tensors sees what was asked for": [
+        *("a = torch.ones(1, requires_grad=True)", "b = a * 2"),
+        "with torch.autograd.graph.saved_tensors_hooks(lambda v: v * 2, lambda v: v / 2):\n"
+        "    c = a * b",
+        "c.grad_fn.register_hook(hook('c'))",
+        "k = torch.autograd.grad(c.sum(), [b])",
+    ],
+    "truth values of 0 dimensions that are filled with the same count a change": [
+        *("a = torch.tensor(2.0, requires_grad=True)", "b = a.bool()", "b.fill_(a)"),
+        *("c = torch.tensor(True)", "c.copy_(a)", "c.fill_(a)"),
+    ],
     "the gradient of a value that was assigned has the type of the value": [
         "a = torch.ones(2, requires_grad=True)",
         "c = torch.zeros(2, 3, dtype=torch.float64)",
