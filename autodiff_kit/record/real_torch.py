@@ -20,6 +20,8 @@ from autodiff_kit.record.notes import learners_frame
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.torch_forward import TorchRecorder
+from autodiff_kit.record.torch_ops import flat
+from autodiff_kit.record.torch_values import is_transformed
 
 __all__ = ["record_torch"]
 
@@ -102,6 +104,9 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             if func in backward:
                 recorder.settle()
                 bound = backward[func].bind(*args, **kwargs).arguments
+                if any(map(is_transformed, flat((bound.get("outputs"),)))):
+                    # torch.func.grad at work: to PyTorch, its own graph is inside of a transform.
+                    return func(*args, **kwargs)
                 with recorder.backward(bound):
                     out = func(*args, **kwargs)
                 if "outputs" in bound:

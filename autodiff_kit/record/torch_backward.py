@@ -18,6 +18,7 @@ from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.record.notes import guarded, nothing
 from autodiff_kit.record.torch_notes import TorchNotes
 from autodiff_kit.record.torch_ops import flat, grad_fn_of
+from autodiff_kit.record.torch_values import detached, shape_of
 
 __all__ = ["TorchBackward"]
 
@@ -142,7 +143,7 @@ class TorchBackward(TorchNotes):
         with self.at_work:
             ones = self._torch.ones_like
             seed = [
-                self._value(ones(t.detach()) if g is None else g)
+                self._value(ones(detached(t)) if g is None else g)
                 for t, g in zip(roots, seeds, strict=False)
             ]
         self._tell_backward(numbers, seed, place)
@@ -208,9 +209,9 @@ class TorchBackward(TorchNotes):
     def _contribute(self, now: _Pass | None, entry: NodeRecord, arg: str, to: int, g: Any) -> None:
         before = None
         wide = entry["value"]["shape"]
-        if list(g.shape) != wide and entry["op"] not in _NO_BROADCAST:
+        if shape_of(g) != wide and entry["op"] not in _NO_BROADCAST:
             for i, (what, out) in enumerate(self._sums):
-                if list(what.shape) == wide and out.numel() == g.numel():
+                if shape_of(what) == wide and out.numel() == g.numel():
                     before = self._value(what)
                     del self._sums[i]
                     break
@@ -218,7 +219,7 @@ class TorchBackward(TorchNotes):
         if now is not None:
             waiting = now.waiting.get(to)
             with self.at_work:
-                g = g.detach()
+                g = detached(g)
                 now.waiting[to] = g if waiting is None else waiting + g
             total = None if waiting is None else self._value(now.waiting[to])
         after = self._value(g)

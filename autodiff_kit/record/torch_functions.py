@@ -21,6 +21,7 @@ from autodiff_kit.record.torch_ops import (
     grad_fn_of,
     unknown,
 )
+from autodiff_kit.record.torch_values import extent
 
 __all__ = ["TorchFunctions"]
 
@@ -119,7 +120,7 @@ class TorchFunctions(TorchBackward):
                 {
                     "name": f"saved_tensors[{i}]",
                     "for": readers,
-                    "bytes": t.nbytes,
+                    "bytes": extent(t)[1],
                 }
                 for i, t in enumerate(tensors)
                 if t is not None and readers

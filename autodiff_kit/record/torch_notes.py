@@ -2,7 +2,7 @@
 
 After reading this file you know how a tensor of PyTorch's is recognised - by its node, which can
 carry a note, or else by its address while it lives - and how its values and what is saved for
-backward are read without leaving a trace. Read next: ``torch_backward.py``.
+backward are read without leaving a trace. Read next: ``torch_values.py``, ``torch_backward.py``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import UNSEEN, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import grad_fn_of, schema_of, tensors_in
+from autodiff_kit.record.torch_values import array_of, extent, memory_of, shape_of
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchNotes"]
@@ -72,7 +71,7 @@ class TorchNotes(Changes):
 
     def _shares_memory(self, tensor: Any, other: Any) -> bool:
         with self.at_work:
-            return _memory_of(tensor) == _memory_of(other)
+            return memory_of(tensor) == memory_of(other)
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         node, requires = grad_fn_of(tensor), _is_wanted(tensor)
@@ -102,9 +101,9 @@ class TorchNotes(Changes):
             return
         # Of lift_fresh even the operand was made just now.
         operands = [] if name == "aten::lift_fresh" else tensors_in(args, self._torch.Tensor)
-        old = [_memory_of(x) for x in operands]
+        old = [memory_of(x) for x in operands]
         for x in outs:
-            if (memory := _memory_of(x)) not in old:
+            if (memory := memory_of(x)) not in old:
                 self._memory.add(memory)
             elif memory not in self._memory and all(x is not operand for operand in operands):
                 self._made[id(x)] = weakref.ref(x)
@@ -112,7 +111,7 @@ class TorchNotes(Changes):
     def _is_older(self, tensor: Any) -> bool | None:
         if self._made.get(id(tensor), nothing)() is tensor:
             return False
-        memory = _memory_of(tensor)
+        memory = memory_of(tensor)
         # Memory that was in use at the beginning is not given to anything new.
         return memory not in self._memory if memory else None
 
@@ -135,11 +134,11 @@ class TorchNotes(Changes):
                 continue  # changed already, which is for backward to complain of
             tensors = tensors_in((value,), self._torch.Tensor)
             is_number = name in numbers and type(value) in (int, float)
-            if not is_number and not sum(t.nbytes for t in tensors):
+            if not is_number and not sum(extent(t)[1] for t in tensors):
                 continue
             readers = [w for w in receivers if name in reads.get(w.split("[")[0], ())]
             if name not in numbers:
-                arrays[name] = [(t.data_ptr(), t.nbytes) for t in tensors]
+                arrays[name] = [extent(t) for t in tensors]
             entries.append({"name": name, "for": readers or receivers or [name], "bytes": 0})
         if len(entries) > 1:
             order = ["out", *args]
@@ -199,36 +198,18 @@ class TorchNotes(Changes):
         return "node" in source and bool(self._nodes[source["node"]]["recorded"])
 
     def _value(self, tensor: Any) -> Value:
-        if tensor.is_complex():  # a recording holds real numbers
-            return {**UNSEEN, "shape": list(tensor.shape)}
-        return self._values.of(_array(tensor))
+        array = array_of(tensor)
+        if array is None:
+            return {**UNSEEN, "shape": shape_of(tensor)}
+        return self._values.of(array)
 
     def _parameter(self, value: Any) -> Any:
         if isinstance(value, self._torch.Tensor):
-            return parameter(_array(value))
+            array = array_of(value)
+            return f"tensor of shape {shape_of(value)}" if array is None else parameter(array)
         if isinstance(value, self._torch.dtype):
             return str(value).removeprefix("torch.")
         return parameter(value)
-
-
-def _memory_of(tensor: Any) -> int:
-    """Return where the memory of a tensor begins; 0 if it has none."""
-    try:
-        return int(tensor.untyped_storage().data_ptr())
-    except (NotImplementedError, RuntimeError):  # such as a sparse one
-        return 0
-
-
-def _array(tensor: Any) -> Any:
-    """Return the numbers of one of PyTorch's tensors."""
-    try:
-        return tensor.numpy()  # of nearly all, which need nothing of what follows
-    except (RuntimeError, TypeError):
-        pass
-    tensor = tensor.detach().cpu()
-    if str(tensor.dtype) == "torch.bfloat16":  # NumPy has none
-        tensor = tensor.float()
-    return np.asarray(tensor.resolve_conj().resolve_neg().numpy())
 
 
 def _is_wanted(tensor: Any) -> bool:

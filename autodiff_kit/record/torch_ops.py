@@ -198,7 +198,7 @@ def bind(
     if count < len(schema.arguments):
         rest = islice(schema.arguments.items(), count, None)
         every += [kwargs.get(key, default) for key, default in rest]
-    if args and isinstance(args[0], tuple | list):  # torch.stack([a, b])
+    if args and op["inputs"] and isinstance(args[0], tuple | list):  # torch.stack([a, b])
         inputs = [(f"{op['inputs'][0]}[{i}]", t) for i, t in enumerate(args[0])]
     else:
         inputs = [(arg, every[i]) for arg, i in layout.inputs if every[i] is not None]

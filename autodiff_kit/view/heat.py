@@ -38,7 +38,7 @@ def heat(value: Value) -> str | None:
     """
     shape = value["shape"]
     count = prod(shape)
-    if len(shape) not in (1, 2) or not 1 < count <= CELLS or "stats" in value:
+    if len(shape) not in (1, 2) or not 1 < count <= CELLS or len(value["data"]) != count:
         return None
     columns = shape[-1]
     numbers = [float(v) for v in value["data"]]

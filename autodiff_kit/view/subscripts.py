@@ -60,7 +60,9 @@ def subscript(record: NodeRecord, nodes: Sequence[NodeRecord]) -> str:
     if record["op"] not in ("select", "slice_dim") or not sources or "dim" not in params:
         return ""
     shape = nodes[sources[0]]["value"]["shape"]
-    dim = params["dim"] % max(len(shape), 1)
+    if not shape:  # what was made where the recording could not see it
+        return ""
+    dim = params["dim"] % len(shape)
     if record["op"] == "select":
         at = str(params.get("index", 0))
     else:
