@@ -26,6 +26,9 @@ from tests.gate import IN_THE_GATE
 # What reads notebooks checks them with jsonschema, which would first build a grammar for each kind
 # of address, for two seconds in every process. No notebook has a field for one.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+# Asserts outside of test modules show their values only if pytest hears of them before the import.
+SHOWN = ("autograd.programs", "invariants.running", "lessons.proofs", "same_as_torch")
+pytest.register_assert_rewrite(*(f"tests.{name}" for name in SHOWN))
 pytest_plugins = ["nbval.plugin"]  # pyproject.toml keeps it from being loaded before that
 
 # NumPy and PyTorch read it when they are imported, also in what tests start. Where processes share

@@ -4,11 +4,16 @@ Also ``layer Linear``, ``lab Slope``, ``lesson 03`` and ``exercise 04.accumulate
 part, where it belongs, and whether it is there; the last one says what to run next.
 """
 
+import inspect
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 Part = tuple[bool, str, str]  # whether it is there, what it is, and in which file
@@ -18,41 +23,133 @@ def op(name: str) -> Iterator[Part]:
     """Yield the parts of an op with its function and its method."""
     import autodiff_kit
     from autodiff_kit.core.op import OPS
+    from autodiff_kit.function_files import FILE_OF
     from autodiff_kit.ops import load_all
-    from tests.ops import samples
 
     load_all()
-    found = OPS.get(name)
-    home = found.forward.__module__.split(".")[-1] if found else "FILE"
-    yield found is not None, "the block @op(...)", f"autodiff_kit/ops/{home}.py"
-    if found is not None:
-        rules = ", ".join(found.rules) or "none: no gradient"
-        yield True, f"backward rules: {rules}", f"autodiff_kit/ops/{home}.py"
-        try:
-            has_sample = bool(samples.INSTEAD.get(name) or samples.default(found))
-        except KeyError:
-            has_sample = False
-        yield has_sample, "inputs for the generic tests", "tests/ops/samples.py"
+    row = OPS.get(name)
+    home = row.forward.__module__.split(".")[-1] if row else "FILE"
+    yield row is not None, "the block @op(...)", f"autodiff_kit/ops/{home}.py"
     names = pytorch()
-    for kind, there in (("function", autodiff_kit), ("method", autodiff_kit.Tensor)):
-        if name in names["torch" if kind == "function" else "torch.Tensor"]:
-            where = "autodiff_kit/functions/ and function_files.py"
-            yield hasattr(there, name), f"the {kind}, which PyTorch has", where
-    if f"{name}_" in names["torch.Tensor"]:
-        has_it = hasattr(autodiff_kit.Tensor, f"{name}_")
-        yield has_it, "the in-place method", "autodiff_kit/function_files.py, _IN_PLACE"
+    if row is not None:
+        public = import_module(row.forward.__module__).__all__
+        rules = ", ".join(row.rules) or "none: no gradient"
+        yield row.forward.__name__ in public, "its name in __all__", f"autodiff_kit/ops/{home}.py"
+        yield True, f"backward rules: {rules}", f"autodiff_kit/ops/{home}.py"
+        yield from inputs_of(row)
+    if name in names["torch"]:
+        file = FILE_OF.get(name)
+        where = f"autodiff_kit/functions/{file or 'FILE'}.py"
+        yield file is not None, "its row in the table", "autodiff_kit/function_files.py"
+        if file is not None:
+            public = import_module(f"autodiff_kit.functions.{file}").__all__
+            yield name in public, "the function's name in __all__", where
+        if row is not None:
+            yield from calls_of(row, where)
+    for method in (name, f"{name}_"):
+        if method in names["torch.Tensor"]:
+            row_of = "_NO_METHODS" if method == name else "_IN_PLACE"
+            where = f"autodiff_kit/function_files.py, {row_of}"
+            yield hasattr(autodiff_kit.Tensor, method), f"the method {method}", where
+
+
+def inputs_of(row: Any) -> Iterator[Part]:
+    """Yield whether the generic tests have inputs for an op, and NumPy's value for them."""
+    from tests.ops import samples
+
+    try:
+        (sample, *_) = samples.samples(row)
+    except KeyError as problem:
+        yield False, f"inputs for the generic tests: {problem.args[0]}", "tests/ops/samples.py"
+        return
+    yield True, "inputs for the generic tests", "tests/ops/samples.py"
+    from tests.ops.test_every_op import expected
+
+    what = "its text is NumPy's, or has an entry in WITH_NUMPY"
+    problem = problem_of(lambda: expected(row, sample))
+    yield not problem, what + problem, "tests/ops/test_every_op.py"
+
+
+def calls_of(row: Any, where: str) -> Iterator[Part]:
+    """Yield whether the function named as an op works, and does what PyTorch's does."""
+    import numpy as np
+
+    import autodiff_kit
+    from tests.ops import calls, samples
+
+    if row.name in calls.APART:
+        return
+    try:
+        every = samples.samples(row)
+    except KeyError:
+        return  # which has been said
+    what = f"torch.{row.name} can be called"
+    problem = problem_of(lambda: [calls.called(autodiff_kit, row, s) for s in every])
+    yield not problem, what + problem, where
+    if problem or not find_spec("torch"):
+        return
+    torch = import_module("torch")
+
+    def compare() -> None:
+        for sample in every:
+            values = [calls.called(kit, row, sample) for kit in (autodiff_kit, torch)]
+            ours, theirs = (v[0] if isinstance(v, tuple | list) else v for v in values)
+            assert str(ours.dtype).split(".")[-1] == str(theirs.dtype).split(".")[-1], "dtype"
+            np.testing.assert_allclose(ours.tolist(), theirs.tolist(), rtol=1e-9)
+
+    problem = problem_of(compare)
+    yield not problem, "and gives what PyTorch's gives" + problem, where
+
+
+def problem_of(call: Callable[[], Any]) -> str:
+    """Return what goes wrong in a call, to be printed behind what it should show; "" if nothing."""
+    try:
+        call()
+    except Exception as error:  # all that new code can do
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        return f" - {type(error).__name__}: {' '.join(lines[:3])}"
+    return ""
 
 
 def layer(name: str) -> Iterator[Part]:
-    """Yield the parts of a layer or loss."""
+    """Yield the parts of a layer or loss, of the functions it calls, and of the ops behind it."""
+    import autodiff_kit
     from autodiff_kit import nn
+    from autodiff_kit.core.op import OPS
+    from autodiff_kit.nn import functional
+    from autodiff_kit.ops import load_all
+    from tests.nn.layers import LAYERS, program
+    from tests.same_as_torch.outcomes import run, run_both
 
     there = getattr(nn, name, None)
     yield name in pytorch()["torch.nn"], "the name is PyTorch's", "torch.nn"
     yield there is not None, "the class, in its file's __all__", "autodiff_kit/nn/"
     yield bool(there and there.__doc__), "its docstring", "autodiff_kit/nn/"
     yield name in nn.__all__, "its file in the list of files", "autodiff_kit/nn/__init__.py"
-    yield mentions("tests/nn", rf"\bnn\.{name}\b"), "a line beside PyTorch's", "tests/nn/"
+    for function in functions_of(there) if there else ():
+        where = "autodiff_kit/nn/functional_*.py, __all__ there"
+        is_public = function in functional.__all__ and hasattr(functional, function)
+        yield is_public, f"the function F.{function}", where
+    load_all()
+    for row in OPS.values():  # one of them may be new: only what lacks something is of interest
+        for part in inputs_of(row):
+            if not part[0]:
+                yield part[0], f"op {row.name}: {part[1]}", part[2]
+    cases = [case for case in LAYERS if case.startswith(f"nn.{name}(")]
+    has_line = bool(cases) or mentions("tests/nn", rf"\bnn\.{name}\b")
+    yield has_line, "a line beside PyTorch's", "tests/nn/layers.py"
+    torch = import_module("torch") if find_spec("torch") else None
+    for case in cases:
+        error = run(autodiff_kit, program(case)).raised
+        yield error is None, f"{case} - {': '.join(error or ('works',))}", "autodiff_kit/nn/"
+        if error is None and torch is not None:
+            problem = problem_of(partial(run_both, torch, program(case)))
+            yield not problem, f"{case} - is as PyTorch's{problem}", "autodiff_kit/nn/"
+
+
+def functions_of(kind: Any) -> list[str]:
+    """Return which functions ``F.NAME`` a class of layers calls, in its own text."""
+    return sorted(set(re.findall(r"\bF\.(\w+)\(", inspect.getsource(kind))))
 
 
 def lab(name: str) -> Iterator[Part]:
@@ -139,7 +236,7 @@ def shown(path: Path) -> str:
 
 KINDS: dict[str, tuple[Callable[[str], Iterator[Part]], str]] = {
     "op": (op, "pytest tests/ops tests/same_as_torch -k NAME"),
-    "layer": (layer, "pytest tests/nn"),
+    "layer": (layer, "pytest tests/nn tests/ops"),
     "lab": (lab, "pytest tests/widgets"),
     "lesson": (lesson, "pytest tests/lessons notebooks -k NAME"),
     "exercise": (exercise, "autodiff-kit verify NAME --course exercises"),

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import autodiff_kit
+from autodiff_kit.core.op import OPS, Op, Value
 from tests import house, missing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,3 +51,47 @@ def test_nothing_is_missing_of_the_examples(what: str, capsys: pytest.CaptureFix
 def test_what_is_missing_is_told(what: str, part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert missing.main(what.split()) == 1
     assert f"MISSING  {part}" in capsys.readouterr().out
+
+
+def broken(*_: object) -> None:
+    """Stand for a new function that calls an op by a name that is not public."""
+    raise AttributeError("no attribute 'exp2'")
+
+
+def test_a_function_that_cannot_be_called_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(autodiff_kit, "exp2", broken, raising=False)
+
+    assert missing.main(["op", "exp2"]) == 1
+    assert "MISSING  torch.exp2 can be called - AttributeError: no" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["ops", "functions"])
+def test_a_name_that_is_not_public_is_missing(
+    where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(f"autodiff_kit.{where}.calculus.__all__", [])
+
+    assert missing.main(["op", "exp2"]) == 1
+    part = "its name in __all__" if where == "ops" else "the function's name in __all__"
+    assert f"MISSING  {part}" in capsys.readouterr().out
+
+
+def test_what_a_layer_calls_is_missing_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    public = [name for name in autodiff_kit.nn.functional.__all__ if name != "leaky_relu"]
+    monkeypatch.setattr(autodiff_kit.nn.functional, "__all__", public)
+    monkeypatch.setattr(autodiff_kit.nn.functional, "leaky_relu", broken)
+    monkeypatch.setitem(OPS, "new", Op(_new, "x", "x"))
+
+    assert missing.main(["layer", "LeakyReLU"]) == 1
+    printed = capsys.readouterr().out
+    assert "MISSING  the function F.leaky_relu" in printed
+    assert "MISSING  nn.LeakyReLU(0.2); x - AttributeError" in printed
+    assert re.search("MISSING  op new: .*'reduction: .* INSTEAD", printed)
+
+
+def _new(x: Value, *, reduction: str) -> Value:
+    return x

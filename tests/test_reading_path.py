@@ -20,6 +20,7 @@ import autodiff_kit as torch
 from autodiff_kit.autograd.engine import form_of
 from autodiff_kit.core.op import OPS
 from autodiff_kit.ops.fast import text_of
+from tests.rows import for_each
 from tests.sources import MODULES, PACKAGE, name_of, parse
 
 ROOT = PACKAGE.parent
@@ -204,6 +205,15 @@ def test_each_file_names_the_next_one() -> None:
         named = re.search(r"Read next:\s+``(.+?)``", ast.get_docstring(tree_of(path)) or "")
         assert named is not None
         assert following.as_posix().endswith(f"/{named[1]}")
+
+
+@for_each("path", MODULES)
+def test_what_is_to_be_read_next_is_there(path: Path) -> None:
+    text = ast.get_docstring(tree_of(path)) or ""
+    for sentence in re.findall(r"Read (?:next|first):\s+(.*?)(?:\.\s|\.?$)", text, flags=re.DOTALL):
+        for name in re.findall(r"``([\w./-]+\.[a-z]+)``", sentence):
+            places = (path.parent, PACKAGE, ROOT)
+            assert any((place / name).is_file() for place in places), name
 
 
 def test_the_call_that_shows_what_runs_shows_it(capsys: pytest.CaptureFixture[str]) -> None:

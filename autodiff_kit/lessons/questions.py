@@ -3,7 +3,7 @@
 After reading this file you can say when two answers count as the same, and why typing code as an
 answer is safe: it is compared as text, as a literal value, as arithmetic or as a syntax tree, and
 never run.
-Read next: ``bank.py``, the lessons' own questions.
+Read next: ``bank/__init__.py``, the lessons' own questions.
 """
 
 from __future__ import annotations

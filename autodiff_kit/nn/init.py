@@ -1,7 +1,7 @@
 """Initialization of parameters: for one seed, the numbers that PyTorch would draw.
 
 After reading this file you know how wide the first weights of a layer should scatter: so that
-numbers neither grow nor shrink from layer to layer. Read next: ``layers.py``.
+numbers neither grow nor shrink from layer to layer. Read next: ``linear.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 After reading this file you know why ``self.weight = nn.Parameter(...)`` is all that a model has to
 say: whatever is assigned to an attribute is sorted into parameters, buffers and modules, and
 everything else - ``parameters()``, ``state_dict()``, printing - is a walk over these three.
-Read next: ``layers.py``.
+Read next: ``linear.py``.
 """
 
 from __future__ import annotations

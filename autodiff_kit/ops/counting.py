@@ -27,7 +27,7 @@ __all__ = [
     "nonzero",
     "searchsorted",
 ]
-__all__ += ["unique", "unique_consecutive", "unique_dim"]
+__all__ += ["repeat_interleave", "unique", "unique_consecutive", "unique_dim"]
 
 
 @op("x.nonzero()", layout="own")

@@ -53,8 +53,14 @@ PARAMETERS: dict[str, Any] = {
 def default(op: Op) -> list[Sample]:
     """Return a sample of shape (2, 3) and, if there are no parameters, one of shape ()."""
     annotations = op.forward.__annotations__
-    needed = [name for name in op.params if name not in op.defaults]
-    params = {name: PARAMETERS[f"{name}: {annotations[name]}"] for name in needed}
+    needed = {n: f"{n}: {annotations[n]}" for n in op.params if n not in op.defaults}
+    for parameter in needed.values():
+        if parameter not in PARAMETERS:
+            raise KeyError(
+                f"op {op.name!r} needs a value for its parameter {parameter!r}: write samples "
+                "for it in INSTEAD, or one for all ops in PARAMETERS (tests/ops/samples.py)"
+            )
+    params = {name: PARAMETERS[parameter] for name, parameter in needed.items()}
     count = 3 if op.is_variadic else len(op.inputs)
     shapes: list[tuple[int, ...]] = [(2, 3)] if params else [(2, 3), ()]
     return [Sample(tuple(numbers(*s, seed=i) for i in range(count)), params) for s in shapes]

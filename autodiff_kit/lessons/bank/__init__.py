@@ -2,7 +2,7 @@
 
 The questions stand here and not in the notebooks, so that you do not read an answer before it is
 asked for. Tests run the code behind every answer, under the kit and under PyTorch. Read next:
-``lesson_00.py``, then ``cards.py``.
+``lesson_00.py``, then ``lessons/cards.py``.
 """
 
 from __future__ import annotations
