@@ -1,6 +1,7 @@
 """The tensor: what it is made of, what it tells, and what it refuses."""
 
 import copy
+import math
 import pickle
 from typing import Any
 
@@ -295,3 +296,14 @@ def test_unpacking_and_loops_go_over_the_first_dimension() -> None:
 
     assert (a.tolist(), b.tolist()) == ([1.0, 2.0], [3.0, 4.0])
     assert [int(x) for x in torch.tensor([5, 6])] == [5, 6]
+
+
+@pytest.mark.parametrize("factor", [0.0, -0.0, 1.0, -2.0, math.inf, math.nan])
+def test_a_product_with_a_matrix_of_one_element_is_that_of_floats(factor: float) -> None:
+    numbers = [0.0, -0.0, 1.0, -2.5, math.inf, -math.inf, math.nan]
+    expected = [str(0.0 + number * factor) for number in numbers]  # a sum of one product
+    column, one = torch.tensor(numbers).reshape(-1, 1), torch.tensor([[factor]])
+
+    products = [column @ one, one @ column.T, column @ one[0]]
+
+    assert [[str(v) for v in p.flatten().tolist()] for p in products] == [expected] * 3

@@ -33,9 +33,11 @@ __all__ = ["bmm", "dot", "matmul", "mm", "mm_like", "mv", "product"]
 def product(x: Value, y: Value) -> Value:
     """Multiply matrices or vectors.
 
-    ``.dot`` costs half of ``@`` on small arrays, but makes 0 of 0 * nan if one has one element.
+    ``.dot`` costs half of ``@`` on small arrays, but makes 0 of 0 * nan if the 0 is all of one.
     """
-    return x.dot(y) if type(x) is ndarray and x.size != 1 != y.size else x @ y
+    if type(x) is ndarray and (x.size != 1 or x.item()) and (y.size != 1 or y.item()):
+        return x.dot(y)
+    return x @ y
 
 
 def _fit(x: Value, y: Value) -> bool:
