@@ -39,14 +39,20 @@ def array_of(tensor: Any) -> Any:
     # A class with operations of its own is not one array: FakeTensor, or a masked tensor.
     if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         return None
+    if not torch._C._len_torch_dispatch_stack():  # as nearly always in the forward pass
+        return _numbers(tensor, torch)
     with torch._C._DisableTorchDispatch():  # no mode, of the learner's or ours, is to see this
+        return _numbers(tensor, torch)
+
+
+def _numbers(tensor: Any, torch: Any) -> Any:
+    try:
+        array = tensor.numpy()  # of nearly all, which need nothing of what follows
+    except Exception:  # each kind refuses with an error of its own
         try:
-            array = tensor.numpy()  # of nearly all, which need nothing of what follows
-        except Exception:  # each kind refuses with an error of its own
-            try:
-                array = _read(tensor, torch)
-            except Exception:
-                return None
+            array = _read(tensor, torch)
+        except Exception:
+            return None
     return None if array is None or array.dtype.kind == "c" else array
 
 
