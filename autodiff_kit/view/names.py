@@ -20,10 +20,16 @@ from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.written import COMMUTE, Written
 
-__all__ = ["Names", "in_outline"]
+__all__ = ["REBUILT", "Names", "in_outline"]
 
 NAME = 24  # characters an expression may have to be used as a name
 
+# What a change in place makes of a base and of its other views; no line of the learner's does.
+REBUILT = {
+    "pick": "{} viewed again",
+    "put": "{} changed through a view",
+    "copy_slices": "{} changed through a view",
+}
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
@@ -92,6 +98,7 @@ class Names:
             and self._nodes[i["node"]]["where"] == node["where"]
             and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
         }
+        self._bases = {_base(node["name"]) for node in self._nodes if node["name"]}
         self._names: dict[int, str] = {}
         self._texts: dict[int, str] = {}
         self.written = Written(recording)
@@ -134,6 +141,8 @@ class Names:
             return f"{name}: {change}" if record["name"] else change
         if in_short(_MODULE.sub("", text), NAME) == name:
             return text
+        if record["op"] in REBUILT and not record["text"]:
+            return f"{name}: {text}"
         if text and _GRAD.search(name):  # no line of the learner's has assigned it
             return f"{name}, changed by {text}"
         return f"{name} = {text}" if text else name
@@ -191,10 +200,12 @@ class Names:
         numbered = self._numbered(node, text, 0)
         for name in _bound_in(text):  # `w` of sum(w * w for w in ws) is all of them in turn
             numbered.pop(name, None)
-        if text and None not in numbered.values():
+        if text and None not in numbered.values() and not self._has_other_names(node):
             item = self.written.item(node) or self._item(node)
             return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text) + item
         # No expression of its own, or one name for two tensors: write it from the op table.
+        if record["op"] in REBUILT:
+            return REBUILT[record["op"]].format(self._plain(record["inputs"][0]))
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
         text = decided(self._ops[str(record["op"])]["text"], tuple(sorted(parameters.items())))
@@ -254,6 +265,36 @@ class Names:
             for base, to in new.items():
                 numbered_names[base] = to if numbered_names.get(base, to) == to else None
         return numbered_names
+
+    def _has_other_names(self, node: int, depth: int = 0) -> bool:
+        """Return whether the source calls an operand by a name that another tensor has here.
+
+        As after ``a, b = b, a``, or in a function whose parameters are named the other way round.
+        """
+        record = self._nodes[node]
+        inputs = [i["node"] for i in record.get("inputs", ()) if "node" in i]
+        names = [self._nodes[i]["name"] or "" for i in inputs]
+        if self.written.is_operator(node):
+            words = [getattr(part, "id", "") for part in self.written.parts(node) or ()]
+            pairs = list(zip(words, names, strict=False)) if len(inputs) == 2 else []
+            if len(inputs) == 1 and not {names[0], _base(names[0])} & set(words):
+                pairs = [(written, names[0]) for written in words]
+            for written, name in pairs:
+                is_same = written in (name, _base(name))
+                if name.isidentifier() and written in self._bases and not is_same:
+                    return True
+        texts = [str(self._nodes[i]["text"]) for i in inputs]
+        return depth < _DEPTH and any(
+            not name
+            and 0 < len(text) < len(str(record["text"]))
+            and self._has_other_names(i, depth + 1)
+            for i, name, text in zip(inputs, names, texts, strict=True)
+        )
+
+
+def _base(name: str) -> str:
+    """Return ``h`` of ``h2``."""
+    return name.rstrip("0123456789")
 
 
 @lru_cache(maxsize=1024)

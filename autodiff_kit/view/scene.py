@@ -18,7 +18,7 @@ from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
 from autodiff_kit.view.labels import LABEL, label, role, word
 from autodiff_kit.view.layout import Layout, layout
-from autodiff_kit.view.names import Names
+from autodiff_kit.view.names import REBUILT, Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
     BoxPayload,
@@ -355,9 +355,12 @@ class Picture:
             order = self._names.written.order(node)
             is_mirrored = len(order) == 2 and order[0] == 1
             nodes, expression = self._recording["nodes"], self._names.text(node)
-            symbol = in_box(record, nodes, expression, LABEL) or label(
-                formula, constants | params, str(record["op"]), reverse=is_mirrored
-            )
+            symbol = in_box(record, nodes, expression, LABEL)
+            if not symbol and record["op"] in REBUILT:
+                symbol = word(record["op"])
+            elif not symbol:
+                name_of_op, constants = str(record["op"]), constants | params
+                symbol = label(formula, constants, name_of_op, reverse=is_mirrored)
         lines = [box_value(record["value"])]
         if len(outputs) > 1:  # one node of PyTorch's
             name, symbol = ", ".join(map(self._names.name, outputs)), word(str(record["op"]))

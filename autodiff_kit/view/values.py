@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite, prod
+from math import copysign, isfinite, prod
 from typing import Any
 
 from autodiff_kit.record.events import Value
@@ -60,7 +60,7 @@ def number(value: Any) -> str:
         return str(value)
     size = abs(value)
     if size < 1e6 and value == int(value):
-        return f"{int(value)}."
+        return f"{'-' if value == 0 and copysign(1, value) < 0 else ''}{int(value)}."
     if 1 <= size < 1e5:
         return f"{value:.{4 if size < 100 else 2}f}".rstrip("0")
     if 1e-4 <= size < 1:

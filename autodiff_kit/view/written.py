@@ -45,7 +45,7 @@ class Written:
         places = list(range(len(inputs)))
         if self._is_sum(node) and "value" in inputs[-1]:
             return places[::-1]  # Python's sum(xs) begins with 0 + xs[0]
-        if len(inputs) < 2 or (parts := self._parts(node)) is None:
+        if len(inputs) < 2 or (parts := self.parts(node)) is None:
             return places
         at = [self._part_of(source["node"], node, parts) if "node" in source else None
               for source in inputs]  # fmt: skip
@@ -80,6 +80,10 @@ class Written:
         items = self._items[where[0]].get(tuple(where[1:]), {})
         return items.get(name) or items.get(name.rstrip("0123456789"), "")
 
+    def is_operator(self, node: int) -> bool:
+        """Return whether the source of a node is an operator between two operands."""
+        return isinstance(self._expression(node), ast.BinOp | ast.Compare)
+
     def _is_sum(self, node: int) -> bool:
         match self._expression(node):
             case ast.Call(func=ast.Name("sum")):
@@ -93,7 +97,7 @@ class Written:
             return None
         return self._expressions(where[0]).get(tuple(where[1:]))
 
-    def _parts(self, node: int) -> list[ast.expr] | None:
+    def parts(self, node: int) -> list[ast.expr] | None:
         """Return the operands in the source of a node, from left to right."""
         match self._expression(node):
             case ast.BinOp(left=left, right=right):

@@ -141,3 +141,48 @@ def test_an_item_of_a_view_is_set_in_its_base(library: str) -> None:
 
     assert not any("before the recording" in caption for caption in told)
     assert told[-1] == "Backward is done: w.grad is [0., 3.]."
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("a, b = b, a\nd = a - c\n", "d = b - c"),  # 3 - 6, and not 2 - 6
+        ("def sub(b, a): return b - a\nd = sub(a, b)\n", "d = a - b"),
+        ("a, b = b, a\nd = a * 2\n", "d = b * 2"),
+        ("a, b = b, a\nd = (a - c) * 2\n", "d = (b - c) * 2"),
+        ("k = a\nd = k - c\n", "d = k - c"),  # no other tensor is called so
+        ("a = a * 2\nd = a - c\n", "d = a2 - c"),  # a1 is the leaf
+    ],
+)
+def test_a_name_in_a_title_is_that_of_the_node_it_stands_for(
+    source: str, title: str, library: str
+) -> None:
+    leaves = "".join(
+        f"{name} = torch.tensor({value}, requires_grad=True)\n"
+        for name, value in [("a", 2.0), ("b", 3.0)]
+    )
+
+    steps = captions(f"{leaves}c = a * b\n{source}", library)
+
+    assert steps[-1].startswith(f"{title}: ")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_zero_keeps_its_sign(library: str) -> None:
+    source = "b = torch.tensor([3.0], requires_grad=True)\ny = -b * 0.0\ny.backward()\n"
+
+    assert captions(source, library)[-1] == "Backward is done: b.grad is [-0.]."
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_no_line_made_has_no_name_of_the_kits(library: str) -> None:
+    source = "b = w.clone(); v = b[1:]; v.mul_(10)\n"  # which line made it cannot be told
+
+    program = recorded(W + source, library)
+
+    words = " ".join(str(text) for text in program.picture.texts) + " ".join(
+        captions(W + source, library)
+    )
+    for internal in ("copy_slices", "positions]", "((", " with "):
+        assert internal not in words
