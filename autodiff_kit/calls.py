@@ -36,26 +36,33 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             if kwargs:
-                refuse_numbers(args, kwargs)
+                own = _signatures().renamed(name, kind, kwargs)
+                refuse(args, own, kwargs)
                 if kwargs.get("out") is not None and takes_out(name, kind):
                     out = kwargs.pop("out")
                     return late("given_outputs").compute_into(name, call, out, args, kwargs)
-                return function(*args, **_signatures().renamed(name, kind, kwargs))
+                return function(*args, **own)
             if len(args) > first:  # a number would do as well to Python
-                refuse_numbers(args, kwargs)
+                refuse(args, kwargs, kwargs)
             return function(*args)
         except TypeError as refused:
             own = args[1:] if kind == "method" else args
             wrong = _signatures().wrong_call(name, kind, own, kwargs)
             raise wrong or refused from refused.__cause__
 
-    def refuse_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def refuse(args: tuple[Any, ...], renamed: dict[str, Any], kwargs: dict[str, Any]) -> None:
+        """Refuse numbers for bools, and ``keepdim`` without the dimension that it would keep."""
+        is_wrong = "keepdim" in bools and renamed.get("dim", 0) is None
         for argument, place in bools.items():
-            value = kwargs.get(argument, args[place] if place < len(args) else True)
-            if not isinstance(value, bool):
-                own = args[1:] if kind == "method" else args
-                if (wrong := _signatures().wrong_call(name, kind, own, kwargs)) is not None:
-                    raise wrong
+            value = renamed.get(argument, args[place] if place < len(args) else _ABSENT)
+            if value is not _ABSENT and not isinstance(value, bool):
+                is_wrong = True
+            elif argument == "keepdim" and value is not _ABSENT:
+                is_wrong |= renamed.get("dim", args[1] if len(args) > 1 else None) is None
+        if is_wrong:
+            own = args[1:] if kind == "method" else args
+            if (wrong := _signatures().wrong_call(name, kind, own, kwargs)) is not None:
+                raise wrong
 
     call.unchecked = function  # type: ignore[attr-defined]
     return call
@@ -85,6 +92,7 @@ def takes_out(name: str, kind: str) -> bool:
 
 
 _LAST = 99  # behind all others; an int, which Python compares faster than a float
+_ABSENT = object()
 
 
 def _bools(function: Any) -> tuple[int, dict[str, int]]:

@@ -18,6 +18,7 @@ from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import stack
 from autodiff_kit.outside import absent
+from autodiff_kit.random import Generator, draws_observed
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp"]
@@ -225,8 +226,18 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Functi
 def jacfwd(
     func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """Return a function that computes the Jacobian, here by backward passes as ``jacrev`` does."""
-    return jacrev(func, argnums, has_aux=has_aux)
+    """Return a function that computes the Jacobian, here by backward passes as ``jacrev`` does.
+
+    PyTorch calls ``func`` in a ``vmap``, which is why there is ``randomness`` here, too.
+    """
+    derived = jacrev(func, argnums, has_aux=has_aux)
+
+    @wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        with draws_observed(_Draws(randomness).note):
+            return derived(*args, **kwargs)
+
+    return jacobian
 
 
 def hessian(func: Function, argnums: Any = 0) -> Function:
@@ -248,23 +259,33 @@ def vmap(
     """Return a function that calls ``func`` for each element of a batch, and stacks the results.
 
     ``in_dims`` says along which dimension the arguments are batches, None for those that are not;
-    ``out_dims``, along which dimension results are stacked. ValueError if sizes differ.
+    ``out_dims``, along which dimension results are stacked. Random numbers are refused, unless
+    ``randomness`` says whether each call draws "different" ones or all the "same". ValueError if
+    sizes differ, RuntimeError for random numbers.
+
+    Being a loop, it accepts what PyTorch refuses: ``if`` on an element's value, ``item()``, and
+    in-place changes of tensors that are not batches. The calls draw one after the other: with
+    "different", a second draw continues after the first one of the same call.
     """
 
     @wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        draws = _Draws(randomness)
         dims = in_dims if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
+        name = getattr(func, "__name__", repr(func))
         if len(dims) != len(args):
-            name = getattr(func, "__name__", repr(func))
             raise error("func.in_dims", name=name, dims=in_dims, count=len(args), given=len(dims))
         along = [_along(arg, dim) for arg, dim in zip(args, dims, strict=True)]
         leaves = [pair for tree in along for pair in tree]
         leaves += [(x, 0) for x in _leaves(kwargs) if isinstance(x, Tensor)]
-        sizes = {x.shape[dim] for x, dim in leaves if dim is not None}
+        for x, dim in leaves:
+            if dim is not None and not -x.ndim <= dim < x.ndim:
+                raise error("func.batch_dim", name=name, dims=in_dims, dim=dim, rank=x.ndim)
+        sizes = [*dict.fromkeys(x.shape[dim] for x, dim in leaves if dim is not None)]
         if not sizes:
             raise error("func.no_batch")
         if len(sizes) > 1:
-            raise error("func.batch_sizes", sizes=sorted(sizes))
+            raise error("func.batch_sizes", sizes=sizes)
         results = []
         for i in range(sizes.pop()):
             parts = [
@@ -272,7 +293,9 @@ def vmap(
                 for arg, pairs in zip(args, along, strict=True)
             ]
             keywords = _map(lambda x, i=i: x[i] if isinstance(x, Tensor) else x, kwargs)
-            results.append(func(*parts, **keywords))
+            draws.start_call()
+            with draws_observed(draws.note):
+                results.append(func(*parts, **keywords))
         columns = zip(*map(_leaves, results), strict=True)
         places = out_dims if isinstance(out_dims, tuple) else None
         stacked = [
@@ -282,6 +305,28 @@ def vmap(
         return _like(results[0], iter(stacked))
 
     return mapped
+
+
+class _Draws:
+    """The random numbers that the calls of one batch draw."""
+
+    def __init__(self, randomness: str) -> None:
+        if randomness not in ("error", "different", "same"):
+            raise error("func.randomness", randomness=randomness)
+        self._randomness = randomness
+        self._starts: dict[Generator, Any] = {}
+
+    def note(self, generator: Generator) -> None:
+        """Refuse a draw, or remember where the generator stood before its first one."""
+        if self._randomness == "error":
+            raise error("func.random")
+        if self._randomness == "same" and generator not in self._starts:
+            self._starts[generator] = generator.get_state()
+
+    def start_call(self) -> None:
+        """Let a further call draw the numbers of the first one, if they are to be the same."""
+        for generator, state in self._starts.items():
+            generator.set_state(state)
 
 
 def _along(arg: Tree, dim: Any) -> list[tuple[Any, Any]]:

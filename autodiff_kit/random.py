@@ -8,7 +8,8 @@ uniform and normal numbers. PyTorch's CPU generator turns them in this very way,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,10 +19,28 @@ from autodiff_kit import dtypes
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.outside import absent
 
-__all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed"]
-__all__ += ["manual_seed", "scaled", "seed", "set_rng_state"]
+__all__ = ["Generator", "default_generator", "draws_observed", "fork_rng", "get_rng_state"]
+__all__ += ["initial_seed", "manual_seed", "scaled", "seed", "set_rng_state"]
 
 Array = np.ndarray[Any, Any]
+
+
+class _Drawing(threading.local):
+    observers: tuple[Callable[[Generator], None], ...] = ()
+
+
+_drawing = _Drawing()
+
+
+@contextmanager
+def draws_observed(observer: Callable[[Generator], None]) -> Iterator[None]:
+    """Call ``observer`` with the generator before each draw of this thread, in a ``with``."""
+    before = _drawing.observers
+    _drawing.observers = (*before, observer)
+    try:
+        yield
+    finally:
+        _drawing.observers = before
 
 
 class Generator:
@@ -64,6 +83,8 @@ class Generator:
 
     def _integers(self, count: int) -> Array:
         """Draw integers of 32 bits."""
+        for note in _drawing.observers:
+            note(self)
         if self._stream is None:
             self._stream = np.random.RandomState(self._seed & 0xFFFFFFFF)
         integers: Array = self._stream.randint(0, 2**32, size=count, dtype=np.uint32)
@@ -96,6 +117,8 @@ class Generator:
 
     def _one_normal(self) -> float:
         if self._spare is not None:
+            for note in _drawing.observers:
+                note(self)
             number, self._spare = self._spare, None
             return number
         turn, distance = self.uniform(2, np.float64).tolist()

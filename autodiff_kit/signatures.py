@@ -61,7 +61,7 @@ class _Signature:
 
     def __init__(self, text: str, is_strict: bool = False) -> None:
         self._text = text[text.index("(") :].replace("Operand ", "Tensor ")
-        self._text = self._text.replace("only tuple", "tuple")
+        self._text = re.sub("(only|optional) tuple", "tuple", self._text)
         self._is_strict = is_strict
         self.params: list[_Param] = []
         by_name = False
@@ -100,6 +100,7 @@ class _Signature:
                 place = "" if param.name in kwargs else f" (position {position + 1})"
                 kind = full_name(values[param.name])
                 expected = param.kind.replace("Operand", "Tensor").removeprefix("only ")
+                expected = expected.removeprefix("optional ")
                 return f"{name}(): argument '{param.name}'{place} must be {expected}, not {kind}"
         unknown = next((k for k in kwargs if k not in {p.name for p in self.params}), None)
         if unknown is not None:
@@ -108,14 +109,14 @@ class _Signature:
 
     def _fits(self, name: str, param: _Param, value: Any) -> bool:
         if value is None:
-            return param.default == "None"
+            return param.default == "None" or param.kind.startswith("optional ")
         is_tensor = hasattr(value, "_array")
         is_number = isinstance(value, int | float | np.generic)
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         match param.kind:
             case "int":
                 return whole or (is_tensor and value.ndim == 0)
-            case "tuple of ints":
+            case "tuple of ints" | "optional tuple of ints":
                 return whole or is_tensor or isinstance(value, tuple | list)
             case "tuple of Tensors" | "only tuple of ints":
                 return isinstance(value, tuple | list)

@@ -76,6 +76,25 @@ print(params["weight"].shape, params["weight"].requires_grad, buffers)
 call = lambda p, b, x: functional_call(models[0], (p, b), (x,))
 print(vmap(call, in_dims=(0, 0, None))(params, buffers, A).detach())
 """,
+    "random numbers in batches": """
+zeros = torch.zeros(3)
+torch.manual_seed(0)
+print(vmap(lambda t: t + torch.rand(()), randomness="same")(zeros), torch.rand(1))
+print(vmap(lambda t: torch.rand(2) + torch.randn(3)[0], randomness="same")(zeros))
+print(vmap(lambda t: t + torch.rand(()), randomness="different")(zeros))
+print(vmap(lambda t: torch.nn.functional.dropout(t, training=False))(zeros))
+""",
+    "random numbers in a batch": "vmap(lambda t: t + torch.rand(()))(x)",
+    "in place": "vmap(lambda t: t.clone().uniform_())(x)",
+    "one of normal numbers": "torch.randn(3); vmap(lambda t: torch.randn(()))(x)",
+    "dropout": "vmap(lambda t: torch.nn.functional.dropout(t))(x)",
+    "random numbers of a batch in a batch": """
+vmap(lambda t: vmap(lambda u: u + torch.rand(()), randomness="different")(t))(A)
+""",
+    "random numbers in a Jacobian": "jacfwd(lambda t: t + torch.rand(()))(x)",
+    "no such randomness": "vmap(lambda t: t, randomness='foo')(x)",
+    "a batch along no dimension": "vmap(torch.sin, in_dims=2)(A)",
+    "sizes in the order of the arguments": "vmap(torch.add)(torch.ones(3), torch.ones(2))",
     "no number": "grad(lambda x: x * 2)(x)",
     "no tensor": "grad(lambda x: 3)(x)",
     "no such argument": "grad(f, argnums=5)(w, b, x)",

@@ -29,7 +29,7 @@ class _InPlace(Module):
     def extra_repr(self) -> str:
         """Return the options."""
         options = super().extra_repr()
-        return ", ".join([*filter(None, [options]), *["inplace=True"] * self.inplace])
+        return ", ".join([*filter(None, [options]), *["inplace=True"] * bool(self.inplace)])
 
 
 class ReLU(_InPlace):

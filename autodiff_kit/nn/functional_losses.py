@@ -37,7 +37,12 @@ def early_reduction(
     """Return the reduction that ``size_average`` and ``reduce`` meant in early versions."""
     if size_average is None and reduce is None:
         return reduction
-    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    for value in (size_average, reduce):
+        if isinstance(value, Tensor) and value.numel() != 1:
+            count, s = ("more than one", "") if value.numel() else ("no", "s")
+            raise error("functional.loss_arguments", count=count, s=s)
+    is_mean, is_reduced = (value is None or bool(value) for value in (size_average, reduce))
+    reduction = "none" if not is_reduced else "mean" if is_mean else "sum"
     words = "size_average and reduce args will be deprecated, please use "
     words += f"reduction='{reduction}' instead."
     warnings.warn(words, UserWarning, stacklevel=stacklevel + 1)
@@ -45,10 +50,19 @@ def early_reduction(
 
 
 def loss(function: _Loss) -> _Loss:
-    """Let a loss take ``size_average`` and ``reduce``, as early versions did."""
+    """Let a loss take ``size_average`` and ``reduce``, as early versions did, also by position."""
+    code = cast(Any, function).__code__
+    first, last = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = ["size_average"]
+    for name in code.co_varnames[first:last]:
+        names += ["reduce", name] if name == "reduction" else [name]
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
+        by_position = dict(zip(names, args[first:], strict=False))
+        if by_position and options.keys().isdisjoint(by_position):
+            options |= by_position
+            args = args[:first] + args[first + len(names) :]
         if "size_average" in options or "reduce" in options:
             early = options.pop("size_average", None), options.pop("reduce", None)
             reduction = options.get("reduction", "mean")
@@ -107,6 +121,8 @@ def cross_entropy(
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         check_operand("cross_entropy_loss", "input", 1, input, numbers=False)
         check_operand("cross_entropy_loss", "target", 2, target, numbers=False)
+    if weight is not None:
+        check_operand("cross_entropy_loss", "weight", 3, weight, numbers=False)
     shape = input._array.shape
     dim = 1 if len(shape) > 1 else 0
     if not 0 <= label_smoothing <= 1:
@@ -331,8 +347,8 @@ def poisson_nll_loss(
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    eps: float = 1e-8,
     *,
+    eps: float = 1e-8,
     reduction: str = "mean",
 ) -> Tensor:
     """Return how surprised a Poisson distribution is by counts; input is the (log of the) mean.

@@ -71,6 +71,9 @@ class HuberLoss(_Loss):
         reduction: str = "mean",
         delta: float = 1.0,
     ) -> None:
+        if not isinstance(delta, int | float):
+            kind = "torch.Tensor" if isinstance(delta, Tensor) else type(delta).__name__
+            raise error("nn.huber_delta", kind=kind)
         super().__init__(reduction=reduction)
         self.delta = delta
 
@@ -132,8 +135,8 @@ class PoissonNLLLoss(_Loss):
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
-        options = self.log_input, self.full, self.eps
-        return F.poisson_nll_loss(log_input, target, *options, reduction=self.reduction)
+        kinds: Any = {"eps": self.eps, "reduction": self.reduction}
+        return F.poisson_nll_loss(log_input, target, self.log_input, self.full, **kinds)
 
 
 # -- of classes and probabilities ------------------------------------------------------------------

@@ -164,7 +164,12 @@ def type_name(value: Any) -> str:
         return str(value.type())
     module = getattr(value, "__module__", None)
     name = getattr(value, "__qualname__", type(value).__name__)
-    return name if module in (None, "builtins") else f"{module}.{name}"
+    if module in (None, "builtins"):
+        return name
+    module = module.removesuffix(".tensor")
+    if hasattr(value, "forward"):  # PyTorch keeps its layers in a package of their own
+        module = module.replace(".nn.", ".nn.modules.")
+    return f"{module}.{name}"
 
 
 def __getattr__(name: str) -> Any:

@@ -46,6 +46,8 @@ COMPOSED = ("PairwiseDistance", "pairwise_distance", "RNN(", "GRU(", "LSTM(", "p
 LAYERS = """
 nn.LeakyReLU(0.2); x
 nn.LeakyReLU(0.2, inplace=True); x * 1
+nn.LeakyReLU(0.2, 2); x * 1
+nn.ReLU(3); x * 1
 nn.PReLU(); x
 nn.PReLU(4, 0.3); image
 nn.ELU(0.7); x

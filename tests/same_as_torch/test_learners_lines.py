@@ -92,6 +92,9 @@ PROGRAMS = {
     "a loss with its early arguments": """
         a, b = torch.ones(3), torch.zeros(3)
         print(torch.nn.MSELoss(size_average=False)(a, b), torch.nn.L1Loss(reduce=False)(a, b))
+        print(torch.nn.functional.mse_loss(a, b, "sum"), torch.nn.functional.l1_loss(a, b, 0))
+        print(torch.nn.functional.mse_loss(a, b, None, reduction="sum"))
+        print(torch.sum(a, None, True), a.mean(dim=None, keepdim=True))
         print(torch.nn.CrossEntropyLoss(None, False)(torch.ones(2, 3), torch.tensor([0, 1])))
     """,
     "losses by their long names": """
