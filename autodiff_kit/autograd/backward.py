@@ -6,9 +6,11 @@ After reading this file you know what may stand in ``grad_tensors`` and ``inputs
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from autodiff_kit.core.node_hooks import looked_into, running
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error, warn_of_cycle
 from autodiff_kit.ops import sum_to
+from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.views import node_of
 
 __all__ = ["backward", "grad"]
@@ -83,7 +86,11 @@ def backward(
                 target.retain_grad()  # raises where no gradient can arrive
         ends = _reachable(_nodes(targets))
     run = _engine() if grad_tensors is None else partial(_run, seeds)
-    run(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
+    try:
+        run(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
+    except ValueError as refusal:
+        _check_misfit(refusal)
+        raise
 
 
 def grad(
@@ -179,8 +186,25 @@ def _run(seeds: list[TensorBase | None], roots: list[Any], **options: Any) -> di
     before, running.inflow = running.inflow, [(seed, g) for (_, seed), g in pairs if g is not None]
     try:
         return _engine()(roots, **options)
+    except ValueError as refusal:
+        _check_misfit(refusal)
+        raise
     finally:
         running.inflow = before
+
+
+def _check_misfit(refusal: ValueError) -> None:
+    """Raise RuntimeError if NumPy has refused shapes in a rule, as after ``x.data = ...`` it may.
+
+    A ValueError of the learner's own, from a hook or a Function, is not touched.
+    """
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(refusal.__traceback__)]
+    own = [name for name in modules if name.split(".")[0] != "numpy"]
+    if own[-1].startswith("autodiff_kit.ops."):
+        texts = re.findall(r"\(([\d,]*)\)", str(refusal))
+        shapes = [tuple(int(size) for size in text.split(",") if size) for text in texts]
+        message = broadcast_message("backward", shapes) if len(shapes) > 1 else str(refusal)
+        raise RuntimeError(message) from None
 
 
 def _as_tuple(tensors: Tensors) -> tuple[Any, ...]:

@@ -78,11 +78,11 @@ class Node(Shown):
         if isinstance(out, ARRAYS):
             out = wrap(out, self)
         if isinstance(x, ARRAYS):
-            x = wrap(x, self.edge0)
+            x = wrap(x, self.edge0 and self.edge0.living)
         if isinstance(y, ARRAYS):
-            y = wrap(y, self.edge1)
+            y = wrap(y, self.edge1 and self.edge1.living)
         if self.op.saves_rest:
-            made_by = dict(zip(self.op.inputs[2:], self.more, strict=False))
+            made_by = {name: edge and edge.living for name, edge in self.edges()}
             pairs = zip(self.op.rest, rest, strict=False)
             rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in pairs)
         return out, x, y, rest

@@ -45,6 +45,15 @@ class Shown(NodeHooks):
         return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"
 
     @property
+    def living(self: Any) -> Any:
+        """The node, if what is computed of its output now has a history; see ``Node.rebuilt``.
+
+        None for a leaf that no longer requires grad.
+        """
+        leaf = self._leaf() if self.op is ACCUMULATE else None
+        return None if leaf is not None and leaf._base is None and leaf._node is None else self
+
+    @property
     def named(self) -> Any:
         """The node as it is shown: of a class that is called as PyTorch's."""
         return named(self)

@@ -58,7 +58,7 @@ PROGRAMS = {
     ],
     "inference tensor with other data": [INFERENCE, "b.data = torch.ones(2)", "c = b.view(1, 2)"],
     "data of another size or type": [
-        *(LEAF, "b = a * a", "a.data = torch.ones(3)", "b.sum().backward()"),
+        *(LEAF, "b = a.sum()", "a.data = torch.ones(3)", "b.backward()"),
     ],
     "fault of PyTorch": [
         *("a = torch.tensor(0.5, requires_grad=True)", "b = torch.tensor(True)"),

@@ -41,6 +41,15 @@ ONCE_WRONG = {
         "with torch.inference_mode():\n    b = 4. ** k[1]",
         *("k[1].data = b", "c = k[1] % b", "d = k[1] * k[0]"),
     ],
+    "a saved leaf that no longer requires grad has no part in create_graph": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a.log()", "c = a * b"),
+        *("b.register_hook(lambda g: log.append(g.requires_grad))", "a.requires_grad_(False)"),
+        "a.register_hook(lambda g: log.append(g.requires_grad))",
+        "d, = torch.autograd.grad(c.sum(), b, create_graph=True)",
+        *("c.sum().backward(create_graph=True)", "e = torch.ones(2, requires_grad=True)"),
+        *("f = e.log()", "e.register_hook(lambda g: log.append(g.requires_grad))"),
+        *("e.detach_()", "f.sum().backward(create_graph=True)"),
+    ],
     "a rule is not called for a view that no gradient flows through": [
         "a = torch.ones(1, 1, requires_grad=True)",
         "with torch.no_grad():\n    b = a.view(1)",
@@ -403,6 +412,19 @@ def test_programs_that_were_once_wrong_are_right(name: str) -> None:
 
 # Programs that ended in another error, or none, once: the words are PyTorch's, too.
 MESSAGES_ONCE_WRONG = {
+    "a rule reads the data of another size": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * a", "a.data = torch.ones(3)"),
+        "b.sum().backward()",
+    ],
+    "a rule reads the data of another size, and grad is asked": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a.sin()", "a.data = torch.ones(3)"),
+        "torch.autograd.grad(b, a, torch.ones(2))",
+    ],
+    "a hook's own ValueError": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * a"),
+        "b.register_hook(lambda g: np.ones(2) + np.ones(3))",
+        "b.sum().backward()",
+    ],
     "a floor division in place has no derivative under its own name": [
         *("a = torch.ones(2, requires_grad=True)", "b = a.sin()", "b.floor_divide_(2)"),
         "b.sum().backward()",
