@@ -90,7 +90,7 @@ def test_what_a_layer_calls_is_missing_too(
     printed = capsys.readouterr().out
     assert "MISSING  the function F.leaky_relu" in printed
     assert "MISSING  nn.LeakyReLU(0.2); x - AttributeError" in printed
-    assert re.search("MISSING  op new: .*'reduction: .* INSTEAD", printed)
+    assert re.search("MISSING  op new: .*reduction: .* INSTEAD", printed)
 
 
 def _new(x: Value, *, reduction: str) -> Value:
