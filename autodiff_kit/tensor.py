@@ -37,7 +37,7 @@ class Tensor(TensorBase, TensorMethods):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it: the learner did, or nothing was recorded."""
-        node = self._latest_node()
+        node = self._latest_node()  # of a view whose base has changed: made anew
         return node is None or node.op is ACCUMULATE
 
     @property

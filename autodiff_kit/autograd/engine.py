@@ -1,9 +1,8 @@
 """The backward pass: for ``z.backward()``, ``print(form_of().text)`` shows the text that runs.
 
-It is that of ``run`` below, less what this pass never does: every node once, the newest first,
-every rule once, contributions added up. After reading this file you have seen all of reverse-mode
-differentiation. The rules stand in ``ops/``; here they are only called, in the right order, and
-what they return is carried on. Read next: ``tensor.py``.
+It is ``run`` below, without the branches that this pass never takes. Every node is visited once,
+the newest first; its rules are called, and what they return is added up at the nodes before. After
+reading this file you have seen all of reverse-mode differentiation. Read next: ``tensor.py``.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def run_backward(
 ) -> dict[Node, Value]:
     """Carry cotangents from the roots, each given with its own, back through the graph.
 
-    A node is ready when all contributions to it have arrived; of those that are ready, the newest
-    comes first, and before it leaves, where it can be noticed when they are reached.
+    A node is ready when all contributions to it have arrived. Of the ready ones the newest is next;
+    but first come those of leaf tensors, if somebody can see the order, such as a hook.
 
     Parameters
     ----------
@@ -66,8 +65,7 @@ def run_backward(
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     warnings = quiet.begin()
     try:
-        cotangents: dict[Node, Value] = form_of(*switches)(roots, retain_graph, **switches)
-        return cotangents
+        return form_of(*switches)(roots, retain_graph, **switches)
     finally:
         quiet.end(warnings)
         mode.grad_enabled = before
@@ -93,9 +91,8 @@ def run(
 ) -> dict[Node, Value]:
     """Carry cotangents back: the plain text, of which ``form_of`` leaves out what is idle.
 
-    ``counted`` tells whether it matters when a leaf is reached. If not, contributions need not be
-    counted: the newest waiting node is always ready, as a consumer is younger than what it
-    consumed.
+    ``counted``: whether it matters when a leaf is reached. If not, contributions are not counted:
+    the newest waiting node is ready, as a consumer is younger than what it consumed.
     """
     waiting: dict[Any, Value] = {}  # node -> sum of the contributions that have arrived
     queue: list[Any] = []  # the heap gives leaves if they are counted, then the newest
@@ -130,7 +127,7 @@ def run(
             return
         if observer is not None:
             returned = contribution
-        # Broadcasting copies an input. Each copy contributes its own cotangent, and these add up.
+        # Broadcasting copies an input. Each copy has a cotangent of its own: ``sum_to`` adds them.
         if contribution is not None and contribution.shape != edge.shape:
             contribution = OPS["sum_to"].function(contribution, shape=edge.shape)
             if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
@@ -164,9 +161,10 @@ def run(
             g = waiting.pop(node)  # None: a Function of the learner's own has returned that
             op = node.op
             if counted:
-                if node.whole is not node:  # one of several outputs, which wait for each other
+                if node.whole is not node:  # an output; ``whole`` waits for those of all outputs
                     arrive(node.whole, node.passed_on(g))
                     continue
+                # ``targets`` are the nodes of ``inputs``; those ``passing`` have some behind them.
                 is_needed = inputs is None or accumulates or node in task.passing
                 if inputs is not None and is_needed and node in task.targets:
                     cotangents[node] = g  # hooks are for what lies behind it

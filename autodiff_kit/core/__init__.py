@@ -33,7 +33,7 @@ adds up, at each input, the gradient of the output times that slope (the chain r
 >>> x.grad, y.grad
 (4.0, 2.0)
 
-The kit does the same for arrays and for every operation of PyTorch. What it adds, and where:
+The kit does the same for arrays, and for a part of PyTorch's operations. What it adds, and where:
 a table of operations and their slopes as functions (``op.py``), nodes that save only what these
 functions read (``node.py``), an engine without recursion that takes the newest node first
 (``autograd/engine.py``), and modes in which nothing is noted (``mode.py``). Read next: ``base.py``.

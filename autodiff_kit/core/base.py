@@ -49,8 +49,8 @@ class TensorBase:
     _views : set of weak references, or None
         The tensors that look into this one's memory, and into that of what is detached from it.
     _kind, _seen, _old
-        Of a view: how it was made; the latest change that its node knows of; its node before
-        a change of the base, while ``_node`` is empty (``views.py``).
+        Of a view: how it was made; the latest change that its node knows of; its node before the
+        base changed. ``_node`` is unset then: not None, but made anew when read (``views.py``).
     """
 
     __slots__ = (

@@ -39,7 +39,8 @@ class Node(Shown):
         Saved values, as the rules in use ask for them: the output, the first, the second input.
         After backward has freed them, ``out`` is ``RELEASED``.
     rest : tuple
-        Whatever else the rules read: parameters, shapes, further inputs.
+        What else the rules read: parameters, shapes, further inputs. Behind these, for
+        ``check_saved`` alone, the arrays from which inputs were converted to another dtype.
     hooks : Hooks or None
         What the learner wants called when this node's gradient is complete.
     """
@@ -73,7 +74,7 @@ class Node(Shown):
         """
         out, x, y, rest = self.out, self.x, self.y, self.rest
         unpack = getattr(self.op, "unpack", None)
-        if unpack is not None:  # autograd/graph.py has packed what was saved
+        if unpack is not None:  # set by ``saved_tensors_hooks``, which packed what was saved
             out, x, y, rest = unpack(self)
         if isinstance(out, ARRAYS):
             out = wrap(out, self)

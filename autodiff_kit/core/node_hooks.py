@@ -1,7 +1,7 @@
 """Hooks of nodes, and calling a node: what ``grad_fn`` offers besides its place in a graph.
 
-After reading this file you know how a hook of a node gets to see what its rules send. None of this
-is needed to compute a gradient. Read next: ``node.py``.
+After reading this file you know how a hook of a node gets to see what its rules send, and what the
+engine says of a rule that sends a wrong shape. Read next: ``node.py``.
 """
 
 from __future__ import annotations

@@ -76,11 +76,15 @@ class Op:
     """
 
     # What else a declaration may say:
-    calls_all_rules = False  # also those not asked for, as of a Function: one ``backward``
+    calls_all_rules = (
+        False  # even if one gradient is wanted: a Function has one ``backward`` for all
+    )
     several = False  # forward returns several outputs; a rule gets their cotangents by number
-    frees = False  # backward frees what rules read, as if it were tensors: indices, for example
+    frees = (
+        False  # whether backward frees what a node saved even if no rule reads a tensor's values
+    )
     dtypes = "promote"  # inputs are brought to one type; "float": to one of floats; "any": to none
-    layout = ""  # the output lies in memory as the inputs do; "rows": row by row; "own": as it is
+    layout = ""  # order in memory: "": as the inputs; "rows": row by row; "own": as forward made it
     keeps_type = 0  # how many of the first inputs, masks, keep their type
     operands: tuple[str, ...] = ()  # parameters that count as inputs for the type
     by_products: tuple[str, ...] = ()  # names of what else forward returns and rules may read
@@ -107,8 +111,7 @@ class Op:
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
         self.params = names[code.co_argcount : count]
         self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
-        if not options.keys() <= _OPTIONS:
-            unknown = sorted(options.keys() - _OPTIONS)
+        if unknown := sorted(options.keys() - _OPTIONS):
             raise TypeError(f"op {self.name!r}: unknown options {unknown}")
         for option, value in options.items():
             setattr(self, option, value)

@@ -1,7 +1,7 @@
 """What a node shows of itself: ``next_functions``, ``_saved_self``, the name of its class.
 
-After reading this file you can walk a graph as PyTorch lets you: none of this is needed to compute
-a gradient. Read next: ``autograd/engine.py``.
+After reading this file you can walk a graph as PyTorch lets you, and you know how it is noticed,
+before a rule runs, that a saved value was changed. Read next: ``autograd/engine.py``.
 """
 
 from __future__ import annotations

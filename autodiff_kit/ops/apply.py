@@ -49,7 +49,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     out = wrap(result)
     edges = operands.edges()
     is_wanted = mode.grad_enabled and any(edge is not None for edge in edges)
-    if is_wanted and operands.may_be_recorded():
+    if is_wanted and operands.may_be_recorded():  # not if all were made in inference mode
         results = {"out": result, **dict(zip(row.by_products, by_products, strict=True))}
         out._node = _record(row, operands, edges, results)
     elif mode.inference:
@@ -81,7 +81,7 @@ def _record(
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
                 values[f"{name}_strides"] = array.strides
     reads = {name for rule in rules for name in rule.reads}
-    originals = operands.check_saved(values, reads)
+    originals = operands.check_saved(values, reads)  # before conversion: a change shows in these
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
     node.op, node.number, node.shape, node.hooks = row, next_number(), results["out"].shape, None
     node.edge0, node.edge1 = (*edges, None)[:2]

@@ -2,7 +2,7 @@
 
 It is not derived from the plain text: ``tests/ops/test_every_op.py`` holds the two together, op by
 op. Python takes its time for loops, for tuples and for questions whose answer an op's declaration
-knows; on small tensors the plain text takes eight times as long. So, when an op is called for the
+knows; on small tensors the plain text takes many times as long. So, when an op is called for the
 first time, the text of a function without any of these is put together from the pieces below, and
 compiled, as ``dataclasses`` does it. It does what ``apply`` does for tensors of one floating dtype
 and for Python numbers, and hands anything else over to that. To see one, print

@@ -1,6 +1,6 @@
-"""The operands of an op, as PyTorch prepares them: their dtype, their order in memory, their views.
+"""The operands of an op: dtype, order in memory, views, and the nodes that made them, its edges.
 
-After reading this file you know what happens around a forward function besides the graph. Read
+After reading this file you know what happens before and after a forward function. Read
 next: ``promotion.py``, ``layouts.py`` and ``saving.py``, which do the work.
 """
 
@@ -47,7 +47,7 @@ class Operands:
             self.arrays = tuple(v._array if isinstance(v, TensorBase) else v for v in self.tensors)
 
     def edges(self) -> tuple[Any, ...]:
-        """Return the nodes that made the inputs; None where no gradient is wanted, or has a rule.
+        """Return the nodes that made the inputs; None where no gradient is wanted or no rule is.
 
         So a mask, or an index, has none, though a change in place may have given it a history.
         """
