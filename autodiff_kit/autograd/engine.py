@@ -39,7 +39,7 @@ def run_backward(
     """Carry cotangents from the roots, each given with its own, back through the graph.
 
     A node is ready when all contributions to it have arrived. Of the ready ones the newest is next;
-    but first come those of leaf tensors, if somebody can see the order, such as a hook.
+    but first come those of leaf tensors, if that can be seen, as by a hook.
 
     Parameters
     ----------
