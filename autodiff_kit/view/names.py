@@ -98,7 +98,10 @@ class Names:
             and self._nodes[i["node"]]["where"] == node["where"]
             and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
         }
-        self._bases = {_base(node["name"]) for node in self._nodes if node["name"]}
+        self._firsts: dict[str, int] = {}  # the first node of each name, whatever its number
+        for node in self._nodes:
+            if node["name"]:
+                self._firsts.setdefault(_base(node["name"]), node["id"])
         self._names: dict[int, str] = {}
         self._texts: dict[int, str] = {}
         self.written = Written(recording)
@@ -281,7 +284,8 @@ class Names:
                 pairs = [(written, names[0]) for written in words]
             for written, name in pairs:
                 is_same = written in (name, _base(name))
-                if name.isidentifier() and written in self._bases and not is_same:
+                is_another = self._firsts.get(written, node) < node
+                if name.isidentifier() and is_another and not is_same:
                     return True
         texts = [str(self._nodes[i]["text"]) for i in inputs]
         return depth < _DEPTH and any(
