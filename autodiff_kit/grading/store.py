@@ -387,17 +387,15 @@ class Store:
         last = self.last_keys() if policy == "last" else {}
         grades = []
         for (student, exercise), attempts in grouped.items():
-            best = max(attempts, key=lambda a: a.points)
-            key = last.get((student, exercise), best.key)
-            chosen = next((a for a in attempts if a.key == key), best)
             said = words.get((student, exercise), {})
-            marks = tuple(
-                Mark(m.step, said[m.step], m.max, "override", m.message, m.text)
-                if m.step in said
-                else m
-                for m in chosen.marks
-            )
-            grades.append(Grade(student, chosen.name, exercise, marks, chosen, len(attempts)))
+            # An override counts for every attempt: which one is best is asked with it.
+            rivals = [
+                Grade(student, a.name, exercise, _overridden(a.marks, said), a, len(attempts))
+                for a in attempts
+            ]
+            best = max(rivals, key=lambda grade: grade.points)
+            key = last.get((student, exercise), best.attempt.key)
+            grades.append(next((g for g in rivals if g.attempt.key == key), best))
         return grades
 
     def merge(self, other: Store) -> int:
@@ -430,3 +428,11 @@ class Store:
             if tuple(row) not in known:
                 self._override(tuple(row))
         return new
+
+
+def _overridden(marks: Iterable[Mark], said: Mapping[str, float]) -> tuple[Mark, ...]:
+    """Return marks with the teacher's points in place of those that were earned."""
+    return tuple(
+        Mark(m.step, said[m.step], m.max, "override", m.message, m.text) if m.step in said else m
+        for m in marks
+    )
