@@ -25,7 +25,12 @@ _MOODLE = re.compile(
     r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S
 )
 _CANVAS = re.compile(r"(?P<name>.+?)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
+# What browsers and Jupyter write behind the name of a file of which there is one already.
+_COPY = re.compile(r"(\s*\(\d+\)|-Copy\d*|\s-\sCopy|\scopy(\s\d+)?)+$", re.I)
 _CANVAS_UNNAMED = re.compile(r"anon_(?:LATE_)?(?P<student>\w{5})_\d+_(?P<rest>.+)", re.S)
+
+
+_EXAMPLE = "name it like ada_e02_rules.ipynb, or put it in a folder of the learner's name"
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,13 @@ class Names:
         self.default = default
         self.pattern = pattern
         self.around = ""
+        self.is_alone = False
+        """Whether all there is is one file: then its name is as good as a learner's."""
 
     def written(self, path: str) -> str:
         """Return whose a path is, with the name's characters as they are: some look the same."""
         groups, _, parts = self.parts(path)
-        return self.whose(groups, parts)[0]
+        return self.whose(groups, parts)[0] or parts[-1]
 
     def parts(self, path: str) -> tuple[dict[str, str | None], str, list[str]]:
         """Return what the pattern finds in a path, the exercise's folder around, and the rest."""
@@ -93,7 +100,10 @@ class Names:
             exercise = self.exercise("/".join(parts[1:])) or self.exercise(parts[-1])
         exercise = self.exercise(groups.get("exercise") or "") or exercise or self.exercise(above)
         exercise = exercise or self.default
-        return Submission(_short(student), _short(name or student), exercise, origin, b"", "")
+        # Nobody's work ends as a row under the file's own name.
+        problem = "" if student else f"Whose is it? No learner's name is in it: {_EXAMPLE}."
+        student, name = student or parts[-1], name or student or parts[-1]
+        return Submission(_short(student), _short(name), exercise, origin, b"", "", problem)
 
     def is_exercise(self, part: str) -> bool:
         """Return whether a part of a path is the name of an exercise."""
@@ -106,7 +116,10 @@ class Names:
         return best if places.get(best, -1) >= 0 else ""
 
     def student(self, parts: list[str]) -> tuple[str, str]:
-        """Return number and name out of a path's outermost part: all below it is the learner's."""
+        """Return number and name out of a path's outermost part: all below it is the learner's.
+
+        Both are empty if they are not in it.
+        """
         first = parts[0]
         if fits := _MOODLE.fullmatch(first):
             return fits["student"], fits["name"]
@@ -116,10 +129,11 @@ class Names:
             return fits["student"], "anon"
         if fits := _CANVAS.fullmatch(first):
             return fits["student"], fits["name"]
-        stem = PurePosixPath(first).stem
+        whole = _COPY.sub("", PurePosixPath(first).stem)
+        stem = whole
         for name in self.exercises:
             stem = re.sub(re.escape(name), "", stem, flags=re.I)
-        student = stem.strip(" _-.") or PurePosixPath(first).stem
+        student = stem.strip(" _-.") or (whole if self.is_alone else "")
         return student, student
 
 

@@ -72,6 +72,7 @@ def find(
     a `problem`).
     """
     names = Names(exercises, exercise, re.compile(pattern) if pattern else None)
+    names.is_alone = place.is_file() and place.suffix.lower() != ".zip"
     with contextlib.ExitStack() as stack:
         # Folders with those of the learners in them; where a pattern says so, all may be such.
         around = [*AROUND, *map(str.casefold, exercises)]

@@ -64,6 +64,13 @@ def said(found: list[Submission]) -> list[tuple[str, str, str]]:
         ("ada_e01_double.ipynb", "ada", "ada", "e01_double"),
         ("E01_Double - Ada.py", "Ada", "Ada", "e01_double"),
         ("ada/e02_triple.py", "ada", "ada", "e02_triple"),
+        ("ada-e01_double (1).ipynb", "ada", "ada", "e01_double"),
+        ("ada_e01_double(1).ipynb", "ada", "ada", "e01_double"),
+        ("ada_e01_double-Copy1.ipynb", "ada", "ada", "e01_double"),
+        ("ada_e01_double-Copy.ipynb", "ada", "ada", "e01_double"),
+        ("ada e01_double - Copy (2).py", "ada", "ada", "e01_double"),
+        ("ada_e01_double copy.ipynb", "ada", "ada", "e01_double"),
+        ("e01_double_ada copy 2.ipynb", "ada", "ada", "e01_double"),
     ],
 )
 def test_a_path_says_whose_work_it_is(
@@ -276,6 +283,18 @@ def test_a_single_file_is_a_class_of_one(tmp_path: Path) -> None:
     path.write_text("x = 1")
 
     assert said(list(find(path, EXERCISES))) == [("ada", "ada", "e01_double")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["e01_double.py", "e01_double (1).ipynb", "E01_double-Copy1.ipynb", "_e01_double copy.py"],
+)
+def test_a_file_with_nobodys_name_is_a_row_that_asks_whose_it_is(path: str, tmp_path: Path) -> None:
+    rows = [on_disk(tmp_path / "a", path), in_zip(tmp_path, (path, b"x = 1"))]
+
+    for (found,) in rows:
+        assert (found.student, found.exercise) == (path, "e01_double")
+        assert "Whose is it?" in found.problem
 
 
 def test_a_learners_own_zip_stands_for_the_notebook_in_it(tmp_path: Path) -> None:
