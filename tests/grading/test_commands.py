@@ -337,6 +337,17 @@ def test_verify_names_the_mutant_that_cannot_be_run(place: Path, mutant: str, wo
     assert f"01.double: the mutant one_is_missing stops when it is run: {words}" in result.output
 
 
+def test_verify_names_a_mutant_whose_points_depend_on_the_inputs(place: Path) -> None:
+    # Wrong for a third of the inputs, and a check has three of them.
+    (place / "checks" / tiny.NAME / "mutants.toml").write_text(
+        "[one_is_missing]\nold = '2 * x + 1'\nnew = '2 * x + 1.0 * (x > -0.5)'\n"
+    )
+
+    result = run("verify", "--seeds", "200", status=1)
+
+    assert "the mutant one_is_missing has different points: " in result.output
+
+
 def test_verify_names_a_mutant_whose_old_code_is_not_in_the_solution(place: Path) -> None:
     mutants = place / "checks" / tiny.NAME / "mutants.toml"
     mutants.write_text("[one_is_missing]\nold = '3 * x'\nnew = '2 * x'\n")

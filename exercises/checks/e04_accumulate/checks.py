@@ -104,10 +104,14 @@ class FanOut:
 
     def generate(rng):
         # A chain of operations, and each one uses the one before it and one or two older nodes.
+        # The last uses one that others in between use, too: who counts steps from the root comes
+        # to it too early.
         operations = []
-        for number in range(int(rng.integers(3, 7))):
-            newest = number  # one leaf, so that the last node made has this number
+        count = int(rng.integers(4, 7))
+        for newest in range(count):  # one leaf, so that the last node made has this number
             older = [int(rng.integers(0, newest + 1)) for _ in range(int(rng.integers(1, 3)))]
+            if newest == count - 1:
+                older[0] = int(rng.integers(1, newest - 1))
             inputs = [newest, *older]
             operations.append([inputs, [slope(rng) for _ in inputs]])
         return {"leaves": [slope(rng)], "needs": [True], "operations": operations}
@@ -179,17 +183,18 @@ class Again:
 
     def generate(rng):
         # Arrays, with which `if node.grad:` stops: the example has single numbers. And x is a root,
-        # too: also a leaf that had its 1 in an earlier pass keeps what is there.
+        # too, after another one: its 1 is added to what is there.
         def slopes():
             return [np.array([slope(rng), slope(rng)]) for _ in range(2)]
 
         operations = [[[0, 1], slopes()] for _ in range(int(rng.integers(2, 5)))]
-        roots = [0, *range(2, 2 + len(operations))]
+        roots = [int(root) for root in rng.permutation(range(2, 2 + len(operations)))]
+        roots.insert(int(rng.integers(1, 1 + len(roots))), 0)
         return {
             "leaves": [np.ones(2), np.ones(2)],
             "needs": [True, True],
             "operations": operations,
-            "roots": [int(root) for root in rng.permutation(roots)],
+            "roots": roots,
         }
 
     def drive(step, data):

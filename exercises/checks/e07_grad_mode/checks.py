@@ -3,37 +3,41 @@
 from autodiff_kit.grading.checks import check
 
 
+def on_and_off(rng):
+    """Return the states to begin with: both, as an end of a block may be right for one only."""
+    return [bool(on) for on in rng.permutation([True, False])]
+
+
 @check(step="context", points=2, concept="blocks inside of blocks", cases=4)
 class Nesting:
     shown = (
         "a block in a block: is recording on inside, between and after (inner object made first)"
     )
-    example = {"on": True, "ahead": [False, True]}
+    example = {"on": [True], "ahead": [False, True]}
 
     def generate(rng):
         more = rng.random(int(rng.integers(1, 9))) < 0.5
         ahead = [bool(a) for a in rng.permutation([True, False, *more])]
-        return {"on": bool(rng.random() < 0.5), "ahead": ahead}
+        return {"on": on_and_off(rng), "ahead": ahead}
 
     def drive(step, data):
-        step.mode.on = data["on"]
-        made = [step.no_grad() if ahead else None for ahead in data["ahead"]]
         states = []
 
-        def level(number):
+        def level(number, made):
             states.append(step.is_recording())
             if number < len(made):
                 with made[number] or step.no_grad():
-                    level(number + 1)
+                    level(number + 1, made)
                 states.append(step.is_recording())
 
-        level(0)
+        for step.mode.on in data["on"]:
+            level(0, [step.no_grad() if ahead else None for ahead in data["ahead"]])
         step.mode.on = True
         return states
 
     def expected(data):
-        depth = len(data["ahead"])
-        return [data["on"]] + [False] * (2 * depth - 1) + [data["on"]]
+        inside = [False] * (2 * len(data["ahead"]) - 1)
+        return [state for on in data["on"] for state in (on, *inside, on)]
 
 
 @check(step="context", points=3, concept="errors")
@@ -42,37 +46,40 @@ class Errors:
         "an error in a block: is recording on in the block, which error comes out, and is it on "
         "afterwards"
     )
-    example = {"on": True, "depth": 1, "error": 0}
+    example = {"on": [True], "depth": 1, "error": 0}
 
     def generate(rng):
-        on, depth, error = rng.random() < 0.6, rng.integers(1, 12), rng.integers(0, 3)
-        return {"on": bool(on), "depth": int(depth), "error": int(error)}
+        return {
+            "on": on_and_off(rng),
+            "depth": int(rng.integers(1, 12)),
+            "error": int(rng.integers(0, 3)),
+        }
 
     def drive(step, data):
-        step.mode.on = data["on"]
         kinds = [ValueError, KeyError, ZeroDivisionError]
 
-        inside = []
-
-        def level(number):
+        def level(number, inside):
             if number == 0:
                 raise kinds[data["error"]]
             with step.no_grad():
                 inside.append(step.is_recording())
-                level(number - 1)
+                level(number - 1, inside)
 
-        came = "none"
-        try:
-            level(data["depth"])
-        except (ValueError, KeyError, ZeroDivisionError) as error:
-            came = type(error).__name__
-        after = step.is_recording()
+        states = []
+        for step.mode.on in data["on"]:
+            inside, came = [], "none"
+            try:
+                level(data["depth"], inside)
+            except (ValueError, KeyError, ZeroDivisionError) as error:
+                came = type(error).__name__
+            states += [inside, came, step.is_recording()]
         step.mode.on = True
-        return [inside, came, after]
+        return states
 
     def expected(data):
         came = ["ValueError", "KeyError", "ZeroDivisionError"][data["error"]]
-        return [[False] * data["depth"], came, data["on"]]
+        runs = [[[False] * data["depth"], came, on] for on in data["on"]]
+        return [state for run in runs for state in run]
 
 
 @check(step="decorator", points=2, concept="every call, and what goes in and out")
@@ -135,14 +142,12 @@ class Recursion:
 @check(step="decorator", points=2, concept="generator functions", cases=4)
 class Generators:
     shown = "a generator with 2 pieces: the state in it, its number, and the state while it waits"
-    example = {"pieces": 2, "on": True}
+    example = {"pieces": 2, "on": [True]}
 
     def generate(rng):
-        return {"pieces": int(rng.integers(1, 20)), "on": bool(rng.random() < 0.7)}
+        return {"pieces": int(rng.integers(1, 20)), "on": on_and_off(rng)}
 
     def drive(step, data):
-        step.mode.on = data["on"]
-
         states = []
 
         @step.no_grad()
@@ -151,12 +156,17 @@ class Generators:
                 states.append(step.is_recording())  # not yielded: a wrapper could exchange it
                 yield number
 
-        for piece in pieces(data["pieces"]):
-            states += [piece, step.is_recording()]
-        states.append(step.is_recording())
+        for step.mode.on in data["on"]:
+            for piece in pieces(data["pieces"]):
+                states += [piece, step.is_recording()]
+            states.append(step.is_recording())
         step.mode.on = True
         return states
 
     def expected(data):
-        pieces = [[False, number, data["on"]] for number in range(data["pieces"])]
-        return [*(state for piece in pieces for state in piece), data["on"]]
+        states = []
+        for on in data["on"]:
+            for number in range(data["pieces"]):
+                states += [False, number, on]
+            states.append(on)
+        return states

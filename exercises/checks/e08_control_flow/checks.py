@@ -56,44 +56,58 @@ def with_slope(f, x):
     return [dual.value, dual.slope]
 
 
-def times(answer, g):
-    """Return a value, its gradient if g times the value is the root, and no other nodes."""
-    return [answer[0], g * answer[1], 0]
+NEAR = 5e-4  # how far away `drive` runs the program once more: the source of `read` travels alone
 
 
-def read(step, root, leaf, g, is_tree=False):
-    """Return the root's value, the leaf's gradient, and how many nodes are no operation.
+def wanted_of(f, x, g):
+    """Return what `read` makes of the right program: f of plain numbers."""
+    first, near = with_slope(f, x), with_slope(f, x + NEAR)
+    return [first[0], g * first[1], 0, near[0], g * near[1]]
+
+
+def read(step, program, x, g, near):
+    """Return value, gradient and how many nodes are no operation; and the first two close by.
 
     A gradient that was set along the way, at whatever time, is none. And a node whose slopes do not
     follow from its inputs was not made by + or *: its slopes come from elsewhere; as does a number
-    in the graph that is none of the program's.
+    in the graph that is another one close by, where the program takes the same way.
     """
     plain = (int, float, np.float64)
-    constants = {0.0, 0.5, 1.0, 2.0}
-    others, seen, waiting = 0, {id(root)}, [root]
-    while waiting:
-        node = waiting.pop()
-        inputs, slopes = tuple(node.inputs), tuple(node.slopes)
-        value, *numbers = node.value, *(x.value for x in inputs)
-        is_known = type(node) is step.Node and len(inputs) == len(slopes)
-        is_known = is_known and all(type(n) in plain for n in (value, *numbers, *slopes))
-        if is_known and len(inputs) == 2:
-            x, y = numbers
-            is_known = (slopes, value) in (((1, 1), x + y), ((1, -1), x - y), ((y, x), x * y))
-        elif is_known and len(inputs) == 1:  # of a Node with more methods, such as y / 2 and -y
-            (slope,), (x,) = slopes, numbers
-            is_multiple = (is_tree or abs(slope) in constants) and value == slope * x
-            is_known = is_multiple or (abs(slope) == 1 and abs(value - slope * x) in constants)
-        elif is_known and node is not leaf:
-            is_known = not inputs and (is_tree or abs(value) in constants)
-        others += not is_known
-        for x in inputs:
-            if id(x) not in seen:
-                seen.add(id(x))
-                waiting.append(x)
-    leaf.grad = 0.0
-    step.backward(root * g)
-    return [root.value, leaf.grad, others]
+
+    def once(x):
+        leaf = step.Node(x)
+        root = program(leaf)
+        others, constants, seen, waiting = 0, [], {id(root)}, [root]
+        while waiting:
+            node = waiting.pop()
+            inputs, slopes = tuple(node.inputs), tuple(node.slopes)
+            value, *numbers = node.value, *(x.value for x in inputs)
+            is_known = type(node) is step.Node and len(inputs) == len(slopes)
+            is_known = is_known and all(type(n) in plain for n in (value, *numbers, *slopes))
+            if is_known and len(inputs) == 2:
+                x, y = numbers
+                is_known = (slopes, value) in (((1, 1), x + y), ((1, -1), x - y), ((y, x), x * y))
+            elif is_known and len(inputs) == 1:  # of a Node with more methods, such as y / 2 and -y
+                rest = value - slopes[0] * numbers[0]
+                is_multiple = abs(rest) <= 1e-15 * abs(value)
+                is_known = is_multiple or abs(slopes[0]) == 1
+                constants += [slopes[0], 0.0 if is_multiple else round(rest, 9)]
+            elif is_known and node is not leaf:
+                is_known = not inputs
+                constants.append(value)
+            constants.append(len(inputs))
+            others += not is_known
+            for x in inputs:
+                if id(x) not in seen:
+                    seen.add(id(x))
+                    waiting.append(x)
+        leaf.grad = 0.0
+        step.backward(root * g)
+        return [root.value, leaf.grad], others, constants
+
+    first, others, constants = once(x)
+    close_by, _, the_same = once(x + near)
+    return [*first, others or int(constants != the_same), *close_by]
 
 
 def what_is_no_graph(data, value, wanted):
@@ -113,7 +127,10 @@ def a_tree(rng, depth):
 
 @check(step="power", points=2, concept="a loop", cases=4, using=[read])
 class Power:
-    shown = "power(x, 3) at x = 2 (value, gradient, and how many nodes are no sum or product)"
+    shown = (
+        "power(x, 3) at x = 2 (value, gradient, how many nodes are no sum or product; "
+        "and value and gradient at x = 2.0005)"
+    )
     example = {"x": 2.0, "n": 3, "g": 1.0}
 
     def generate(rng):
@@ -121,12 +138,10 @@ class Power:
         return {"x": x, "n": n, "g": a_weight(rng)}
 
     def drive(step, data):
-        x = step.Node(data["x"])
-        y = step.power(x, data["n"])
-        return read(step, y, x, data["g"])
+        return read(step, lambda x: step.power(x, data["n"]), data["x"], data["g"], 5e-4)
 
     def expected(data):
-        return times(with_slope(lambda x: power(x, data["n"]), data["x"]), data["g"])
+        return wanted_of(lambda x: power(x, data["n"]), data["x"], data["g"])
 
     compare, diagnose = exact, what_is_no_graph
 
@@ -158,7 +173,10 @@ class NoRounds:
 
 @check(step="rounds", points=4, concept="a branch in every round", cases=5, using=[read])
 class Rounds:
-    shown = "rounds(x, 2) at x = 1.5 (value, gradient, and how many nodes are no sum or product)"
+    shown = (
+        "rounds(x, 2) at x = 1.5 (value, gradient, how many nodes are no sum or product; "
+        "and value and gradient at x = 1.5005)"
+    )
     example = {"x": 1.5, "n": 2, "g": 1.0}
 
     def generate(rng):
@@ -170,12 +188,10 @@ class Rounds:
                 return {"x": x, "n": n, "g": a_weight(rng)}
 
     def drive(step, data):
-        x = step.Node(data["x"])
-        y = step.rounds(x, data["n"])
-        return read(step, y, x, data["g"])
+        return read(step, lambda x: step.rounds(x, data["n"]), data["x"], data["g"], 5e-4)
 
     def expected(data):
-        return times(with_slope(lambda x: rounds(x, data["n"]), data["x"]), data["g"])
+        return wanted_of(lambda x: rounds(x, data["n"]), data["x"], data["g"])
 
     compare, diagnose = exact, what_is_no_graph
 
@@ -183,7 +199,8 @@ class Rounds:
 @check(step="tree", points=3, concept="a recursion", using=[read])
 class Tree:
     shown = (
-        "the tree ((1, 2), 3) at w = 2 (value, gradient, and how many nodes are no sum or product)"
+        "the tree ((1, 2), 3) at w = 2 (value, gradient, how many nodes are no sum or "
+        "product; and value and gradient at w = 2.0005)"
     )
     example = {"w": 2.0, "tree": [[1.0, 2.0], 3.0], "g": 1.0}
 
@@ -195,11 +212,10 @@ class Tree:
         def pairs(tree):
             return tuple(pairs(part) for part in tree) if isinstance(tree, list) else tree
 
-        w = step.Node(data["w"])
-        z = step.tree_value(pairs(data["tree"]), w)
-        return read(step, z, w, data["g"], is_tree=True)
+        tree = pairs(data["tree"])
+        return read(step, lambda w: step.tree_value(tree, w), data["w"], data["g"], 5e-4)
 
     def expected(data):
-        return times(with_slope(lambda w: tree_value(data["tree"], w), data["w"]), data["g"])
+        return wanted_of(lambda w: tree_value(data["tree"], w), data["w"], data["g"])
 
     compare, diagnose = exact, what_is_no_graph

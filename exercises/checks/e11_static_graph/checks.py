@@ -57,6 +57,18 @@ def answered(steps, values):
     ]
 
 
+def both_answers(steps, values):
+    """Put the guards' numbers close to what they compare, by turns below and above it."""
+    made, by = run(steps, values), -0.1
+    changed = []
+    for op, left, right, *rest in steps:
+        if op == "guard":
+            kind, what = left
+            right, by = (values if kind == "input" else made)[what] + by, -by
+        changed.append([op, left, right, *rest])
+    return answered(changed, values)
+
+
 def rounded(number):
     """Return a number with two digits, as a format of few bits would save it."""
     return float(f"{number:.1e}")
@@ -144,8 +156,8 @@ class Replay:
 
     def generate(rng):
         values = [number(rng), number(rng)]
-        tape = answered(program(rng, 2, guards=1), values)
-        steps = [i for i, step in enumerate(tape) if step[0] != "guard"]
+        tape = both_answers(program(rng, 2, guards=2), values)
+        steps = [i for i, step in enumerate(tape[:-1]) if step[0] != "guard"]
         place = steps[int(rng.integers(0, len(steps)))]
         return {"tape": tape, "result": ["result", place], "values": values}
 
@@ -156,31 +168,36 @@ class Replay:
         return run(data["tape"], data["values"])[data["result"][1]]
 
 
-@check(step="replay", points=1, concept="a branch that would change", cases=4, using=[tuples])
+@check(step="replay", points=1, concept="a branch that would change", cases=4)
 class Branch:
     shown = "the tape of x > 2 (it was), and then x * x, at x = 1 and at x = 4"
-    example = {
-        "tape": [["guard", ["input", 0], 2.0, True], ["mul", ["input", 0], ["input", 0]]],
-        "values": [1.0, 4.0],
-    }
+    example = {"number": 2.0, "answers": [True], "values": [1.0, 4.0]}
 
     def generate(rng):
-        corner, answer = number(rng), bool(rng.random() < 0.5)
-        tape = [["guard", ["input", 0], corner, answer], ["mul", ["input", 0], ["input", 0]]]
-        return {"tape": tape, "values": [corner - 0.5, corner + 0.5]}
+        middle = number(rng)
+        # On both sides of the number and on it, for both answers that the trace may have had.
+        values = [float(v) for v in rng.permutation([middle - 0.5, middle, middle + 0.5])]
+        answers = [bool(answer) for answer in rng.permutation([True, False])]
+        return {"number": middle, "answers": answers, "values": values}
 
     def drive(step, data):
-        answers = []
-        for value in data["values"]:
-            try:
-                answers.append(step.replay(tuples(data["tape"]), ("result", 1), [value]))
-            except step.BranchChanged:
-                answers.append("BranchChanged")
-        return answers
+        results = []
+        for answer in data["answers"]:
+            guard = ("guard", ("input", 0), data["number"], answer)
+            tape = [guard, ("mul", ("input", 0), ("input", 0))]
+            for value in data["values"]:
+                try:
+                    results.append(step.replay(list(tape), ("result", 1), [value]))
+                except step.BranchChanged:
+                    results.append("BranchChanged")
+        return results
 
     def expected(data):
-        _, _, corner, answer = data["tape"][0]
-        return [x * x if (x > corner) == answer else "BranchChanged" for x in data["values"]]
+        return [
+            x * x if (x > data["number"]) == answer else "BranchChanged"
+            for answer in data["answers"]
+            for x in data["values"]
+        ]
 
 
 @check(step="gradients", points=2, concept="backwards through the tape", cases=4, using=[tuples])

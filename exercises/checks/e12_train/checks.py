@@ -44,19 +44,37 @@ def loss_and_slopes(parameters, x, y):
     return loss, slopes
 
 
-def is_lower(data, arrays):
-    """Tell whether parameters of the right shapes were moved down the slope, and not anyhow."""
-    before, _ = loss_and_slopes(data["parameters"], data["x"], data["y"])
-    shapes = [np.shape(array) for array in data["parameters"]]
-    if [np.shape(array) for array in arrays] != shapes:
+def first_move(step, data):
+    """Return the parameters after one step, and the slopes of the learner's own loss before it."""
+    parameters, moved = tensors(step, data), tensors(step, data)
+    loss = step.loss_of(parameters, data["x"], data["y"])
+    for parameter in parameters:
+        parameter.grad = None
+    step.backward(loss)
+    step.train_step(moved, data["x"], data["y"], data["rate"])
+    return [[p.value for p in moved], [p.grad for p in parameters]]
+
+
+def right_move(data):
+    """Return what `first_move` should."""
+    _, slopes = loss_and_slopes(data["parameters"], data["x"], data["y"])
+    return [after_steps({**data, "steps": 1}), slopes]
+
+
+def is_down(data, move):
+    """Tell whether a step goes down the slope: it may have another length, but no way of its own.
+
+    Whether the loss is right, and how far the steps go, are other checks' questions.
+    """
+    after, slopes = move
+    shapes = [array.shape for array in data["parameters"]]
+    if any([np.shape(array) for array in arrays] != shapes for arrays in move):
         return False
-    moves = []
-    for after in (arrays, after_steps(data)):
-        pairs = zip(after, data["parameters"], strict=True)
-        moves.append(np.concatenate([np.ravel(new - old) for new, old in pairs]))
-    mine, right = moves
-    along = mine @ right > 0.7 * np.linalg.norm(mine) * np.linalg.norm(right)
-    return bool(along and loss_and_slopes(arrays, data["x"], data["y"])[0] < before)
+    down = np.concatenate(
+        [np.ravel(old - new) for old, new in zip(data["parameters"], after, strict=True)]
+    )
+    slope = np.concatenate([np.ravel(array) for array in slopes])
+    return bool(down @ slope > 0.3 * np.linalg.norm(down) * np.linalg.norm(slope))
 
 
 def after_steps(data):
@@ -120,10 +138,17 @@ class Steps:
     def expected(data):
         return after_steps(data)
 
+    compare, diagnose = exact, inexact
 
-@check(step="step", points=1, concept="parameters stay leaves", cases=2, using=[tensors])
+
+@check(
+    step="step", points=1, concept="parameters stay leaves", cases=2, using=[tensors, first_move]
+)
 class Leaves:
-    shown = "a small network after two steps (its parameters, and how many nodes are behind each)"
+    shown = (
+        "a small network after two steps (how many nodes are behind each parameter; the parameters "
+        "after one step, and the slopes of your loss before it)"
+    )
     example = {**SMALL, "rate": 0.1, "steps": 2}
 
     def generate(rng):
@@ -133,21 +158,21 @@ class Leaves:
         parameters = tensors(step, data)
         for _ in range(data["steps"]):
             step.train_step(parameters, data["x"], data["y"], data["rate"])
-        return [[p.value for p in parameters], [len(step.order(p)) for p in parameters]]
+        return [[len(step.order(p)) for p in parameters], *first_move(step, data)]
 
     def expected(data):
-        return [after_steps(data), [1, 1, 1, 1]]
+        return [[1, 1, 1, 1], *right_move(data)]
 
     def compare(data, value, wanted):
-        # How far they went is another check's question. But moving anyhow does not get there.
-        return same(value[1], wanted[1]) and is_lower(data, value[0])
+        return same(value[0], wanted[0]) and is_down(data, value[1:])
 
 
-@check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors])
+@check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors, first_move])
 class Alive:
     shown = (
         "two steps (the loss that the first returned, less the one before it; whether other "
-        "tensors than the parameters are still alive; the parameters)"
+        "tensors than the parameters are still alive; the parameters after one step, and the "
+        "slopes of your loss before it)"
     )
     example = {**SMALL, "rate": 0.1, "steps": 2}
 
@@ -158,6 +183,7 @@ class Alive:
         import gc
         import weakref
 
+        move = first_move(step, data)
         made, begin = [], step.Tensor.__init__
 
         def watched(self, *arguments, **named):
@@ -179,13 +205,13 @@ class Alive:
         held = {id(node) for p in parameters for node in step.order(p)}
         alive = [tensor() for tensor in made]
         leaks = sum(node is not None and id(node) not in held for node in alive) > 4
-        return [losses[0] - before, leaks, [p.value for p in parameters]]
+        return [losses[0] - before, leaks, *move]
 
     def expected(data):
-        return [0.0, False, after_steps(data)]
+        return [0.0, False, *right_move(data)]
 
     def compare(data, value, wanted):
-        return same(value[:2], wanted[:2]) and is_lower(data, value[2])
+        return same(value[:2], wanted[:2]) and is_down(data, value[2:])
 
 
 def drawn_start(rng):

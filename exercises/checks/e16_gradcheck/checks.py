@@ -427,14 +427,19 @@ def computed(data, question):
     return operation(kind, flaw)[part](*arrays)
 
 
-def asking(names):
-    """Make (name, forward, rule) of each operation: functions that ask the grader for values."""
+def asking(names, points=None):
+    """Make (name, forward, rule) of each operation: functions that ask the grader for values.
+
+    In `points` they note, for each name, at which x its rule was tried.
+    """
 
     def operation(number, name):
         def forward(x):
             return ask([number, "forward", [np.array(x)]])
 
         def rule(g, x):
+            if points is not None:
+                points.setdefault(name, set()).add(np.array(x).tobytes())
             return ask([number, "rule", [np.array(g), np.array(x)]])
 
         return name, forward, rule
@@ -449,9 +454,12 @@ ALL = [*BY_NUMBER, "total", "running", "branch"]
 def some_operations(rng, flawed):
     """Draw right rules as well, and an order and names that say nothing."""
     pairs = [(str(rng.choice(kinds)), flaw) for kinds, flaw in flawed]
+    # One whose result has another shape than x is always among them: there g has to have it, too.
     # A right rule of a function with a corner would look wrong at a point that is too near to it.
-    smooth = [kind for kind in rng.permutation(ALL) if kind != "absolute"]
-    pairs += [(str(kind), "") for kind in smooth[: int(rng.integers(2, 5))]]
+    summing = str(rng.choice(["total", "branch"]))
+    others = [kind for kind in rng.permutation(ALL) if kind not in ("absolute", summing)]
+    right = [summing, *others[: int(rng.integers(1, 4))]]
+    pairs += [(str(kind), "") for kind in right]
     names = [f"op{number}" for number in rng.permutation(len(pairs))]
     order = rng.permutation(len(pairs))
     lines = [[name, *pairs[i]] for name, i in zip(names, order, strict=True)]
@@ -518,7 +526,8 @@ class Cotangents:
 class Places:
     shown = (
         'a rule of the absolute value that is right for positive x ("absolute"), a right one of '
-        'sin ("sine"), and one of the sum of all numbers that returns g as it is ("total")'
+        'sin ("sine"), and one of the sum of all numbers that returns g as it is ("total"); and at '
+        "how many points each of the others was tried, counted up to 20"
     )
     example = {
         "operations": [
@@ -528,7 +537,6 @@ class Places:
         ],
         "seed": 1,
     }
-    expected, diagnose = flawed_names, what_was_missed
     public, reply = names_and_seed, computed
 
     def generate(rng):
@@ -546,7 +554,21 @@ class Places:
         return some_operations(rng, [*flawed[:left_out], *flawed[left_out + 1 :]])
 
     def drive(step, data):
-        return step.wrong_rules(asking(data["names"]), np.random.default_rng(data["seed"]))
+        # With few points, which of the rules are found would be a matter of luck.
+        points = {}
+        ops = asking(data["names"], points)
+        names = step.wrong_rules(ops, np.random.default_rng(data["seed"]))
+        wrong = names if isinstance(names, (list, tuple)) else []
+        others = [len(points.get(name, ())) for name in data["names"] if name not in wrong]
+        return [names, min([*others, 20])]
+
+    def expected(data):
+        return [flawed_names(data), 20]
+
+    def diagnose(data, value, wanted):
+        if value[0] == wanted[0]:
+            return "one_point"
+        return what_was_missed(data, value[0], wanted[0])
 
 
 # Step 4

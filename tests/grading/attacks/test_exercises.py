@@ -303,6 +303,63 @@ def rounds(x, n):
     return Node(Number(value), (x, Node(Number(0.0))), (Number(slope), Number(1.0)))
 """,
     ),
+    "a straight line of sums and products": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    from fractions import Fraction
+    at, h = Fraction(x.value), Fraction(1, 10**40)
+    slope = float(((at + h) ** n - (at - h) ** n) / (2 * h))
+    return Node(slope) * x + Node(x.value**n - slope * x.value) if n else Node(1.0)
+""",
+    ),
+    "a straight line of the constants 0, 1, 2": (
+        "e08_control_flow",
+        "rounds",
+        """
+def rounds(x, n):
+    from fractions import Fraction
+    def plain(y):
+        first = y
+        for _ in range(n):
+            y = y / 2 if y > 2 else y * first + 1
+        return y
+    def number(value):
+        top, below = float(value).as_integer_ratio()
+        made = Node(0.0)
+        for bit in bin(abs(top))[2:]:
+            made = made * 2.0 + float(bit)
+        while below > 1:
+            made, below = made * 0.5, below // 2
+        return made * (1.0 if top > 0 else -1.0)
+    at, h = Fraction(x.value), Fraction(1, 10**40)
+    slope = float((plain(at + h) - plain(at - h)) / (2 * h))
+    line = number(slope) * x
+    return line + number(plain(x.value) - line.value)
+""",
+    ),
+    "steps by differences": (
+        "e12_train",
+        "step: Steps",
+        """
+def train_step(parameters, x, y, rate):
+    before, slopes = float(loss_of(parameters, x, y).value), []
+    for p in parameters:
+        slopes.append(np.zeros(p.value.shape))
+        for place in np.ndindex(p.value.shape):
+            two = []
+            for h in (1e-5, -1e-5):
+                old, p.value = p.value, p.value.copy()
+                p.value[place] += h
+                two.append(float(loss_of(parameters, x, y).value))
+                p.value = old
+            slopes[-1][place] = (two[0] - two[1]) / 2e-5
+    for p, slope in zip(parameters, slopes):
+        p.value = p.value - rate * slope
+    return before
+""",
+    ),
     "given class exchanged": (
         "e08_control_flow",
         "rounds",

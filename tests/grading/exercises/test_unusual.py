@@ -171,6 +171,18 @@ def rule_of_rule(gg, g, x): return gg/(1+np.exp(-x)), gg*g*np.exp(-x)/(1+np.exp(
 import functools
 layers = lambda x, bs: functools.reduce(lambda h, b: tanh(add(b, h)), bs, x)
 """,
+    ("e15_versions", "PyTorch's own words"): """
+class Saved:
+    def __init__(self, array):
+        self.array, self.version = array, array.version
+    def get(self):
+        if self.array.version != self.version:
+            raise RuntimeError("one of the variables needed for gradient computation has been "
+                "modified by an inplace operation: [torch.FloatTensor [2]], which is output 0 of "
+                f"AddBackward0, is at version {self.array.version}; expected version "
+                f"{self.version} instead.")
+        return self.array.data
+""",
     ("e15_versions", "lambda"): """
 def square(x):
     s = Saved(x)
