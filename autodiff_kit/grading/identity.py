@@ -100,7 +100,7 @@ class Names:
             exercise = self.exercise("/".join(parts[1:])) or self.exercise(parts[-1])
         exercise = self.exercise(groups.get("exercise") or "") or exercise or self.exercise(above)
         exercise = exercise or self.default
-        # Nobody's work ends as a row under the file's own name.
+        # A file without a learner's name ends as a row under its own name.
         problem = "" if student else f"Whose is it? No learner's name is in it: {_EXAMPLE}."
         student, name = student or parts[-1], name or student or parts[-1]
         return Submission(_short(student), _short(name), exercise, origin, b"", "", problem)

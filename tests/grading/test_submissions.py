@@ -289,7 +289,9 @@ def test_a_single_file_is_a_class_of_one(tmp_path: Path) -> None:
     "path",
     ["e01_double.py", "e01_double (1).ipynb", "E01_double-Copy1.ipynb", "_e01_double copy.py"],
 )
-def test_a_file_with_nobodys_name_is_a_row_that_asks_whose_it_is(path: str, tmp_path: Path) -> None:
+def test_a_file_without_a_learners_name_is_a_row_that_asks_whose_it_is(
+    path: str, tmp_path: Path
+) -> None:
     rows = [on_disk(tmp_path / "a", path), in_zip(tmp_path, (path, b"x = 1"))]
 
     for (found,) in rows:
