@@ -248,7 +248,8 @@ class Methods(ShapeMethods, MoreMethods):
     def prod(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Multiply all elements, or those along one dimension."""
         if dtype is not None:
-            product: Any = converted(converted(self, dtype).prod(dim, keepdim), dtype)
+            along = () if dim is None else (dim, keepdim)
+            product: Any = converted(converted(self, dtype).prod(*along), dtype)
             return product
         if dim is None:
             return ops.prod_all(self)
