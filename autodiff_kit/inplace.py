@@ -89,8 +89,13 @@ def change(
         raise
     if recorded and result._node is not None and result._node.op.node_name == NOT_IMPLEMENTED:
         result._node.op = _without_derivative(result._node.op, how)
-    _check_memory(tensor, how, operands)
-    _check_fits(tensor._array, result._array.shape, result._array.dtype, how)
+    try:
+        _check_memory(tensor, how, operands)
+        _check_fits(tensor._array, result._array.shape, result._array.dtype, how)
+    except Exception:
+        if local.mode.observer is not None:
+            local.mode.observer.withdrawn(result)
+        raise
     finish(tensor, how, result, number, recorded)
     return tensor
 

@@ -40,6 +40,9 @@ class Observer:
     def modified(self, tensor: Any, how: str) -> None:
         """Note that a tensor was changed in place by the op named ``how``."""
 
+    def withdrawn(self, out: Any) -> None:
+        """Note that ``out``, just computed to change a tensor in place, is refused and dropped."""
+
     def grad_set(self, tensor: Any, grad: Any) -> None:
         """Note that ``tensor.grad`` becomes ``grad``, or None, by no backward pass."""
 

@@ -218,6 +218,15 @@ class _Recorder(KitBackward):
         self._copied = weakref.ref(copy), weakref.ref(tensor)
 
     @guarded
+    def withdrawn(self, out: Tensor) -> None:
+        number = self._last_op
+        if self._events and self._events[-1] == {"kind": "op", "node": number}:
+            self._events.pop()
+            del self._nodes[number:]
+            self._names.pop(number, None)
+            self._tensors.pop(id(out), None)
+
+    @guarded
     def modified(self, tensor: Tensor, how: str) -> None:
         place, scope, _ = self._where()
         if how.endswith(".data"):

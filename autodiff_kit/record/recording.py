@@ -168,6 +168,8 @@ class Recording:
 
 def _title(node: NodeRecord) -> str:
     name, text = node["name"], node["text"]
+    if node["op"] in ("put", "index_put", "copy_slices") and text:  # `y[0] = 5.` reads nothing
+        return f"{text} = ..." if text.endswith("]") else text
     if node["kind"] == "op" and name and text:
         return f"{name} = {text}"
     return str(name or text or node["op"] or "a leaf")

@@ -764,3 +764,25 @@ def test_two_runs_give_the_same_bytes() -> None:
     once, again = (json.dumps(run(source).to_dict()) for _ in range(2))
 
     assert once == again
+
+
+@pytest.mark.parametrize("change", ["y.add_(1.0)", "y.mul_(torch.ones(3, 2, 3))"])
+def test_a_change_in_place_that_is_refused_is_no_operation_of_the_run(change: str) -> None:
+    rec = run(
+        "x = torch.ones(3, requires_grad=True)\ny = (x * 2).expand(2, 3)\n"
+        f"try:\n    {change}\nexcept RuntimeError:\n    pass\nz = y.sum()\n"
+    )
+
+    assert [node["op"] for node in rec.nodes if node["kind"] == "op"] == [
+        "mul",
+        "expand",
+        "sum_all",
+    ]
+    assert [event["kind"] for event in rec.events].count("op") == 3
+
+
+def test_a_write_is_not_shown_as_a_read() -> None:
+    rec = run("y = torch.ones(3, requires_grad=True) * 1\ny[0] = 5.0\n")
+
+    assert "y2 = y[0]" not in repr(rec)
+    assert "y[0] = ..." in repr(rec)
