@@ -209,14 +209,15 @@ def _unpack(step: Any, data: Any) -> Any:
             return f"A zip with more than {data['files']} files."
         if sum(entry.compress_size for entry in entries) > len(data["data"]):
             return "A zip whose files lie on top of one another."
-        files, size = [], 0
+        files, inner, size = [], "", 0
         for entry in sorted(entries, key=lambda entry: entry.filename):
             path = pathlib.PurePosixPath(entry.filename.replace("\\", "/"))
             odd = path.name.startswith("._") or "__MACOSX" in path.parts
+            inner = inner or (str(path)[:150] if path.suffix.lower() == ".zip" else "")
             if entry.is_dir() or odd or path.suffix.lower() not in data["suffixes"]:
                 continue
             if ".." in path.parts or path.is_absolute() or entry.external_attr >> 28 == 0xA:
-                return "It has a link in it, or a path that leads out of it."
+                return f"It has a link in it, or a path that leads out of it: {str(path)[:150]!r}"
             with archive.open(entry) as file:
                 content = file.read(data["bytes"] + 1 - size)
             size += len(content)
@@ -228,6 +229,8 @@ def _unpack(step: Any, data: Any) -> Any:
         return "Not a zip that can be read: it needs more memory than there is."
     except Exception as error:
         return f"Not a zip that can be read: {type(error).__name__}: {str(error)[:150]}"
+    if inner and not files:
+        return f"A zip with another zip in it, {inner!r}: unpack that one first."
     return files or "A zip without a notebook or .py file in it."
 
 

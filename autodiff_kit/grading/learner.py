@@ -267,9 +267,10 @@ def status(folder: Path | None) -> None:
 
 def _state(course: Course, exercise: Exercise, place: Path) -> str:
     """Say in words how far the learner's work is; whether it was handed in is not known here."""
-    if not is_begun(exercise.name, _released(course, exercise.name), place):
+    facts = _known(place, exercise)
+    if not is_begun(exercise.name, _released(course, exercise.name), place) and not facts:
         return "not begun"
-    packed = _known(place, exercise).get("submitted")
+    packed = facts.get("submitted")
     if not packed:
         return "begun"
     now = hashlib.sha256(_work(exercise, place).read_bytes()).hexdigest()

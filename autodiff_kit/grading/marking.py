@@ -231,7 +231,8 @@ def _row(
     message = message or first.name
     where = evidence(first, inputs[first.name], answers_by_check[first.name], right[first.name])
     # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
-    if trouble.status in ("timeout", "memory", "died", "missing") and message == first.name:
+    no_answer = ("timeout", "memory", "died", "missing", "refused")
+    if trouble.status in no_answer and message == first.name:
         return row(status, message, where)
     if trouble.status == "raised" and message == first.name:
         return row(status, message, f"{where}\n{exercise.messages[message]}")

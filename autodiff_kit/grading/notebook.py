@@ -256,6 +256,11 @@ def _sources(text: str) -> list[tuple[int, str, bool]]:
         raise Unreadable(f"The file is not a notebook: {str(error)[:200]}") from error
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
+        if isinstance(notebook, dict) and "worksheets" in notebook:
+            raise Unreadable(
+                "The notebook has an old format (3). Open it in Jupyter and save it again, or run: "
+                "jupyter nbconvert --to notebook --inplace FILE"
+            )
         raise Unreadable("The file is not a notebook: it has no cells.")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has more than {MAX_CELLS:,} cells.")

@@ -1,10 +1,11 @@
-"""Call a backward rule so that no numerical difference can answer in its place.
+"""Call a backward rule so that floating-point differences lose the points.
 
-After reading this file you can say why `(f(x + h) - f(x - h)) / (2 * h)` and the complex step earn
-nothing where a backward rule is asked for: twelve digits have to be right, also for inputs at
-which the operation itself overflows, and the same formula has to hold for complex inputs, whose
-imaginary part is not free for a step. Exercises 02 and 06 ask for all of it; where the digits alone
-tell a rule from a difference, `exact` is enough.
+After reading this file you can say why `(f(x + h) - f(x - h)) / (2 * h)` and the complex step, in
+floats, earn nothing where a backward rule is asked for: twelve digits have to be right, also for
+inputs at which the operation itself overflows, and the same formula has to hold for complex inputs,
+whose imaginary part is not free for a step. A difference in exact arithmetic (`fractions`,
+`decimal`) is as right as a rule: values alone do not tell the two apart. Exercises 02 and 06 ask
+for all of it; where the digits alone tell a rule from a difference, `exact` is enough.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ def mistake(data: Any, value: Any, wanted: Any) -> str:
     pairs = _pairs(data, value, wanted)
     if pairs is None:
         return ""
+    if broken := _broken(data, pairs):
+        return broken
     count = len(pairs) // 2 if "complex" in data else len(pairs)
     real, turned = pairs[:count], pairs[count:]
     if turned and all(_near(mine.real, best.real) and not mine.imag.any() for mine, best in turned):
@@ -108,6 +111,22 @@ def mistake(data: Any, value: Any, wanted: Any) -> str:
     if turned and not is_rough and all(_is_rough(mine, best) for mine, best in real):
         return "complex_steps"
     return ""
+
+
+def _broken(data: Any, pairs: Sequence[tuple[Any, Any]]) -> str:
+    """Return for which kind of input no number came out, if all the others are right."""
+    broken = [~np.isfinite(mine) for mine, _ in pairs]
+    others = (np.where(b, best, mine) for b, (mine, best) in zip(broken, pairs, strict=True))
+    if not any(b.any() for b in broken) or not all(
+        _near(mine, best) for mine, (_, best) in zip(others, pairs, strict=True)
+    ):
+        return ""
+    for inputs in data.values():
+        at = [b for b in broken if np.shape(inputs) == b.shape and b.any()]
+        values = np.concatenate([inputs[b] for b in at]) if at else np.ones(1)
+        if (values <= 0).all():
+            return "nan_for_zero" if (values == 0).all() else "nan_for_negative"
+    return "nan_for_some"
 
 
 def _is_rough(mine: Any, best: Any) -> bool:

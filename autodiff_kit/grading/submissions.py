@@ -128,6 +128,9 @@ def _read(
                 yield replace(label, data=data, suffix=file.suffix)
             else:
                 problem = f"Not a notebook or .py file: {clean(file.suffix, 20)}"
+                real = PurePosixPath(file.path).stem
+                if real.lower().endswith(CANDIDATES):
+                    problem += f"; rename it to {clean(PurePosixPath(real).name, 100)}"
                 yield replace(label, problem=problem)
         except Unreadable as problem:
             yield replace(label, suffix=file.suffix, problem=clean(str(problem), 300))

@@ -280,7 +280,7 @@ class _Frames:
         message = bytes(self.data[4 : 4 + length])
         del self.data[: 4 + length]
         if not message.startswith(self.token):
-            raise wire.WireError("it is not the child's own.")
+            raise wire.WireError("your code has written among the answers (os.write, os.dup2).")
         return message[len(self.token) :]
 
 

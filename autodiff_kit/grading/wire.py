@@ -32,6 +32,7 @@ _COUNT, _INT, _FLOAT = struct.Struct("<I"), struct.Struct("<q"), struct.Struct("
 _NONE, _TRUE, _FALSE, _INT_TAG, _FLOAT_TAG, _TEXT, _LIST, _TUPLE, _DICT, _ARRAY, _SCALAR = (
     b"NTFidsltmag"
 )
+_VIEWS = (range, *(type(getattr({}, view)()) for view in ("keys", "values", "items")))
 _CONSTANTS = {_NONE: None, _TRUE: True, _FALSE: False}
 _WELCOME = (
     "numbers, text, lists, tuples, dicts with text as keys, and NumPy arrays of bool, int8 to "
@@ -49,7 +50,8 @@ def encode(value: Any) -> bytes:
     Parameters
     ----------
     value : None, bool, int of 64 bits, float, str, list, tuple, dict with str keys, NumPy array
-        Exactly these types: a subclass may behave as it likes, so it is refused.
+        Exactly these types: a subclass may behave as it likes, so it is refused. What NumPy and
+        Python have of their own beside them is made one of them: a matrix, a range, a dict's views.
 
     Raises
     ------
@@ -92,6 +94,13 @@ def _write(value: Any, parts: list[bytes], depth: int) -> None:
             _write(item, parts, depth + 1)
     elif kind is np.ndarray or issubclass(kind, np.generic):
         parts.append(_array(value, b"a" if kind is np.ndarray else b"g"))
+    elif kind is np.matrix or (kind is np.ma.MaskedArray and not np.ma.is_masked(value)):
+        parts.append(_array(np.asarray(value), b"a"))
+    elif kind in _VIEWS:
+        _write(list(value), parts, depth)
+    elif hasattr(kind, "__next__"):
+        words = "gives its values only once: return a list of them, list(...)"
+        raise WireError(f"A value of type {kind.__name__} {words}.")
     else:
         raise WireError(f"A value of type {kind.__name__} cannot be sent: use {_WELCOME}.")
 
@@ -106,6 +115,8 @@ def _text(text: str) -> bytes:
 
 def _array(value: Any, tag: bytes) -> bytes:
     array = np.asarray(value)
+    if array.dtype == np.longdouble:  # more digits than any answer needs
+        array = array.astype(np.float64)
     if array.ndim > MAX_DIMENSIONS:
         raise WireError(f"An array of more than {MAX_DIMENSIONS} dimensions cannot be sent.")
     code = _CODES.get(array.dtype.name)

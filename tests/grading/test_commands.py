@@ -617,6 +617,12 @@ def test_status_says_what_is_so_and_no_more(begun: Path) -> None:
     assert all("handed in" not in output for output in (untouched, before, packed, later))
 
 
+def test_an_exercise_with_a_hint_is_begun(begun: Path) -> None:
+    run("hint", "01.double")
+
+    assert "not begun" not in run("status").output
+
+
 def test_in_a_terminal_the_way_to_a_hint_is_a_command(begun: Path) -> None:
     output = run("check", "01.double", status=1).output
 

@@ -150,3 +150,30 @@ def test_what_is_no_list_of_these_numbers_is_wrong(value: list) -> None:
     assert not same(value, np.array([1.0, 1.0]))
     assert same([1, 1.0], np.array([1.0, 1.0])) and same(np.array([1, 1]), np.array([1.0, 1.0]))
     assert not same(np.array([True, True]), np.array([1.0, 1.0]))
+
+
+def test_a_formula_that_gives_nan_is_no_difference() -> None:
+    found = rows(
+        "02.rules", "def pow_rule(g, x, n):\n    return g * n * np.exp((n - 1) * np.log(x))\n"
+    )
+
+    assert found["pow"].message == "nan_for_negative"
+
+
+@pytest.mark.parametrize("kind", ["np.ma.array", "np.longdouble"])
+def test_right_numbers_of_another_kind_are_right(kind: str) -> None:
+    found = rows(
+        "05.broadcast",
+        f"plain = unbroadcast\ndef unbroadcast(g, shape):\n    return {kind}(plain(g, shape))\n",
+    )
+
+    assert found["unbroadcast"].points == found["unbroadcast"].max
+
+
+def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
+    found = rows(
+        "02.rules", "plain = mul_rule\ndef mul_rule(*a):\n    return map(abs, plain(*a))\n"
+    )
+
+    assert "return a list of them" in found["mul"].text
+    assert "is not right" not in found["mul"].text

@@ -163,3 +163,10 @@ def test_what_a_stub_raises_may_be_as_long_as_it_likes(raised: str) -> None:
     odd = f"def double(x):\n    raise NotImplementedError({raised})\n"
 
     assert code(odd, tiny.WRONG)[-1] == tiny.WRONG
+
+
+def test_a_notebook_of_an_old_format_says_how_it_is_made_new() -> None:
+    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}
+
+    with pytest.raises(Unreadable, match=r"old format.*save it again"):
+        cells_of(json.dumps(old).encode(), ".ipynb", ["double"])

@@ -450,3 +450,18 @@ def test_counting_opens_nothing(tmp_path: Path) -> None:
     (tmp_path / "eve_e01_double.zip").write_bytes(b"no zip")
 
     assert handed_in.count(tmp_path) == 3
+
+
+@pytest.mark.parametrize("inner", ["deep/work.zip", "../e01_double.ipynb"])
+def test_what_is_wrong_in_a_learners_zip_is_named(inner: str, tmp_path: Path) -> None:
+    own = zipped([(inner, b"{}")])
+
+    (found,) = in_zip(tmp_path, ("Ada L_4711_assignsubmission_file_work.zip", own))
+
+    assert inner in found.problem
+
+
+def test_a_notebook_with_another_ending_is_to_be_renamed(tmp_path: Path) -> None:
+    (found,) = on_disk(tmp_path, "ada/e01_double.ipynb.txt")
+
+    assert "rename it to e01_double.ipynb" in found.problem

@@ -164,3 +164,28 @@ def test_a_million_and_one_items_are_refused() -> None:
         wire.encode([None] * (2 * count))
     with pytest.raises(wire.WireError, match="items"):
         wire.decode(b"l" + struct.pack("<I", count) + b"N" * count, 2**30)
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.array([[1.0, 2.0]]).view(np.matrix), np.array([[1.0, 2.0]])),
+        (np.ma.array([1.0, 2.0]), np.array([1.0, 2.0])),
+        (np.array([0.5], np.longdouble), np.array([0.5])),
+        (range(3), [0, 1, 2]),
+        ({"a": 1}.values(), [1]),
+        ({"a": 1}.items(), [("a", 1)]),
+    ],
+    ids=["matrix", "masked", "longdouble", "range", "values", "items"],
+)
+def test_what_numpy_and_python_have_beside_plain_data_is_made_plain(
+    value: object, plain: object
+) -> None:
+    result = wire.decode(wire.encode(value), 2**20)
+
+    assert type(result) is type(plain) and same(result, plain)
+
+
+def test_hidden_numbers_are_not_sent() -> None:
+    with pytest.raises(wire.WireError, match="MaskedArray"):
+        wire.encode(np.ma.array([1.0, 2.0], mask=[False, True]))
