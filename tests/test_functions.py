@@ -370,3 +370,13 @@ def test_tensors_without_elements_may_be_joined_to_any() -> None:
     assert joined.shape == (2, 3)
     assert x.grad is not None
     assert x.grad.tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("p", [0.5, 1.5, 2, 3])
+@pytest.mark.parametrize("value", [1e30, -1e-30])
+def test_the_norm_of_one_element_is_its_size_whatever_its_powers_are(
+    p: float, value: float
+) -> None:
+    x = torch.tensor([[value], [value]])  # the square is beyond float32
+
+    assert x.norm(p, dim=1).tolist() == x.abs().flatten().tolist()

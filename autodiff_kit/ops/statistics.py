@@ -75,7 +75,7 @@ def linalg_vector_norm(x: Value, *, ord: float, dim: Ints, keepdim: bool = False
         return np.sum(x != 0, dim, dtype=x.dtype, keepdims=keepdim)
     if ord in (math.inf, -math.inf):
         return (np.max if ord > 0 else np.min)(size, dim, keepdims=keepdim)
-    if ord == 1:
+    if ord == 1 or math.prod(x.shape[d] for d in dim) == 1:  # one element: no power overflows
         return np.sum(size, dim, keepdims=keepdim)
     if ord == 2:
         return np.sqrt(np.sum(x * x, dim, keepdims=keepdim))
