@@ -70,6 +70,8 @@ class Weights:
         pairs = zip(data["xs"], data["ws"], strict=True)
         return [sum(x * w for x, w in pairs), *(data["g"] * w for w in data["ws"])]
 
+    compare, diagnose = exact, inexact
+
 
 @check(step="multiply", points=2, concept="values of the forward pass", using=[gradients])
 class Updated:
@@ -102,6 +104,8 @@ class Updated:
         for (x, y), g in zip(data["values"], data["g"], strict=True):
             answer += [x * y, g * y, g * x]
         return answer
+
+    compare, diagnose = exact, inexact
 
 
 @check(step="layers", points=2, concept="one path to the first layer", using=[gradients])
