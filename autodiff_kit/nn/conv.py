@@ -52,6 +52,8 @@ class _ConvNd(Weighted):
         for name, channels in (("in", in_channels), ("out", out_channels)):
             if channels % groups:
                 raise error("nn.conv_channels", name=name)
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            raise error("nn.conv_padding", padding=padding)
         if padding == "same" and set(self.stride) != {1}:
             raise error("nn.conv_same")
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):

@@ -19,7 +19,7 @@ from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.creation import ones_like
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import full_name, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.nn.functional_activations import *
@@ -100,15 +100,30 @@ def layer_norm(
     Input has shape (*, *normalized_shape); weight and bias, of shape normalized_shape, are
     multiplied with and added to the result. ``eps`` keeps the variance from being 0.
     """
-    expected, shape = list(normalized_shape), list(input.shape)
-    if not expected:
-        raise error("functional.no_normalized_shape")
+    expected, shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
     if shape[-len(expected) :] != expected:
         stars = ", ".join(["*", *map(str, expected)])
         raise error("functional.normalized_shape", expected=expected, stars=stars, shape=shape)
     _one_type("functional.layer_norm_type", input, weight, bias)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
     return ops.layer_norm(input, scale, shift, count=len(expected), eps=eps)
+
+
+def _normalized(
+    name: str, input: Tensor, normalized_shape: Any, *parameters: Tensor | None
+) -> tuple[list[int], list[int]]:
+    """Return the shape to normalize and that of the input; refuse parameters of other shapes."""
+    if not isinstance(normalized_shape, tuple | list):
+        kind = full_name(normalized_shape)
+        raise error("functional.normalized_tuple", name=name, kind=kind)
+    expected = list(normalized_shape)
+    if not expected:
+        raise error("functional.no_normalized_shape")
+    for own, parameter in zip(("weight", "bias"), parameters, strict=False):
+        if parameter is not None and list(parameter.shape) != expected:
+            shape = [*parameter.shape]
+            raise error("functional.normalized_like", own=own, shape=shape, expected=expected)
+    return expected, list(input.shape)
 
 
 def _one_type(key: str, input: Tensor, *others: Tensor | None) -> None:
@@ -127,9 +142,7 @@ def rms_norm(
 
     ``eps`` is added to that mean; default: the smallest step of the dtype at 1.
     """
-    expected, shape = list(normalized_shape), list(input.shape)
-    if not expected:
-        raise error("functional.no_normalized_shape")
+    expected, shape = _normalized("rms_norm", input, normalized_shape, weight)
     if shape[-len(expected) :] != expected:
         stars = "*" + ", ".join(map(str, expected))
         raise error("functional.normalized_shape", expected=expected, stars=stars, shape=shape)
@@ -232,6 +245,9 @@ def batch_norm(
         if tensor is not None and tensor.numel() != channels:
             count = tensor.numel()
             raise error("functional.channels", name=name, channels=channels, count=count)
+    for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
+        if tensor is None and not training:
+            raise error("functional.running_missing", name=name)
     mean, var = (0, 1) if training else (running_mean, running_var)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
     out = ops.batch_norm(input, scale, shift, mean, var, training=training, eps=eps)
@@ -263,7 +279,11 @@ def embedding(
         raise error("nn.embedding_gradient", keyword="sparse" if sparse else "scale_grad_by_freq")
     check_operand("embedding", "indices", 2, input, numbers=False)
     check_operand("embedding", "weight", 1, weight, numbers=False)
+    if weight.ndim != 2:
+        raise error("functional.embedding_rank")
     count, indices = len(weight), input._array
+    if padding_idx is not None and not -count <= padding_idx < count:
+        raise error("functional.embedding_padding")
     if indices.dtype not in ("int64", "int32"):
         raise error("functional.embedding_indices", kind=input.type())
     if indices.size and not 0 <= indices.min() <= indices.max() < count:

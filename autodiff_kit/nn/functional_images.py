@@ -84,8 +84,13 @@ def _convolution(
     if input.ndim != rank + 2:
         shape = list(input.shape)
         raise error("functional.conv_rank", name=name, a=rank + 1, b=rank + 2, shape=shape)
+    _check_bias_type(input, bias)
     kernel = weight._array.shape[2:]
-    steps, inner = _per_dim(stride, rank), _per_dim(dilation, rank)
+    numbers = {"stride": stride, "padding": padding, "dilation": dilation}
+    if isinstance(padding, str):
+        del numbers["padding"]
+    each = _numbers(rank, input, weight, groups, numbers)
+    steps, inner = each["stride"], each["dilation"]
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise error("functional.padding_string", padding=padding)
@@ -97,39 +102,97 @@ def _convolution(
         if any(n % 2 for n in total):  # one more after than before
             extra = tuple(p for n in reversed(total) for p in (0, n % 2))
             input = ops.constant_pad_nd(input, pad=extra, value=0.0)
-        padding = [n // 2 for n in total]
-    grid = Grid(kernel, steps, _per_dim(padding, rank), inner)
-    _check_convolution(input, weight, grid, groups)
+        each["padding"] = tuple(n // 2 for n in total)
+    grid = Grid(kernel, steps, each["padding"], inner)
+    _check_convolution(input, weight, bias, grid, groups)
     return ops.convolution(input, weight, 0 if bias is None else bias, grid=grid, groups=groups)
 
 
-def _per_dim(value: Numbers, rank: int) -> tuple[int, ...]:
-    return (value,) * rank if isinstance(value, int) else tuple(value)
+def _numbers(
+    rank: int, input: Tensor, weight: Tensor, groups: int, numbers: dict[str, Any]
+) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of a convolution, one per dimension each; RuntimeError if they cannot be.
+
+    Their ranks and signs are checked in PyTorch's order.
+    """
+    if weight.ndim < 3:
+        raise error("functional.conv_weight_rank")
+    each, count = {}, weight.ndim - 2
+    for name, value in numbers.items():
+        own = (value,) * rank if isinstance(value, int) else tuple(value)
+        each[name] = own * count if len(own) == 1 else own
+        if len(each[name]) != count:
+            raise error("functional.conv_numbers", name=name, count=count, got=[*own])
+    if groups <= 0:
+        raise error("functional.conv_positive", sign="non-positive", name="groups")
+    for name, least in (("padding", 0), ("output_padding", 0), ("stride", 1)):
+        if min(each.get(name, (least,))) < least:
+            sign = "non-positive" if least else "negative"
+            raise error("functional.conv_positive", sign=sign, name=name)
+    if min(each["dilation"]) < 0:
+        raise error("functional.conv_dilation", got="")
+    if weight.ndim != rank + 2:
+        sizes, shape = [*weight.shape], [*input.shape]
+        raise error("functional.conv_ranks", a=weight.ndim, weight=sizes, b=input.ndim, shape=shape)
+    return each
 
 
-def _check_convolution(input: Tensor, weight: Tensor, grid: Grid, groups: int) -> None:
-    shape, kernels = list(input._array.shape), list(weight._array.shape)
+def _check_groups(weight: Tensor, groups: int) -> None:
+    kernels = list(weight._array.shape)
+    if kernels[0] < groups:
+        need, size = "at least", str(kernels)
+        raise error("functional.conv_groups", groups=groups, need=need, size=size)
     if kernels[0] % groups:
         need, size = "divisible by", f"[{kernels}]"
         raise error("functional.conv_groups", groups=groups, need=need, size=size)
+
+
+def _check_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, grid: Grid, groups: int
+) -> None:
+    _check_groups(weight, groups)
+    shape, kernels = list(input._array.shape), list(weight._array.shape)
     expected = kernels[1] * groups
     if shape[1] != expected:
         raise error(
             "functional.conv_channels",
             groups=groups, weight=kernels, shape=shape, expected=expected, got=shape[1],
         )  # fmt: skip
+    _check_bias_shape("", kernels, bias, kernels[0])
     padded = [n + 2 * p for n, p in zip(shape[2:], grid.padding, strict=True)]
     reach = [d * (k - 1) + 1 for k, d in zip(grid.kernel, grid.dilation, strict=True)]
     if any(n < r for n, r in zip(padded, reach, strict=True)):
         a, b = (" x ".join(map(str, sizes)) for sizes in (padded, reach))
         raise error("functional.conv_kernel", padded=a, kernel=b)
+    if 0 in grid.dilation:
+        sizes = [*(1,) * (2 - len(grid.dilation)), *grid.dilation]
+        raise error("functional.conv_dilation", got=f", but got {sizes}")
     _check_types(input, weight)
+
+
+def _check_bias_type(input: Tensor, bias: Tensor | None) -> None:
+    if bias is not None and bias._array.dtype != input._array.dtype:
+        kinds = (str(x.dtype).removeprefix("torch.") for x in (input, bias))
+        own, other = (_IN_C.get(kind, kind) for kind in kinds)
+        raise error("functional.conv_bias_type", input=own, bias=other)
+
+
+# What C++ calls a dtype.
+_IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int"}
+_IN_C |= {"int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char"}
+_IN_C |= {"bfloat16": "c10::BFloat16"}
+
+
+def _check_bias_shape(kind: str, weight: list[int], bias: Tensor | None, count: int) -> None:
+    if bias is not None and bias._array.shape != (count,):
+        shape = [*bias.shape]
+        raise error("functional.conv_bias", kind=kind, weight=weight, count=count, shape=shape)
 
 
 def _check_types(input: Tensor, weight: Tensor) -> None:
     kinds = [tensor_type(tensor._array.dtype) for tensor in (input, weight)]
     if kinds[0] != kinds[1]:
-        if not input.is_floating_point():
+        if input._array.dtype != "float32":
             raise error("functional.conv_whole", expected=kinds[0], actual=kinds[1])
         raise error("functional.conv_type", input=kinds[0], weight=kinds[1])
 
@@ -187,8 +250,12 @@ def _transposed(
     if input.ndim != rank + 2:
         shape = list(input.shape)
         raise error("functional.conv_rank", name=name, a=rank + 1, b=rank + 2, shape=shape)
-    s, p, d = (_per_dim(value, rank) for value in (stride, padding, dilation))
-    grid = Grid(weight._array.shape[2:], s, p, d)
+    numbers = {"stride": stride, "padding": padding, "output_padding": output_padding}
+    each = _numbers(rank, input, weight, groups, numbers | {"dilation": dilation})
+    extra = each.pop("output_padding")
+    kernel = weight._array.shape[2:]
+    grid = Grid(kernel, each["stride"], each["padding"], each["dilation"])
+    _check_groups(weight, groups)
     kernels, channels = list(weight._array.shape), input.shape[1]
     if channels != kernels[0]:
         raise error(
@@ -199,13 +266,31 @@ def _transposed(
             expected=kernels[0],
             got=channels,
         )
+    _check_bias_shape("transposed=1, ", kernels, bias, kernels[1] * groups)
+    _check_transposed(grid, extra)
+    rows = zip(*grid[:4], extra, input.shape[2:], strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for k, s, p, d, e, n in rows)
+    if min(size) < 1:
+        before, after = (" x ".join(map(str, sizes)) for sizes in (input.shape[2:], size))
+        raise error("functional.conv_transposed_size", before=before, after=after)
     _check_types(input, weight)
-    extra = _per_dim(output_padding, rank)
-    each = zip(*grid[:4], extra, input.shape[2:], strict=True)
-    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for k, s, p, d, e, n in each)
     whole = (len(input), kernels[1] * groups, *size)
     shift = 0 if bias is None else bias
     return ops.conv_transpose(input, weight, shift, shape=whole, grid=grid, groups=groups)
+
+
+def _check_transposed(grid: Grid, extra: tuple[int, ...]) -> None:
+    """Refuse a dilation of 0, and output padding that other options could take the place of."""
+    names = "output_padding", "stride", "dilation"
+    each = dict(zip(names, (extra, grid.stride, grid.dilation), strict=True))
+    for name in names if len(extra) == 1 else ():  # PyTorch takes sequences as images of height 1
+        each[name] = (int(name != "output_padding"), *each[name])
+    texts = {n: [f"{n}_height: {h}", f"{n}_width: {w}"] for n, (h, w) in each.items()}
+    if 0 in grid.dilation:
+        raise error("functional.conv_dilation", got=f", but got {', '.join(texts['dilation'])}")
+    if any(e >= s and e >= d for e, s, d in zip(*each.values(), strict=True)):
+        got = " ".join(text for pair in texts.values() for text in pair)
+        raise error("functional.conv_output_padding", got=got)
 
 
 def pad(

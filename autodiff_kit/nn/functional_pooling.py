@@ -77,7 +77,12 @@ def max_pool1d(
         raise error("functional.max_pool1d_rank", shape=list(input.shape))
     grid = _flat(_numbers("max_pool1d", 1, kernel_size, stride, padding=padding, dilation=dilation))
     grid = grid._replace(reaches_over=ceil_mode)
-    if not 0 <= grid.padding[1] <= grid.kernel[1] // 2:
+    names = "kernel_size", "stride", "padding", "dilation"
+    for name, (_, value) in zip(names, grid[:4], strict=True):
+        if value < (name != "padding"):
+            need = "non-negative" if name == "padding" else "greater than zero"
+            raise error("functional.max_pool1d_number", name=name, need=need, value=value)
+    if grid.padding[1] > grid.kernel[1] // 2:
         raise error("functional.max_pool1d_padding", pad=grid.padding[1], kernel=grid.kernel[1])
     count = grid.counts((1, input.shape[-1]))[1]
     if count < 1:
@@ -183,6 +188,16 @@ def _check_windows(name: str, input: Tensor, grid: Grid) -> None:
     check_operand(name, "input", 1, input, numbers=False)
     if 0 in grid.stride:
         raise error("functional.pool_stride")
+    for what, letters, values in (
+        ("kernel size", ("kH", "kW"), grid.kernel),
+        ("stride", ("dH", "dW"), grid.stride),
+        ("dilation", ("dilationH", "dilationW"), grid.dilation),
+    ):
+        if min(values) <= 0:
+            got = " ".join(f"{name}: {n}" for name, n in zip(letters, values, strict=True))
+            raise error("functional.windows_positive", what=what, got=got)
+    if min(grid.padding) < 0:
+        raise error("functional.pool_negative", pad=min(grid.padding))
     for k, p, d in zip(grid.kernel, grid.padding, grid.dilation, strict=True):
         if not 0 <= p <= (d * (k - 1) + 1) // 2:
             raise error("functional.pool_padding", pad=p, kernel=k, dilation=d)

@@ -140,6 +140,26 @@ def _pair(value: Numbers) -> tuple[int, ...]:
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
+def _grid(kernel_size: Numbers, stride: Numbers, padding: Numbers, dilation: Numbers) -> Grid:
+    grid = Grid(_pair(kernel_size), _pair(stride), _pair(padding), _pair(dilation))
+    lengths = {"kernel_size": grid.kernel, "stride": grid.stride, "dilation": grid.dilation}
+    for name, values in lengths.items():
+        if len(values) != 2:
+            raise error("functional.unfold_numbers", name=name, count=len(values))
+    for name, what, values in (
+        ("kernel", "kernel size", grid.kernel),
+        ("dilation", "dilation", grid.dilation),
+        ("pad", "padding", grid.padding),
+        ("stride", "stride", grid.stride),
+    ):
+        got = f"{name}_height: {values[0]} {name}_width: {values[1]}"
+        if name == "pad" and min(values) < 0:
+            raise error("functional.unfold_negative", got=got)
+        if name != "pad" and min(values) <= 0:
+            raise error("functional.windows_positive", what=what, got=got)
+    return grid
+
+
 def unfold(
     input: Tensor,
     kernel_size: Numbers,
@@ -151,7 +171,7 @@ def unfold(
 
     Without n, the result is without it, too.
     """
-    grid = Grid(_pair(kernel_size), _pair(stride), _pair(padding), _pair(dilation))
+    grid = _grid(kernel_size, stride, padding, dilation)
     if input.ndim == 3:
         return ops.squeeze_dim(ops.im2col(ops.unsqueeze(input, dim=0), grid=grid), dim=0)
     if input.ndim != 4:
@@ -178,7 +198,7 @@ def fold(
 
     RuntimeError if the shapes do not fit.
     """
-    grid = Grid(_pair(kernel_size), _pair(stride), _pair(padding), _pair(dilation))
+    grid = _grid(kernel_size, stride, padding, dilation)
     size = _pair(output_size)
     if input.ndim == 2:
         one = ops.unsqueeze(input, dim=0)
