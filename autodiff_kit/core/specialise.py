@@ -55,7 +55,8 @@ def specialise(function: Callable[..., Any], **fixed: Any) -> Callable[..., Any]
     except OSError:  # only the compiled file is there
         return partial(function, **fixed)
     tree = ast.parse(source).body[0]
-    assert isinstance(tree, ast.FunctionDef)
+    if not isinstance(tree, ast.FunctionDef) or tree.name != function.__name__:
+        return partial(function, **fixed)  # the source of another "<string>", since Python 3.13
     ast.increment_lineno(tree, function.__code__.co_firstlineno - tree.lineno)
     _Folding(fixed).fold(tree)
     module = ast.fix_missing_locations(ast.Module([tree], []))

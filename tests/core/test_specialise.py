@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import linecache
 import traceback
 from functools import partial
 from typing import Any
@@ -137,6 +138,15 @@ def test_without_source_it_is_a_partial() -> None:
 
     assert isinstance(form, partial)
     assert form(1) == 2
+
+
+def test_with_the_source_of_other_code_it_is_a_partial(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: dict[str, Any] = {}
+    exec(compile("def f(x, *, more):\n    return x + 1 if more else x", "<other>", "exec"), names)
+    lines = ["import sys\n", "print(sys.path)\n"]  # of a process started with -c, say
+    monkeypatch.setitem(linecache.cache, "<other>", (1, None, lines, "<other>"))
+
+    assert specialise(names["f"], more=True)(1) == 2
 
 
 def test_try_stays_where_it_catches_and_goes_where_it_only_raises_again() -> None:
