@@ -33,7 +33,8 @@ def im2col(x: Value, *, grid: Grid) -> Value:
     counts = grid.counts(x.shape[2:])
     padded = pad_array(x, grid.border(x.shape[2:]))
     windows = [padded[where] for _, where in grid.places(counts)]
-    return np.stack(windows, 2).reshape(len(x), x.shape[1] * len(windows), -1)
+    count = int(np.prod(counts))
+    return np.stack(windows, 2).reshape(len(x), x.shape[1] * len(windows), count)
 
 
 @op("col2im(x)", tex=r"\textstyle\sum x_{[i : i + n]}", node="Col2ImBackward0", layout="rows")
@@ -42,7 +43,7 @@ def col2im(x: Value, *, size: Ints, grid: Grid) -> Value:
     """Put windows back where they lay on an image of some size, and add up where they overlap."""
     counts = grid.counts(size)
     window = int(np.prod(grid.kernel))
-    columns = x.reshape(len(x), -1, window, *counts)
+    columns = x.reshape(len(x), x.shape[1] // window, window, *counts)
     border = grid.border(size)
     sides = [n + border[-2 * i - 2] + border[-2 * i - 1] for i, n in enumerate(size)]
     out = np.zeros((*columns.shape[:2], *sides), x.dtype)
@@ -58,7 +59,7 @@ def pixel_shuffle(x: Value, *, factor: int) -> Value:
     *batch, channels, height, width = x.shape
     blocks = x.reshape(*batch, channels // factor**2, factor, factor, height, width)
     moved = np.moveaxis(blocks, (-4, -3), (-3, -1))
-    return moved.reshape(*batch, -1, height * factor, width * factor)
+    return moved.reshape(*batch, channels // factor**2, height * factor, width * factor)
 
 
 @op("pixel_unshuffle(x)", tex=r"x^\pi", layout="rows")
@@ -68,4 +69,4 @@ def pixel_unshuffle(x: Value, *, factor: int) -> Value:
     *batch, channels, height, width = x.shape
     blocks = x.reshape(*batch, channels, height // factor, factor, width // factor, factor)
     moved: Any = np.moveaxis(blocks, (-3, -1), (-4, -3))
-    return moved.reshape(*batch, -1, height // factor, width // factor)
+    return moved.reshape(*batch, channels * factor**2, height // factor, width // factor)

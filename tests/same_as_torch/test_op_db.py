@@ -83,7 +83,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
 }
 # The same for arguments without a name: how many the kit takes behind the input, and modes.
 AT_MOST = {"nn.functional.avg_pool2d": 3}
-MODES_OF_IMAGES = {"nearest", "bilinear"}  # those of nn.functional.interpolate that the kit has
+MODES_OF_IMAGES = {"nearest", "bilinear"}  # those of interpolate and grid_sample that the kit has
 
 
 def needs_singular_values(name: str, sample: Any) -> bool:
@@ -112,6 +112,10 @@ def in_the_kit(name: str, sample: Any) -> Any:
         sample.input.ndim != 4 or options["mode"] not in MODES_OF_IMAGES
     ):
         raise NotInTheKit
+    if name == "nn.functional.grid_sample" and (
+        sample.input.ndim != 4 or options.get("mode", "bilinear") not in MODES_OF_IMAGES
+    ):
+        raise NotInTheKit
     if name in ("linalg.norm", "linalg.matrix_norm") and needs_singular_values(name, sample):
         raise NotInTheKit
     return [sample.input, list(given), options]
@@ -122,6 +126,9 @@ IN_ANOTHER_ORDER = {
     "einsum": lambda operands, equation: autodiff_kit.einsum(equation, *operands),
     "nn.functional.embedding": lambda weight, input, **options: (
         autodiff_kit.nn.functional.embedding(input, weight, **options)
+    ),
+    "nn.functional.embedding_bag": lambda weight, input, **options: (
+        autodiff_kit.nn.functional.embedding_bag(input, weight, **options)
     ),
     "where": lambda x, condition, other: autodiff_kit.where(condition, x, other),
     "zero_": lambda x: x.clone().zero_(),
@@ -322,6 +329,13 @@ SAVED_DIFFERENTLY = {
         for name in ("histogram", "unique", "unique_consecutive")
         for what in (None, "output", 0, 1, 2)
     },
+    ("linalg.solve_triangular", 0): "of a unitriangular matrix the kit saves what it solves with",
+    ("linalg.solve_triangular", "output"): _UNREAD,
+    ("nn.functional.embedding_bag", 1): "the kit works out the bags at once, and saves those",
+    ("nn.functional.embedding_bag", 2): "the kit works out the bags at once, and saves those",
+    ("nn.functional.embedding_bag", 3): _UNREAD,
+    ("nn.functional.grid_sample", 0): _UNREAD,
+    ("nn.functional.grid_sample", None): "PyTorch's second derivative counts the image, unread",
     ("matmul", 1): "PyTorch copies the transposed matrices that it multiplies with a vector",
     ("nn.functional.batch_norm", 1): "in training, the kit does not save the running mean,",
     ("nn.functional.batch_norm", 2): "nor the running variance: they are not read",
