@@ -25,6 +25,7 @@ _POWERS: dict[float, Callable[[Value], Value]] = {
     -2: lambda x: 1 / (x * x),
     -1: lambda x: 1 / x,
     -0.5: lambda x: 1 / np.sqrt(x),
+    0: lambda x: np.ones_like(x)[()],  # of a bool to the power False, NumPy makes an int8
     0.5: lambda x: np.sqrt(x),
     1: copy_of,
     2: lambda x: x * x,

@@ -106,15 +106,17 @@ def short(value: Value, limit: int = SHORT) -> str | None:
     """
     shape = value["shape"]
     if not shape:
-        return _on_a_line((), value["dtype"], tuple(value["data"]))
+        return _on_a_line((), value["dtype"], tuple(value["data"]), str(value["data"]))
     if prod(shape) * 3 > limit or "stats" in value or not value["data"]:
         return None if prod(shape) else _nested([], shape)
-    text = _on_a_line(tuple(shape), value["dtype"], tuple(value["data"]))
+    data = value["data"]
+    text = _on_a_line(tuple(shape), value["dtype"], tuple(data), str(data))
     return text if len(text) <= limit else None
 
 
 @lru_cache(maxsize=4096)  # the same value is told in the box, in captions and in rules
-def _on_a_line(shape: tuple[int, ...], dtype: str, data: tuple[Any, ...]) -> str:
+def _on_a_line(shape: tuple[int, ...], dtype: str, data: tuple[Any, ...], key: str) -> str:
+    # The key tells -0.0 from 0.0, which are equal.
     return _nested(_numbers({"shape": [*shape], "dtype": dtype, "data": [*data]}), shape)
 
 

@@ -18,7 +18,7 @@ def test_times_stand_below_the_counts_and_are_taken_again(
     seen = Seen(notebook(write(jupyter.folder, "costs", LAB), width=900, dark=True))
     times = seen.root.locator(".adk-board-picture").nth(1)
 
-    seen.wait_for("recorded: 1 node, saving 4 bytes, 400 kB.")
+    seen.wait_for("recorded: 1 node, saving 4 bytes or 400 kB.")
     seen.wait_for("Measured just now")
     assert "Compared with recorded" in times.inner_html().replace("&nbsp;", " ")
     again = seen.root.get_by_role("button", name="measure again")
