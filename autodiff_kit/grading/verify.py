@@ -1,7 +1,7 @@
 """Test the checks themselves: known wrong answers must fail, right ones must pass.
 
 After reading this file you can say what a good set of checks is, in numbers: every mutant loses
-points, as many under one seed as under another, and gets its own message, every alternative has
+points, as many under three seeds, and gets its own message, every alternative has
 full points under 200 seeds, the untouched notebook reads "not attempted", every check catches
 something that no other catches, wrong answers to other exercises change nothing, and no small
 change of the solution stays unnoticed unless a reason is written down why it is right. Read next:
