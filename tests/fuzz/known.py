@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import autodiff_kit
 from tests.fuzz.running import Difference, names_in, torch
 
 __all__ = ["REASONS", "reason_for"]
@@ -59,16 +60,33 @@ def _overlap(written: str, read: str, by_index: bool, names: dict[str, Any]) -> 
     return not same and np.shares_memory(x.numpy(), y.numpy())
 
 
+def _names_after(lines: list[str], package: Any = torch) -> dict[str, Any]:
+    """Run lines in one package; return the names that there are then."""
+    names = names_in(package)
+    package.manual_seed(0)
+    with package.set_grad_enabled(True):
+        for line in lines:
+            with contextlib.suppress(Exception):
+                exec(line, names)
+    return names
+
+
+def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
+    """Return whether the last line has changed these values in PyTorch, and not in the kit."""
+    real, kit = (
+        str(eval(difference.what, _names_after(lines[:-1], package)).detach().tolist())[:300]
+        for package in (torch, autodiff_kit)
+    )
+    return real != difference.torch and kit == difference.kit
+
+
 def _changes_view(lines: list[str]) -> bool:
     return any(re.search(r"\w_\(|[-+*/%]= |\] = ", line) for line in lines)
 
 
 def _same_places(lines: list[str]) -> bool:
     """Return whether the last line reads just the elements that it writes, each for itself."""
-    names = names_in(torch)
-    for line in lines[:-1]:
-        with contextlib.suppress(Exception):
-            exec(line, names)
+    names = _names_after(lines[:-1])
     operands = _CHANGE.fullmatch(lines[-1])
     # x[True] = ... writes to the whole, where x[True] alone is a copy.
     texts = [text.replace("[True]", "[None]") for text in operands.groups()] if operands else []
@@ -85,10 +103,51 @@ def _same_places(lines: list[str]) -> bool:
     return bool(x.data_ptr() == y.data_ptr() and np.array_equal(*places))
 
 
-def _runs(line: str, later: str) -> bool:
-    """Return whether a line is this one, or makes a Function that this one applies."""
-    name = re.match(r"class (\w+)", line)
-    return line == later if name is None else f"{name[1]}.apply(" in later
+def _picks_equal_elements(difference: Difference, lines: list[str]) -> bool:
+    """Return whether the last line ranks elements, and the places that differ hold equal ones."""
+    line = lines[-1]
+    call = re.search(r"(\S+)\.(topk|sort)\((.*?)\)", line)
+    if call is None and "Places.apply(" in line:
+        call = re.search(r"Places\.(?=apply\((\S+),)(apply)\(()", line)
+    if call is None or "." in difference.torch + difference.kit:  # not places, but values
+        return False
+    x, kind, arguments = call.groups()
+    names = _names_after(lines[:-1])
+    x = eval(x, names).detach().numpy()
+    places = [np.array(eval(text)) for text in (difference.torch, difference.kit)]
+    numbers = re.findall(r"-?\d+", arguments)[kind == "topk" :]
+    dim = int(numbers[0]) if numbers else -1
+    if x.ndim == 0:
+        return False
+    elements = [np.take_along_axis(x, place, dim) for place in places]
+    return np.array_equal(*elements, equal_nan=x.dtype.kind == "f")
+
+
+def _overflows_in_layer_norm(lines: list[str]) -> bool:
+    """Return whether the last line normalizes numbers whose squares are infinite."""
+    call = re.search(r"F\.layer_norm\((\S+),", lines[-1])
+    if call is None:
+        return False
+    x = eval(call[1], _names_after(lines[:-1])).detach()
+    return bool((x.square().isinf() & x.isfinite()).any())
+
+
+def _changes_a_returned_gradient(lines: list[str]) -> bool:
+    """Return whether the last line writes to the memory of what autograd.grad has returned."""
+    change = _CHANGE.fullmatch(lines[-1])
+    if change is None:
+        return False
+    places = set()
+    names = names_in(torch)
+    torch.manual_seed(0)
+    for line in lines[:-1]:
+        with contextlib.suppress(Exception):
+            exec(line, names)
+            made = re.search(r"(\w+),? = torch\.autograd\.grad\(", line)
+            gradients = names[made[1]] if made else ()
+            for x in (gradients,) if isinstance(gradients, torch.Tensor) else gradients:
+                places.add(x.untyped_storage().data_ptr())
+    return eval(change[1], names).untyped_storage().data_ptr() in places
 
 
 def _loses_a_leaf_with_a_hook(lines: list[str]) -> bool:
@@ -108,7 +167,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         ".grad with a history, which would hold the node in turn, nor that it no longer requires "
         "grad: PyTorch keeps the tensor, and with it such a cycle.",
         lambda difference, lines: (
-            difference.kind in ("gradient", "accepted")
+            (difference.what == "log" or difference.kind == "accepted")
             and _loses_a_leaf_with_a_hook(lines)
             and any(
                 "create_graph=True" in line or "requires_grad_(False)" in line for line in lines
@@ -121,23 +180,22 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         lambda difference, lines: (
             difference.kind == "accepted"
             and "more than one element of the written-to tensor" in difference.torch
-            and any("= torch.autograd.grad(" in line for line in lines)
+            and _changes_a_returned_gradient(lines)
         ),
     ),
     "refused line": (
         "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
-        lambda difference, lines: difference.kind == "refused line",
+        lambda difference, lines: (
+            difference.kind == "value"
+            and difference.about == "refused in both"
+            and _written_in_pytorch_alone(difference, lines)
+        ),
     ),
     "tie in topk or sort": (
         "Which of equal elements topk takes, and in which order a sort that is not stable leaves "
         "them, PyTorch leaves to its C++ library and the processor; here the first comes first.",
         lambda difference, lines: (
-            difference.kind == "value"
-            and "." not in difference.torch + difference.kit  # places, not what stands there
-            and any(
-                re.search(r"\.(topk|sort)\(", line) and _runs(line, difference.line)
-                for line in lines
-            )
+            difference.kind == "value" and _picks_equal_elements(difference, lines)
         ),
     ),
     "reads what it writes": (
@@ -152,7 +210,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "Where a gradient is a view, of what was given to backward() or of another gradient, "
         "PyTorch keeps that view as .grad: a change of one changes the other. The kit copies.",
         lambda difference, lines: (
-            difference.kind in ("value", "gradient", "requires_grad", "is_leaf", "refused", "base")
+            difference.kind in ("value", "gradient", "requires_grad", "is_leaf", "base")
             and difference.about == "shared in PyTorch alone"
         ),
     ),
@@ -201,7 +259,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and re.search(r"grad\(|backward\(|at the end", difference.line) is not None
             and (
                 difference.kind == "dtype"
-                or (difference.what == "log" and any(".grad_fn." in line for line in lines))
+                or difference.about == "other dtypes or shapes"  # of what a hook of a node sees
                 or re.search(r"shape|dtype|size of tensor", difference.torch + difference.kit)
                 is not None
             )
@@ -235,10 +293,10 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "Where a square overflows, PyTorch's layer_norm has inf or nan for the variance, by how "
         "many elements the processor takes at once; the kit has inf, and 0 for the result.",
         lambda difference, lines: (
-            "layer_norm" in difference.line
-            and difference.kind == "value"
+            difference.kind == "value"
             and "nan" in difference.torch
             and "nan" not in difference.kit
+            and _overflows_in_layer_norm(lines)
         ),
     ),
     "inference gradient under create_graph": (
@@ -303,8 +361,13 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "stands in; in the kit the leaf keeps it.",
         lambda difference, lines: (
             difference.what == "log"
-            and difference.about == "calls in the kit alone"
-            and any(re.search(r"next_functions.*\.register_(pre)?hook", line) for line in lines)
+            and difference.about.startswith("calls in the kit alone: ")
+            and set(difference.about.split()[5:])
+            <= set(
+                re.findall(
+                    r'next_functions.*\.register_(?:pre)?hook\(hook\("?\'?(\w)', "\n".join(lines)
+                )
+            )
         ),
     ),
     "hook between two steps": (
