@@ -186,7 +186,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
     "refused line": (
         "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
         lambda difference, lines: (
-            difference.kind == "value"
+            difference.kind in ("value", "gradient")
             and difference.about == "refused in both"
             and _written_in_pytorch_alone(difference, lines)
         ),

@@ -109,6 +109,9 @@ class Run:
         self._told: set[tuple[str, str]] = set()
         self._line = self._about = self._reason = ""
         self._is_shared = False
+        self._prints_of_rules: set[str] = (
+            set()
+        )  # texts with the name of a node that counts as alike
         for passes in _PASSES.values():
             passes.clear()
         self._coarsest = 8  # bytes of the coarsest float so far, whose rounding may be in all
@@ -135,6 +138,9 @@ class Run:
         for kind, known in (("strides", "lies otherwise"), ("base", "view in one alone")):
             if any((kind, name) in told for name in _words(line)):
                 self._about = known
+        if "= repr(" in line:
+            nodes = [_name(_place(value)[2]) for value in _tensors(used)]
+            self._prints_of_rules |= {line[0]} if "a rule's" in nodes else set()
         carries = "grad(" in line or "backward(" in line
         by_inference = any(value.is_inference() for value in _tensors(used))
         if carries or by_inference:
@@ -255,7 +261,7 @@ class Run:
             self._told.add((kind, what))
             texts = str(expected)[:300], str(said)[:300]
             about = self._reason or self._about
-            if self._refused and kind == "value":
+            if self._refused and kind in ("value", "gradient"):
                 about = "refused in both"
             self.differences.append(Difference(kind, self._line, what, *texts, about))
 
@@ -277,6 +283,9 @@ class Run:
             self._check("value", f"type({name})", type(real).__name__, type(kit).__name__)
             for i, (x, y) in enumerate(zip(real, kit, strict=True)):
                 self._compare(f"{name}[{i}]", x, y, whole)
+        elif isinstance(real, str) and isinstance(kit, str) and name in self._prints_of_rules:
+            texts = (re.sub(r"grad_fn=<\w+>", "grad_fn", text) for text in (real, kit))
+            self._compare_plain(name, *texts, "repr")
         elif isinstance(real, str | int | float | tuple | list | np.ndarray | np.generic | None):
             self._compare_plain(name, real, kit, "repr" if isinstance(real, str) else "value")
 

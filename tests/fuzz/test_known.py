@@ -40,6 +40,11 @@ PROGRAMS = {
         *(EXPANDED, LEAF, "b, = torch.autograd.grad(Expanded.apply(a), a)", "b.add_(1)"),
     ],
     "refused line": [INFERENCE, "b.sin_()"],
+    "refused line: of a backward pass": [
+        LEAF,
+        *("with torch.inference_mode():\n    a.backward(torch.ones(2))", "b = a * 2"),
+        "b.backward(torch.ones(2))",
+    ],
     "reads what it writes": ["a = torch.arange(6.0)", "a[::2].add_(a[:3])"],
     "reads what it writes: a divisor": [
         *("a = torch.ones(2, 2, dtype=torch.int64)", "a.remainder_(a.narrow(1, 0, 1))"),
