@@ -21,7 +21,7 @@ from autodiff_kit.core.hooks import (
     separate,
     together,
 )
-from autodiff_kit.core.memory import gradient_of, share
+from autodiff_kit.core.memory import gradient_of, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import as_seen, running, show_as
@@ -197,7 +197,7 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
         tensor._grad = gradient_of(old._array + g)
     else:
         refuse_change(old, "add_")
-        memory = share(old)
+        memory = writable(old)  # also where it is an expanded tensor
         memory += g
         note(old, next_number())
 

@@ -98,14 +98,23 @@ class Shown(NodeHooks):
         """
         if self.out is RELEASED:
             raise RuntimeError(released_message(self))
-        inputs = enumerate((self.x, self.y, *self.rest), 1)
-        for which, value in (*inputs, (0, self.out)):  # PyTorch unpacks results last
+        changed: list[tuple[int, Any, Any]] = []
+        for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
             for array in getattr(value, "given", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
                 if changes is not None and array is value:
                     check_input(self, which, value, changes)
                 if changes and changes[-1] > self.number:
-                    raise RuntimeError(changed_message(self, which, array, changes))
+                    changed.append((which, array, changes))
+        if changed:
+            which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
+            raise RuntimeError(changed_message(self, which, array, changes))
+
+    def _turn(self: Any, which: int) -> tuple[bool, str]:
+        """Return when PyTorch looks at a saved value: at inputs by their names, then at results."""
+        op = self.op
+        names = ("out", *(*op.inputs, "", "")[:2], *op.rest, *["~"] * len(self.rest))
+        return which == 0 or names[which] in op.by_products, _saved_as(op, names[which])
 
 
 def _unpromoted(edge: Any) -> Any:

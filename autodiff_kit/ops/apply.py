@@ -67,7 +67,8 @@ def _record(
     row: Op, operands: Operands, edges: tuple[Node | None, ...], results: dict[str, Any]
 ) -> Node:
     """Make the node of an op, which saves what the rules that will be called read."""
-    edges, values = operands.leading(edges), {**operands.params, **results}
+    wanted, edges = edges, operands.leading(edges)
+    values = {**operands.params, **results}
     if row.is_variadic:
         rules = list(row.rules.values())
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in operands.arrays)
@@ -81,6 +82,9 @@ def _record(
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
                 values[f"{name}_strides"] = array.strides
     reads = {name for rule in rules for name in rule.reads}
+    if edges != wanted:  # PyTorch saves at any rate what more than one rule reads
+        names = [name for rule in row.rules.values() for name in rule.reads]
+        reads |= {name for name in names if names.count(name) > 1}
     originals = operands.check_saved(values, reads)  # before conversion: a change shows in these
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
     node.op, node.number, node.shape, node.hooks = row, next_number(), results["out"].shape, None

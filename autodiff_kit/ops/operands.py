@@ -58,9 +58,13 @@ class Operands:
         pairs = zip(row.inputs, nodes, strict=False)
         return tuple(node if name in row.rules else None for name, node in pairs)
 
-    @staticmethod
-    def leading(edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the edges, None for one that leads nowhere: its rule is not called."""
+    def leading(self, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the edges, None for one that leads nowhere: its rule is not called.
+
+        The rules of what cannot be differentiated are, to say so.
+        """
+        if self.row.node_name.endswith("::NotImplemented"):
+            return edges
         return tuple([None if type(edge) is Nowhere else edge for edge in edges])
 
     @staticmethod

@@ -29,7 +29,8 @@ _LAGS = re.compile(r"(A|a) view (was|which|and).* modified inplace|cannot be sav
 _OVERLAPS = re.compile(
     r"(some elements of the input|more than one element of the written-to) tensor"
 )
-_BY_ZERO = ("RuntimeError: ZeroDivisionError",)  # by an element that was written before
+# Because of an element that was written before:
+_OF_WRITTEN = re.compile(r"RuntimeError: (ZeroDivisionError|index -?\d+ is out of bounds)")
 _PASSED = re.compile(r"with torch.inference_mode\(\):\n    .*\bbackward\(\w")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
@@ -202,7 +203,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "Where the elements of overlapping tensors do not lie side by side, PyTorch lets a change "
         "in place through, and reads what it has just written; the kit reads everything first.",
         lambda difference, lines: (
-            (difference.kind in ("value", "refused") or difference.torch in _BY_ZERO)
+            (difference.kind in ("value", "refused") or _OF_WRITTEN.match(difference.torch))
             and _reads_what_it_writes(lines)
         ),
     ),
@@ -318,6 +319,20 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             difference.kind == "refused"
             and "Inplace update to inference tensor" in difference.kit
             and any(_PASSED.match(line) for line in lines)
+        ),
+    ),
+    "index of a number": (
+        "Assigning to x[1] of a 0-d tensor, PyTorch compares the index with the size of a "
+        "dimension that is not there: with what its memory held before.",
+        lambda difference, lines: (
+            difference.kind == "message"
+            and re.search(r"\] = |\] [-+*/%]= ", difference.line) is not None
+            and difference.kit.endswith("is out of bounds for dimension 0 with size 0")
+            and re.match(
+                r"select\(\) cannot be applied to a 0-dim|index -?\d+ is out of bounds for dim",
+                difference.torch,
+            )
+            is not None
         ),
     ),
     "which refusal": (

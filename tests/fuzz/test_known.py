@@ -49,6 +49,10 @@ PROGRAMS = {
     "reads what it writes: a divisor": [
         *("a = torch.ones(2, 2, dtype=torch.int64)", "a.remainder_(a.narrow(1, 0, 1))"),
     ],
+    "reads what it writes: an index": [
+        *("a = torch.zeros(1, dtype=torch.int64)", "a.scatter_(0, a.expand(2), 4)"),
+    ],
+    "index of a number": ["a = torch.ones(3).min(0).values", "a[3] = 1"],
     "memory of a gradient": [
         *(LEAF, "g = torch.ones(1, 2)", "b = a.view(1, 2)", "b.backward(g)", "a.grad.add_(1)"),
         "c = g * 2",

@@ -35,6 +35,22 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "what two rules read is saved, though no gradient flows through a view": [
+        *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
+        *("c = torch.arange(3)", "d = torch.pow(c, b)", "c.add_(1)", "d.sum().backward()"),
+    ],
+    "a view that no gradient flows through is an edge of what has no derivative": [
+        *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
+        *("c = b // b", "c.sum().backward()"),
+    ],
+    "a gradient that is an expanded tensor of one element each is added to": [
+        *("a = torch.ones(3, requires_grad=True)", "a.grad = a.expand(3)"),
+        *("a.sum().backward()", "b = a.grad * 1"),
+    ],
+    "of two changed inputs the one that comes first by its name is told": [
+        *("a = torch.ones(1, 3, requires_grad=True)", "b = a.double()", "c = b.T"),
+        *("d = torch.matmul(b, c)", "c.add_(c)", "d.sum().backward()"),
+    ],
     "a view whose .data is an inference tensor is one, too": [
         "a = torch.ones(2, 2, requires_grad=True)",
         "k = (a * 2).unbind(-1)",
