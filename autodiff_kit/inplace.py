@@ -72,7 +72,8 @@ def change(
     operands = [v for v in (*args, *kwargs.values()) if isinstance(v, TensorBase)]
     recorded = local.mode.grad_enabled and any(t.requires_grad for t in (tensor, *operands))
     recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
-    if function is ops.copy_from and tensor._array.dtype.kind != "f":
+    is_whole = tensor._array.dtype.kind != "f"
+    if function is ops.copy_from and is_whole:
         recorded, args = False, (wrap(args[0]._array),)
     refuse(tensor, how, recorded)
     for other in operands if recorded else ():
@@ -80,7 +81,7 @@ def change(
     number = next_number()  # of the change: the nodes that it makes are younger
     # What a rule saves of the old value must survive the overwriting below.
     operand = as_it_was(tensor) if recorded else tensor
-    if tensor._array.dtype.kind != "f":
+    if is_whole:
         function = of_whole(function)
     try:
         result = function(operand, *args, **kwargs)
@@ -91,7 +92,7 @@ def change(
         result._node.op = _without_derivative(result._node.op, how)
     try:
         _check_memory(tensor, how, operands)
-        _check_fits(tensor._array, result._array.shape, result._array.dtype, how)
+        _check_fits(tensor._array, result._array, how)
     except Exception:
         if local.mode.observer is not None:
             local.mode.observer.withdrawn(result)
@@ -126,7 +127,7 @@ def _check_before(
         shape = np.broadcast_shapes(*(array.shape for array in arrays if hasattr(array, "shape")))
         numbers = (np.ndarray, np.generic, int, float)
         dtype = result_dtype(*(array for array in arrays if isinstance(array, numbers)))
-        _check_fits(tensor._array, shape, dtype, how)
+        _check_fits(tensor._array, np.broadcast_to(np.empty((), dtype), shape), how)
 
 
 def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) -> None:
@@ -147,13 +148,13 @@ def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) 
         refuse_overlap(written, operand._array, how, strictly=strictly)
 
 
-def _check_fits(old: Any, shape: tuple[int, ...], dtype: Any, how: str) -> None:
+def _check_fits(old: Any, new: Any, how: str) -> None:
     """Raise if a result cannot be written: an in-place operation keeps shape and dtype."""
-    if shape != old.shape:
+    if new.shape != old.shape:
         key = "inplace.matrix_shape" if how == "addmm_" else "inplace.shape"
-        raise error(key, old=list(old.shape), new=list(shape))
-    if dtype is not old.dtype and category(dtype) > category(old.dtype):
-        raise error("inplace.dtype", new=tensor_type(dtype), old=tensor_type(old.dtype))
+        raise error(key, old=list(old.shape), new=list(new.shape))
+    if new.dtype is not old.dtype and category(new.dtype) > category(old.dtype):
+        raise error("inplace.dtype", new=tensor_type(new.dtype), old=tensor_type(old.dtype))
 
 
 def finish(tensor: TensorBase, how: str, result: TensorBase, number: int, recorded: bool) -> None:
@@ -375,5 +376,5 @@ def refuse_inference(tensor: TensorBase, how: str) -> None:
 
     As in PyTorch this comes last; but what is refused has not been written.
     """
-    if not local.mode.inference and not has_version(tensor):
+    if not has_version(tensor) and not local.mode.inference:
         raise error("inplace.inference_tensor", how=how)

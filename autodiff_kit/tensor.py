@@ -52,9 +52,9 @@ class Tensor(TensorBase, TensorMethods):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward has accumulated here; None before."""
-        if self._grad is None:
+        if (grad := self._grad) is None:
             self._warn_of_grad()
-        return self._grad
+        return grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:

@@ -38,7 +38,6 @@ __all__ = [
     "marked",
     "node_of",
     "positions",
-    "put_grad",
     "refusal_of_view",
     "require_grad",
     "seems_leaf",
@@ -107,20 +106,17 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
         follow_base(tensor)
 
 
-def set_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
-    """Set or clear ``tensor.grad``, where an observer may see it."""
-    put_grad(tensor, grad)
-    observer = local.mode.observer
-    if observer is not None:
-        observer.grad_set(tensor, grad)
+def set_grad(tensor: TensorBase, grad: TensorBase | None, *, by_backward: bool = False) -> None:
+    """Set or clear ``tensor.grad``, which the node of a leaf knows, too.
 
-
-def put_grad(tensor: TensorBase, grad: TensorBase | None) -> None:
-    """Set ``tensor.grad``; the node of a leaf knows it, too."""
+    An observer sees it, unless it is set ``by_backward``, which tells of more.
+    """
     tensor._grad = grad
     node = tensor._node if tensor._base is None else latest_node(tensor)
     if isinstance(node, AccumulateGrad):
         node.grad = grad
+    if not by_backward and (observer := local.mode.observer) is not None:
+        observer.grad_set(tensor, grad)
 
 
 def marked(array: Any) -> Any:
@@ -155,6 +151,8 @@ def follow_base(base: TensorBase) -> None:
 
 def is_stale(tensor: TensorBase) -> bool:
     """Return whether a view's base has changed since the view's history was made."""
+    if tensor._base is None:
+        return False
     try:
         object.__getattribute__(tensor, "_node")  # an empty slot: Tensor.__getattr__ is not asked
     except AttributeError:

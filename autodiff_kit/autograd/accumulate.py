@@ -31,7 +31,7 @@ from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.views import put_grad
+from autodiff_kit.views import set_grad
 
 __all__ = ["Task", "add_to_grad"]
 
@@ -192,7 +192,7 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
             memory = _memory_for(g, like)
             memory[...] = g
             g = memory
-        put_grad(tensor, gradient_of(g))
+        set_grad(tensor, gradient_of(g), by_backward=True)
     elif local.mode.inference and running.sums_anew:
         tensor._grad = gradient_of(old._array + g)
     else:

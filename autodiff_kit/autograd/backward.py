@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -198,7 +197,11 @@ def _check_misfit(refusal: ValueError) -> None:
 
     A ValueError of the learner's own, from a hook or a Function, is not touched.
     """
-    modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(refusal.__traceback__)]
+    modules: list[str] = []
+    at = refusal.__traceback__
+    while at is not None:
+        modules.append(at.tb_frame.f_globals.get("__name__", ""))
+        at = at.tb_next
     own = [name for name in modules if name.split(".")[0] != "numpy"]
     if own[-1].startswith("autodiff_kit.ops."):
         texts = re.findall(r"\(([\d,]*)\)", str(refusal))
@@ -237,13 +240,16 @@ def _roots(
     roots: list[tuple[Node, Any]] = []
     for i, output in enumerate(outputs):
         array, g = output._array, gradients[i]
-        if g is None and output.requires_grad:
-            if isinstance(array, np.ndarray) and array.size != 1:
+        if g is not None:
+            if g._array.shape != array.shape:
+                raise error(
+                    "autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape
+                )
+        elif not isinstance(array, np.floating) and output.requires_grad:
+            if array.size != 1:
                 raise error("autograd.not_a_scalar", shape=output.shape)
-            if not isinstance(array, np.floating) and array.dtype.kind != "f":
+            if array.dtype.kind != "f":
                 raise error("autograd.whole_scalar", dtype=output.dtype)
-        if g is not None and g._array.shape != array.shape:
-            raise error("autograd.gradient_shape", index=i, gradient=g.shape, output=output.shape)
     for i, output in enumerate(outputs):
         array, g = output._array, gradients[i]
         node = output._node if output._base is None else node_of(output)

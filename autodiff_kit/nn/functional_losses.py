@@ -59,10 +59,11 @@ def loss(function: _Loss) -> _Loss:
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        by_position = dict(zip(names, args[first:], strict=False))
-        if by_position and options.keys().isdisjoint(by_position):
-            options |= by_position
-            args = args[:first] + args[first + len(names) :]
+        if len(args) > first:
+            by_position = dict(zip(names, args[first:], strict=False))
+            if options.keys().isdisjoint(by_position):
+                options |= by_position
+                args = args[:first] + args[first + len(names) :]
         if "size_average" in options or "reduce" in options:
             early = options.pop("size_average", None), options.pop("reduce", None)
             reduction = options.get("reduction", "mean")

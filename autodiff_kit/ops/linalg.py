@@ -85,9 +85,11 @@ def mm_like(x: Value, y: Value, strides: tuple[int, int]) -> Value:
 
     So the gradient of a transposed weight, transposed back, lies row by row: ``view`` takes it.
     """
-    rows, times = x.shape[0], product if type(x) is ndarray else mm
-    if strides[1] == strides[0] * rows and (rows > 1 or y.shape[1] > 1):
-        return times(y.T, x.T).T  # column by column: x y = (y' x')'
+    times = product if type(x) is ndarray else mm
+    if strides[0] <= strides[1]:  # perhaps column by column; nearly always row by row
+        rows = x.shape[0]
+        if strides[1] == strides[0] * rows and (rows > 1 or y.shape[1] > 1):
+            return times(y.T, x.T).T  # x y = (y' x')'
     return times(x, y)
 
 
