@@ -158,6 +158,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> 
 @factory
 def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
+    if not hasattr(steps, "__index__"):
+        raise TypeError("linspace")  # the words come from ``signatures.py``
     if steps < 0:
         raise error("creation.negative_steps")
     target = numpy_type("linspace", dtype)

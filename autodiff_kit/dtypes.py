@@ -232,6 +232,10 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
+    def __new__(cls, sizes: Any = ()) -> Size:
+        """Make a shape of integers; TypeError for anything else."""
+        return tuple.__new__(cls, (_size(i, n) for i, n in enumerate(sizes)))
+
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
@@ -253,6 +257,16 @@ class Size(tuple[int, ...]):
     def numel(self) -> int:
         """Return the number of elements of a tensor of this shape."""
         return math.prod(self)
+
+
+def _size(position: int, value: Any) -> int:
+    """Return a size as an int, be it one of NumPy's or a tensor."""
+    if type(value) is int:
+        return value
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        raise error("dtypes.size", position=position, kind=type(value).__name__) from None
 
 
 def full_name(value: Any) -> str:

@@ -67,6 +67,8 @@ def operands_refused(sign: str, left: str, right: str) -> Exception:
     """
     if sign == "+" and left in ("bytes", "list", "str", "tuple"):  # what Python says of these
         return error("arguments.concatenated", left=left)
+    if "complex" in (left, right):
+        return error("arguments.complex_operand", sign=sign, left=left, right=right)
     return error("arguments.operands", sign=sign, left=left, right=right)
 
 

@@ -73,6 +73,9 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
     if any(isinstance(item, np.ndarray) for item in items):
         raise error("creation.tensor_in_list" if target.kind == "f" else "creation.tensor_as_int")
     if target.kind in "iu":
+        limits = np.iinfo("int64")
+        if any(isinstance(n, int) and not limits.min <= n <= limits.max for n in items):
+            raise error("dtypes.long_overflow", low=limits.min, high=limits.max)
         extremes = {min(items), max(items)} if items and kinds <= {int, bool} else items
         for item in extremes:
             dtypes.number_in(item, target, target.name)
@@ -143,6 +146,8 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
     elif isinstance(data, str | bytes):
         raise error("creation.data_type", kind=type(data).__name__)
     elif not isinstance(data, int | float | np.generic):
+        if isinstance(data, complex):
+            raise error("creation.complex")
         raise error("creation.no_number", kind=type(data).__name__)
     elif dim < len(shape):
         raise error("creation.not_a_sequence")

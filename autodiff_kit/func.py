@@ -13,6 +13,7 @@ from typing import Any
 
 from autodiff_kit.autograd import grad as gradients
 from autodiff_kit.autograd.grad_mode import enable_grad, is_grad_enabled
+from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
@@ -55,6 +56,17 @@ def _map(change: Function, tree: Tree) -> Tree:
     return _like(tree, map(change, _leaves(tree)))
 
 
+class _Transform:
+    """Where ``requires_grad_`` is refused: a function that is transformed has no leaves to mark."""
+
+    def __enter__(self) -> None:
+        self._before = local.is_transforming
+        local.is_transforming = True
+
+    def __exit__(self, *exc: object) -> None:
+        local.is_transforming = self._before
+
+
 # -- one call that is differentiated ---------------------------------------------------------------
 
 
@@ -70,7 +82,8 @@ class _Call:
         self._own: set[Any] = set()
         with enable_grad():
             args = [_map(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
-            result = func(*args, **kwargs)
+            with _Transform():
+                result = func(*args, **kwargs)
         self.aux = None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
@@ -84,8 +97,10 @@ class _Call:
     def _fresh(self, x: Any) -> Any:
         """Return a new tensor: what the function has captured of the same name is a constant."""
         if not isinstance(x, Tensor):
-            return x
-        x = x.view(x.shape) if x.requires_grad else x.detach().requires_grad_()
+            raise error("func.argument", kind=type(x))
+        x = x.view(x.shape) if x.requires_grad else x.detach()
+        if not x.requires_grad:
+            x.requires_grad = True
         if x.is_leaf:
             self._own.add(x)
         return x
@@ -209,6 +224,8 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Functi
         call = _Call(func, args, kwargs, argnums, has_aux)
 
         def block(out: Tensor) -> Any:
+            if not isinstance(out, Tensor):
+                raise error("func.result", kind=type(out))
             with enable_grad():
                 rows = [call.grad([element]) for element in out.reshape(-1)]
                 blocks = [
@@ -295,7 +312,11 @@ def vmap(
             keywords = _map(lambda x, i=i: x[i] if isinstance(x, Tensor) else x, kwargs)
             draws.start_call()
             with draws_observed(draws.note):
-                results.append(func(*parts, **keywords))
+                result = func(*parts, **keywords)
+            for part in _leaves(result):
+                if not isinstance(part, Tensor):
+                    raise error("func.batched_result", name=name, kind=type(part))
+            results.append(result)
         columns = zip(*map(_leaves, results), strict=True)
         places = out_dims if isinstance(out_dims, tuple) else None
         stacked = [

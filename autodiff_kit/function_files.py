@@ -27,9 +27,9 @@ FILES = {
     """,
     "calculus": """
         absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan
-        atanh clip conj cosh deg2rad erf erfc erfinv exp2 fix frac isfinite isinf isneginf
-        isposinf isreal log10 log2 logical_not logit nan_to_num negative positive rad2deg
-        real sgn signbit sinc sinh trunc
+        atanh clip conj cosh deg2rad erf erfc erfinv exp2 fix frac hardshrink isfinite isinf
+        isneginf isposinf isreal log10 log2 logical_not logit nan_to_num negative positive
+        rad2deg real sgn signbit sinc sinh threshold trunc
     """,
     "comparing": """
         allclose apply_ equal greater greater_equal is_complex is_nonzero is_same_size
@@ -87,8 +87,8 @@ _NO_METHODS = """
     DoubleTensor dstack empty_like finfo FloatTensor frombuffer full_like HalfTensor hstack
     iinfo IntTensor isin logspace LongTensor meshgrid normal promote_types randint_like
     randn_like range real result_type row_stack rsub scalar_tensor searchsorted ShortTensor
-    std_mean tensordot trapezoid trapz tril_indices triu_indices unravel_index vander
-    var_mean vstack
+    std_mean tensordot threshold trapezoid trapz tril_indices triu_indices unravel_index
+    vander var_mean vstack
 """
 _NO_FUNCTIONS = """
     apply_ bernoulli_ cauchy_ expand_as exponential_ fill_diagonal_ geometric_ log_normal_

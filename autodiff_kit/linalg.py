@@ -32,7 +32,7 @@ __all__ = [
     "matrix_power",
     "multi_dot",
 ]
-__all__ += ["norm", "slogdet", "solve", "solve_triangular", "vecdot", "vector_norm"]
+__all__ += ["norm", "qr", "slogdet", "solve", "solve_triangular", "vecdot", "vector_norm"]
 
 
 def _check_float(name: str, A: Tensor) -> None:
@@ -135,6 +135,29 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     _check_square("cholesky", A)
     lower = solving.linalg_cholesky_ex(A)
     return lower.mT if upper else lower
+
+
+class _Factors(NamedTuple):
+    """What ``qr`` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+    def __repr__(self) -> str:
+        return f"torch.return_types.linalg_qr(\nQ={self.Q!r},\nR={self.R!r})"
+
+
+def qr(A: Tensor, mode: str = "reduced") -> Any:
+    """Return (Q, R): orthonormal columns and an upper triangle with ``Q @ R = A``.
+
+    ``mode`` "complete" makes Q square, "r" leaves it out.
+    """
+    if A.ndim < 2:
+        raise error("linalg.no_matrix", name="qr")
+    _check_float("qr", A)
+    if mode not in ("reduced", "r", "complete"):
+        raise error("linalg.qr_mode", mode=mode)
+    return _Factors(*solving.linalg_qr(A, mode=mode))
 
 
 def det(A: Tensor) -> Tensor:

@@ -16,10 +16,13 @@ from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.ops.checks import refuse_bool_difference
+from autodiff_kit.ops.promotion import SEQUENCES
 
 __all__ = [
     "NUMBERS",
     "check_bool",
+    "check_int",
+    "check_number",
     "check_operand",
     "comparison",
     "number_first",
@@ -40,6 +43,20 @@ def check_operand(name: str, argument: str, position: int, value: Any, numbers: 
     raise error(
         "arguments.not_a_tensor", name=name, argument=argument, position=position, kind=kind
     )
+
+
+def check_int(name: str, argument: str, position: int, value: Any) -> None:
+    """Raise TypeError, in PyTorch's words, if ``value`` is no integer."""
+    if not isinstance(value, int | np.integer):
+        kind = full_name(value)
+        raise error("arguments.not_an_int", name=name, argument=argument, at=position, kind=kind)
+
+
+def check_number(name: str, argument: str, position: int, value: Any) -> None:
+    """Raise TypeError, in PyTorch's words, if ``value`` is no number."""
+    if not isinstance(value, (TensorBase, *NUMBERS)):
+        kind = full_name(value)
+        raise error("arguments.not_a_number", name=name, argument=argument, at=position, kind=kind)
 
 
 def check_bool(name: str, argument: str, value: Any, place: str = "") -> None:
@@ -66,6 +83,8 @@ def number_first(sign: str, apply: Any) -> Any:
     def reflected(self: Any, other: Any) -> Any:
         if type(other) is not float and type(other) is not int:
             if not isinstance(other, NUMBERS):
+                if sign == "*" and isinstance(other, SEQUENCES):
+                    return NotImplemented  # Python's turn: it repeats a sequence
                 if sign == "/" and isinstance(other, np.ndarray):
                     return ops.reciprocal(self) * other
                 raise operands_refused(sign, full_name(other), "Tensor")

@@ -106,8 +106,8 @@ def load(
 
     ``f`` is a path or binary file. What is more than data is loaded only if ``weights_only`` is
     false, since it may carry out anything; else it is refused with ``pickle.UnpicklingError``.
-    ``mmap`` changes nothing. RuntimeError if the file is damaged, was not written by ``save``, or
-    comes from a newer version.
+    ``mmap`` changes nothing. RuntimeError if the file is damaged or comes from a newer version;
+    ``pickle.UnpicklingError`` if ``save`` has not written it, EOFError if it is empty.
     """
     device(map_location or "cpu")
     if isinstance(f, str | os.PathLike):
@@ -118,6 +118,8 @@ def load(
 
 def _read(file: IO[bytes], name: str | bytes, weights_only: bool) -> Any:
     start = file.read(4)
+    if not start:
+        raise EOFError(f"{name!s} was not written by torch.save: it is empty")
     kinds = {b"PK\x03\x04": "damaged", b"\x80": "of_pytorch"}  # an archive, an old pickle
     problem = kinds.get(start) or kinds.get(start[:1], "foreign")
     try:
@@ -139,6 +141,10 @@ def _read(file: IO[bytes], name: str | bytes, weights_only: bool) -> Any:
     except OSError:
         raise
     except Exception:  # in damaged bytes anything can go wrong
+        if problem == "foreign":
+            import pickle
+
+            raise pickle.UnpicklingError(str(error("serialization.foreign", name=name))) from None
         if problem != "pickled":
             raise _PROBLEMS[problem](name) from None
     return _unpickled(pickled, header["pickled"], weights_only)
@@ -155,7 +161,6 @@ def _unpickled(pickled: bytes, kind: str, weights_only: bool) -> Any:
 
 _PROBLEMS: dict[str, Callable[[Any], Exception]] = {
     "damaged": lambda name: error("serialization.damaged", name=name),
-    "foreign": lambda name: error("serialization.foreign", name=name),
     "of_pytorch": lambda name: error("serialization.of_pytorch", name=name),
     "version": lambda name: error("serialization.version", name=name),
 }

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.memory import Own
+from autodiff_kit.dtypes import dtype
 from autodiff_kit.errors import error, warn_of_transpose
 from autodiff_kit.sizes import can_view, complete, sizes_given
 
@@ -36,6 +37,8 @@ class ShapeMethods:
 
     def view(self: Own, *given: Any, size: Any = None) -> Own:
         """Return the same memory in another shape; RuntimeError if it does not lie for that."""
+        if given and isinstance(given[0], dtype):
+            raise error("shapes.view_of_bytes", dtype=given[0])
         sizes = complete(self, sizes_given("view", "size", given, size))
         if not can_view(self._array, sizes):
             raise error("shapes.view_of_scattered")

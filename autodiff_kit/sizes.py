@@ -75,6 +75,10 @@ def in_dtype(tensor: Any, dtype: Any) -> Any:
 
 def complete(tensor: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """Fill in a -1, so that nodes and messages have the whole shape."""
+    if shape and min(shape) < 0:
+        for position, size in enumerate(shape):
+            if size < -1:
+                raise error("shapes.negative", size=size, position=position, shape=list(shape))
     if -1 not in shape:
         return shape
     if shape.count(-1) > 1:

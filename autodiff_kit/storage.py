@@ -25,6 +25,7 @@ from autodiff_kit.core.versions import (
     on_own_counter,
 )
 from autodiff_kit.core.view_nodes import DETACHED
+from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.overlap import steps
@@ -33,12 +34,16 @@ from autodiff_kit.views import follow_base, has_version, is_stale, latest_node, 
 __all__ = ["Storage", "rebuild"]
 
 
-def _converter(name: str) -> Any:
+_shape = tuple.__new__  # of the shape of an array, which need not be checked
+
+
+def _converter(method: str, name: str) -> Any:
     """Make a method that converts to the dtype of this name."""
 
     def convert(self: Own) -> Own:
         return self.to(dtypes.from_numpy_dtype(name))
 
+    convert.__name__, convert.__qualname__ = method, f"Tensor.{method}"
     convert.__doc__ = f"Convert to {name}."
     return convert
 
@@ -57,7 +62,7 @@ class Storage:
     @property
     def shape(self: Any) -> dtypes.Size:
         """The sizes of the dimensions."""
-        return dtypes.Size(self._array.shape)
+        return _shape(dtypes.Size, self._array.shape)
 
     @property
     def dtype(self: Any) -> dtypes.dtype:
@@ -176,6 +181,8 @@ class Storage:
 
     @data.setter
     def data(self: Any, value: TensorBase) -> None:
+        if not isinstance(value, TensorBase):
+            raise error("autograd.data_of_no_tensor", kind=full_name(value))
         if self.requires_grad and not value.is_floating_point():
             raise error("autograd.data_of_whole")
         old, self._array = share(self), on_own_counter(writable(value))
@@ -223,8 +230,6 @@ class Storage:
         return twin
 
     def __reduce__(self: Any) -> Any:
-        if not self.is_leaf:
-            raise error("autograd.pickle_of_non_leaf")
         return rebuild, (type(self), self._array, self.requires_grad), vars(self) or None
 
     def __reversed__(self: Any) -> Any:
@@ -344,14 +349,19 @@ class Storage:
         """Convert to a dtype; without one, return the name of the tensor's type."""
         if dtype is None:
             return f"torch.{dtypes.tensor_type(self._array.dtype)}Tensor"
-        return self.to(dtypes.of_tensor_type(dtype))
+        kind = dtypes.of_tensor_type(dtype)
+        if not isinstance(kind, dtypes.dtype | type):
+            key = "dtypes.type_name" if isinstance(kind, str) else "dtypes.type"
+            raise error(key, kind=kind)
+        return self.to(kind)
 
     def type_as(self: Own, other: TensorBase) -> Own:
         """Convert to the dtype of another tensor."""
         return self.to(other.dtype)
 
-    float, double, half = (_converter(name) for name in ("float32", "float64", "float16"))
-    int, long, bool = (_converter(name) for name in ("int32", "int64", "bool"))
+    float, double = _converter("float", "float32"), _converter("double", "float64")
+    half, int = _converter("half", "float16"), _converter("int", "int32")
+    long, bool = _converter("long", "int64"), _converter("bool", "bool")
 
 
 def rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:

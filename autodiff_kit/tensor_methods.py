@@ -80,6 +80,8 @@ class TensorMethods(Methods, Hookable, Storage):
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
         """Set ``requires_grad`` and return the tensor itself."""
+        if local.is_transforming:
+            raise error("func.requires_grad")
         if not requires_grad and not views.seems_leaf(self):
             raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
         if views.seems_leaf(self) or not self.is_floating_point():

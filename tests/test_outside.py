@@ -59,7 +59,7 @@ def test_names_of_tensors_and_modules() -> None:
         "from torch.autograd import kineto_available",
         "from torch.optim import Adafactor",
         "from torch import jit",
-        "from torch.optim.swa_utils import AveragedModel",
+        "from torch.nn.utils.stateless import functional_call",
         "import torch.utils.benchmark as benchmark",
         "from torch.distributions.transforms import AffineTransform",
     ],

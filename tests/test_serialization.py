@@ -146,7 +146,8 @@ def test_every_truncated_file_is_told() -> None:
     whole = file.getvalue()
 
     for length in range(0, len(whole), 7):
-        with pytest.raises(RuntimeError, match=r"damaged or was cut short|was not written by"):
+        refused = RuntimeError if length > 3 else pickle.UnpicklingError if length else EOFError
+        with pytest.raises(refused, match=r"damaged or was cut short|was not written by"):
             torch.load(io.BytesIO(whole[:length]))
 
 
@@ -160,7 +161,7 @@ def test_a_flipped_bit_is_told_or_does_not_matter() -> None:
         damaged[place] ^= 1 << place % 8
         try:
             loaded = torch.load(io.BytesIO(bytes(damaged)))
-        except RuntimeError:
+        except (RuntimeError, pickle.UnpicklingError):
             continue
         assert torch.equal(loaded[0], torch.arange(50.0))
 
@@ -185,7 +186,8 @@ def test_foreign_files_are_refused_and_never_run(
         contents = {"text": b"w = 3\n", "empty": b""}
         path.write_bytes(contents.get(kind, pickle.dumps(Bomb())))
 
-    with pytest.raises(RuntimeError, match=r"file\.pt was (not )?written by") as raised:
+    refused = {"text": pickle.UnpicklingError, "empty": EOFError}.get(kind, RuntimeError)
+    with pytest.raises(refused, match=r"file\.pt was (not )?written by") as raised:
         torch.load(path)
 
     assert ("weights_only=True" in str(raised.value)) == (kind not in ("text", "empty"))

@@ -135,6 +135,9 @@ def grad(
     sources, targets = _as_tuple(outputs), _as_tuple(inputs)
     if not targets:
         raise error("autograd.grad_inputs")
+    for target in targets:
+        if not isinstance(target, TensorBase):
+            raise error("autograd.grad_of_no_tensor", kind=type(target).__name__)
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
     records = create_graph and not local.mode.inference  # where nothing is recorded
@@ -239,6 +242,8 @@ def _roots(
     """Return the nodes to start from with their cotangents, after checking both."""
     roots: list[tuple[Node, Any]] = []
     for i, output in enumerate(outputs):
+        if not isinstance(output, TensorBase):
+            raise error("autograd.output_of_no_tensor", kind=type(output).__name__)
         array, g = output._array, gradients[i]
         if g is not None:
             if g._array.shape != array.shape:

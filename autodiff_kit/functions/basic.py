@@ -51,7 +51,7 @@ def _of_one(method: Method) -> Method:
         return plain(input, *args, **kwargs)
 
     function.__wrapped__ = plain  # type: ignore[attr-defined]
-    return _named_after(method, checked(name, function, "function"))
+    return _named_after(method, checked(name, _named_after(method, function), "function"))
 
 
 def _named_after(method: Any, function: Any) -> Any:
@@ -85,7 +85,9 @@ def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
         if kwargs and kwargs.get("out") is not None:
             compute_into = late("given_outputs").compute_into
             return compute_into(name, function, kwargs.pop("out"), (input, *args), kwargs)
-        other, *args = args or (kwargs.pop(argument, None),)  # type: ignore[assignment]
+        if not args and argument not in kwargs:
+            raise wrong_call(name, "function", (input,), kwargs) or TypeError(name)
+        other, *args = args or (kwargs.pop(argument),)  # type: ignore[assignment]
         if not isinstance(input, Tensor) and isinstance(input, int | float):
             if isinstance(other, Tensor) and name in _REFLECTED:
                 return getattr(other, _REFLECTED[name])(input)

@@ -7,7 +7,7 @@ next: ``pairs.py``.
 from __future__ import annotations
 
 from autodiff_kit import ops
-from autodiff_kit.functions.declared import Operand, function, overloaded
+from autodiff_kit.functions.declared import Number, Operand, function, overloaded
 from autodiff_kit.ops import calculus
 from autodiff_kit.tensor import Tensor
 
@@ -25,7 +25,8 @@ __all__ += [
     "erf",
     "erfc",
 ]
-__all__ += ["erfinv", "exp2", "fix", "frac", "isfinite", "isinf", "isneginf", "isposinf", "isreal"]
+__all__ += ["erfinv", "exp2", "fix", "frac", "hardshrink", "isfinite", "isinf", "isneginf"]
+__all__ += ["isposinf", "isreal"]
 __all__ += [
     "log2",
     "log10",
@@ -36,7 +37,7 @@ __all__ += [
     "positive",
     "rad2deg",
 ]
-__all__ += ["real", "sgn", "signbit", "sinc", "sinh", "trunc"]
+__all__ += ["real", "sgn", "signbit", "sinc", "sinh", "threshold", "trunc"]
 
 
 @function
@@ -265,3 +266,18 @@ def clip(input: Tensor, min: Operand = None, max: Operand = None) -> Tensor:
 
 arccos, arccosh, arcsin, arcsinh = acos, acosh, asin, asinh
 arctan, arctanh, fix = atan, atanh, trunc
+
+
+# -- activations that are functions of tensors as well ---------------------------------------------
+
+
+@function
+def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
+    """Return input where its size is above ``lambd``, else 0."""
+    return ops.hardshrink(input, lambd=lambd)
+
+
+@function
+def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
+    """Return input where it is above a threshold, else a value."""
+    return ops.threshold(input, threshold=threshold, value=value)

@@ -26,6 +26,12 @@ Ints = Any  # an int, or a list or tuple of them
 Tensors = Sequence[Tensor]
 Dtype = dtypes.dtype
 
+# What NumPy would take for an argument with such an annotation, and PyTorch does not.
+_REFUSED: dict[str, Any] = {
+    **dict.fromkeys(("int", "Ints"), (str, float)),
+    **dict.fromkeys(("Number", "Operand", "float"), str),
+}
+
 
 class Declared(Protocol):
     """A function of tensors, and what it is as a method."""
@@ -55,12 +61,19 @@ def _declare(written: Callable[..., Any], signatures: tuple[str, ...]) -> Declar
     names = code.co_varnames[: code.co_argcount]
     strict = [n for n in names if written.__annotations__.get(n) == "Tensor"]
     leading = sum(all(n in strict for n in names[: i + 1]) for i in range(len(names)))
+    kinds = [str(written.__annotations__.get(n)).partition(" | ")[0] for n in names]
+    refused = {n: _REFUSED[k] for n, k in zip(names, kinds, strict=True) if k in _REFUSED}
+    places = [refused.get(n, ()) for n in names[leading:]]
 
     @wraps(written)
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = (*args[:leading], *(kwargs[n] for n in strict if n in kwargs))
         if not all(isinstance(value, Methods) for value in tensors):
             raise TypeError(name)  # the words come from ``signatures.py``
+        if len(args) > leading and any(map(isinstance, args[leading:], places)):
+            raise TypeError(name)
+        if kwargs and any(isinstance(v, refused.get(n, ())) for n, v in kwargs.items()):
+            raise TypeError(name)
         return written(*args, **kwargs)
 
     declared: Declared = checked(name, call, "function")

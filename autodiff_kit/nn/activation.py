@@ -16,9 +16,10 @@ from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.parameter import Parameter
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["ELU", "GELU", "GLU", "SELU", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU"]
-__all__ += ["LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid"]
-__all__ += ["Softmax", "Softmin", "Softplus", "Softsign", "Tanh", "Tanhshrink"]
+__all__ = ["CELU", "ELU", "GELU", "GLU", "SELU", "Hardshrink", "Hardsigmoid", "Hardswish"]
+__all__ += ["Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU"]
+__all__ += ["ReLU6", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus"]
+__all__ += ["Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold"]
 
 
 class _InPlace(Module):
@@ -92,6 +93,74 @@ class ELU(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         """Apply ``elu``."""
         return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(_InPlace):
+    """``ELU`` whose slope is 1 at 0 for any ``alpha``."""
+
+    _shown = ("alpha",)
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha, self.inplace = alpha, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``celu``."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class RReLU(_InPlace):
+    """``LeakyReLU`` whose slopes are drawn between two bounds; in evaluation, their mean."""
+
+    _shown = ("lower", "upper")
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``rrelu``."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+
+class Threshold(_InPlace):
+    """Keep what is above a threshold; the rest becomes ``value``."""
+
+    _shown = ("threshold", "value")
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold, self.value, self.inplace = threshold, value, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``threshold``."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+
+class _Shrinking(Module):
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self) -> str:
+        """Return the bound."""
+        return str(self.lambd)
+
+
+class Hardshrink(_Shrinking):
+    """Keep what is larger than ``lambd``, or smaller than ``-lambd``; the rest becomes 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``hardshrink``."""
+        return F.hardshrink(input, self.lambd)
+
+
+class Softshrink(_Shrinking):
+    """Bring elements nearer to 0 by ``lambd``; those that are smaller become 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``softshrink``."""
+        return F.softshrink(input, self.lambd)
 
 
 class SELU(_InPlace):
@@ -273,6 +342,16 @@ class Softmax(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Apply ``softmax``."""
         return F.softmax(input, self.dim)
+
+
+class Softmax2d(Module):
+    """``Softmax`` over the channels of images: input of shape ((n,) c, height, width)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``softmax`` along the channels."""
+        if input.ndim not in (3, 4):
+            raise error("nn.softmax_2d", rank=input.ndim)
+        return F.softmax(input, -3)
 
 
 class Softmin(Module):

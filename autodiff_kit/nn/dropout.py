@@ -11,7 +11,7 @@ from autodiff_kit.nn import functional as F
 from autodiff_kit.nn.module import Module
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["Dropout", "Dropout1d", "Dropout2d"]
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d"]
 
 
 class _Dropping(Module):
@@ -30,6 +30,14 @@ class Dropout(_Dropping):
     def forward(self, input: Tensor) -> Tensor:
         """Drop elements; not in evaluation."""
         return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropping):
+    """``Dropout`` for networks of ``SELU``: mean 0 and variance 1 are kept."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Drop elements; not in evaluation."""
+        return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_Dropping):

@@ -33,6 +33,8 @@ from autodiff_kit.nn.functional_dropout import *
 from autodiff_kit.nn.functional_dropout import __all__ as _dropouts
 from autodiff_kit.nn.functional_images import *
 from autodiff_kit.nn.functional_images import __all__ as _images
+from autodiff_kit.nn.functional_likelihoods import *
+from autodiff_kit.nn.functional_likelihoods import __all__ as _likelihoods
 from autodiff_kit.nn.functional_losses import *
 from autodiff_kit.nn.functional_losses import __all__ as _losses
 from autodiff_kit.nn.functional_losses import constant
@@ -40,14 +42,17 @@ from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
 from autodiff_kit.nn.functional_sampling import *
 from autodiff_kit.nn.functional_sampling import __all__ as _sampling
-from autodiff_kit.operands import check_operand
+from autodiff_kit.operands import check_int, check_operand
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
-__all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses, *_pooling]
+__all__ = [*_activations, *_attention, *_distances, *_dropouts, *_images, *_losses]
 __all__ += [
+    *_likelihoods,
+    *_pooling,
     *_sampling,
     "batch_norm",
+    "bilinear",
     "embedding",
     "embedding_bag",
     "group_norm",
@@ -83,6 +88,31 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             ops.check_addmm(bias._array, rows._array, weight._array)  # which refuses it
         return ops.addmm(bias, rows, ops.t(weight)).reshape(*shape[:-1], len(weight))
     return ops.matmul(input, ops.t(weight)).add_(bias)
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return ``input1 @ weight[k] @ input2 + bias[k]`` for each output k.
+
+    Inputs have shape (*, n) and (*, m), weight (outputs, n, m), bias (outputs,).
+    """
+    if input1.ndim != input2.ndim:
+        raise error("functional.bilinear_ranks", ranks=(input1.ndim, input2.ndim))
+    for dim, sizes in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if sizes[0] != sizes[1]:
+            raise error("functional.bilinear_batch", dim=dim, sizes=sizes)
+    for place, own in enumerate((input1, input2)):
+        if own.shape[-1] != weight.shape[place + 1]:
+            name, expected = f"input{place + 1}", weight.shape[place + 1]
+            raise error(
+                "functional.bilinear_size", name=name, size=own.shape[-1], expected=expected
+            )
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        size, expected = bias.shape[0], weight.shape[0]
+        raise error("functional.bilinear_size", name="bias", size=size, expected=expected)
+    batches = [own.reshape(-1, own.shape[-1]) for own in (input1, input2)]
+    out = ops.trilinear(batches[0], weight, batches[1])
+    out = out.reshape(*input1.shape[:-1], len(weight))
+    return out if bias is None else out + bias
 
 
 # -- normalisation, embedding ---------------------------------------------------------------------
@@ -233,8 +263,11 @@ def batch_norm(
     """
     if training and input.numel() == input.size(1) > 0:
         raise error("functional.one_value", shape=input.shape)
-    for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
-        constant("native_batch_norm", name, tensor)
+    running = (("running_mean", running_mean), ("running_var", running_var))
+    for place, (name, tensor) in enumerate(running):
+        if tensor is None and not training:
+            raise error("functional.running_missing", name=name)
+        constant("native_batch_norm", name, tensor, place + 2)
     _one_type("functional.batch_norm_type", input, running_mean, running_var, weight, bias)
     channels = input.size(1)
     for name, tensor in zip(
@@ -245,9 +278,6 @@ def batch_norm(
         if tensor is not None and tensor.numel() != channels:
             count = tensor.numel()
             raise error("functional.channels", name=name, channels=channels, count=count)
-    for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
-        if tensor is None and not training:
-            raise error("functional.running_missing", name=name)
     mean, var = (0, 1) if training else (running_mean, running_var)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
     out = ops.batch_norm(input, scale, shift, mean, var, training=training, eps=eps)
@@ -356,6 +386,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Classes are int64; -1 stands for one more than the largest.
     """
     check_operand("one_hot", "input", 1, tensor, numbers=False)
+    check_int("one_hot", "num_classes", 2, num_classes)
     classes = tensor._array
     if classes.dtype != np.int64:
         raise error("functional.one_hot_type")

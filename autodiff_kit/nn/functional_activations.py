@@ -13,26 +13,20 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import empty, zeros_like
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import change
-from autodiff_kit.operands import check_operand
+from autodiff_kit.operands import check_number, check_operand
+from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor
 
-__all__ = [
-    "celu",
-    "elu",
-    "gelu",
-    "glu",
-    "gumbel_softmax",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "leaky_relu",
-]
-__all__ += ["log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid"]
-__all__ += ["silu", "softmax", "softmin", "softplus", "softsign", "tanh", "tanhshrink"]
+__all__ = ["celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink"]
+__all__ += ["hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_"]
+__all__ += ["log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu"]
+__all__ += ["rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus"]
+__all__ += ["softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_"]
 
 
 def _applied(
@@ -40,6 +34,8 @@ def _applied(
 ) -> Tensor:
     """Apply an op; ``inplace``, overwrite the input with the result."""
     check_operand(name, "input", 1, input, numbers=False)
+    for place, (argument, value) in enumerate(options.items()):
+        check_number(name, argument, place + 2, value)
     return change(input, f"{name}_", op, **options) if inplace else op(input, **options)
 
 
@@ -79,7 +75,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is positive, else ``alpha * (exp(input) - 1)``."""
     op = ops.elu_in_place if inplace else ops.elu
-    return _applied("elu", op, input, inplace, alpha=float(alpha), scale=1.0)
+    return _applied("elu", op, input, inplace, alpha=alpha, scale=1.0)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -134,6 +130,62 @@ def _clamped(name: str, input: Tensor, low: float, high: float, inplace: bool) -
     return _applied(name, ops.hardtanh, input, inplace, low=low, high=high)
 
 
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Return input where it is above a threshold, else a value."""
+    return _applied("threshold", ops.threshold, input, inplace, threshold=threshold, value=value)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return input where its size is above ``lambd``, else 0."""
+    return _applied("hardshrink", ops.hardshrink, input, lambd=lambd)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Bring input nearer to 0 by ``lambd``; what is smaller becomes 0."""
+    if input.is_floating_point() and lambd < 0:
+        kind, most = tensor_type(input._array.dtype), np.finfo(input._array.dtype).max
+        raise error("functional.softshrink", most=f"{most:g}", kind=kind, lambd=f"{lambd:g}")
+    return _applied("softshrink", ops.softshrink, input, lambd=lambd)
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """``leaky_relu`` with slopes that are drawn evenly; in evaluation, with their mean.
+
+    For one seed, the slopes that PyTorch draws: one for each element that is not positive.
+    """
+    if lower > upper:
+        raise error("functional.rrelu_range")
+    below = ~(input._array > 0)
+    slopes: Any = (lower + upper) / 2
+    if training:
+        slopes = default_generator.uniform(int(below.sum()), np.float64) * (upper - lower) + lower
+    noise = np.ones(input.shape, input._array.dtype)
+    noise[below] = slopes
+    drawn = wrap(noise[()])
+    return _applied("rrelu", lambda x: ops.rrelu_with_noise(x, drawn), input, inplace)
+
+
+def _overwriting(function: Any) -> Callable[..., Tensor]:
+    """Make the form of an activation that overwrites its input: ``relu_`` of ``relu``."""
+
+    def activation(*args: Any, **options: Any) -> Tensor:
+        return function(*args, inplace=True, **options)
+
+    activation.__name__ = activation.__qualname__ = f"{function.__name__}_"
+    activation.__doc__ = f"Overwrite the input with its ``{function.__name__}``."
+    return activation
+
+
+celu_, elu_, hardtanh_, leaky_relu_ = map(_overwriting, (celu, elu, hardtanh, leaky_relu))
+relu_, rrelu_, selu_, threshold_ = map(_overwriting, (relu, rrelu, selu, threshold))
+
+
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return ``relu6(input + 3) / 6``."""
     return _applied("hardsigmoid", ops.hardsigmoid, input, inplace)
@@ -146,7 +198,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """Return ``log(1 + exp(beta * input)) / beta``; input itself above ``threshold / beta``."""
-    return ops.softplus(input, beta=beta, threshold=threshold)
+    return _applied("softplus", ops.softplus, input, beta=beta, threshold=threshold)
 
 
 def sigmoid(input: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["dropout", "dropout1d", "dropout2d"]
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d"]
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -69,6 +69,31 @@ def dropout2d(
             stacklevel=2,
         )
     return _without_channels(input, p, training, inplace)
+
+
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Set elements to the smallest value of ``selu`` with probability p, then shift and scale.
+
+    So mean 0 and variance 1 are kept. Not in training, return the input itself.
+
+    Source: Klambauer et al., Self-normalizing neural networks (2017).
+    """
+    if not 0 <= p <= 1:
+        raise error("functional.dropout_probability", p=p)
+    if not training or p == 0 or not input.numel():
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    alpha, kind = 1.7580993408473766, input._array.dtype
+    scale = 1 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
+    kept = np.zeros(input.numel(), kind)
+    kept[...] = default_generator.uniform(kept.size, np.float64) < 1 - p
+    kept = fill_in_order(kept, input._array)
+    shift = wrap(((kept - 1) * (alpha * scale) + alpha * scale * p).astype(kind)[()])
+    noise = wrap((kept * scale).astype(kind)[()])
+    return input.mul_(noise).add_(shift) if inplace else input * noise + shift
 
 
 def _without_channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:

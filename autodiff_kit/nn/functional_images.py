@@ -11,9 +11,9 @@ from typing import Any
 
 from autodiff_kit import ops
 from autodiff_kit.creation import zeros
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import full_name, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.operands import check_operand
+from autodiff_kit.operands import check_number, check_operand
 from autodiff_kit.ops.windows import Grid
 from autodiff_kit.tensor import Tensor
 
@@ -303,6 +303,10 @@ def pad(
     ``"reflect"`` mirrors it at its edge, ``"replicate"`` repeats the edge, and ``"circular"``
     begins again at the other end.
     """
+    if not isinstance(pad, tuple | list):
+        raise error("functional.pad_kind", kind=full_name(pad))
+    if value is not None:
+        check_number("pad", "value", 4, value)
     if len(pad) % 2:
         raise error("functional.pad_length")
     if len(pad) > 2 * input.ndim:

@@ -54,7 +54,8 @@ class Parameter(Tensor):
             raise error("dtypes.whole_requires_grad")
         self._array, self._changes = share(data), data._changes
         self._node = self._grad = self._base = self._views = None
-        self.requires_grad_(requires_grad)
+        if requires_grad:
+            self.requires_grad = True
         if local.mode.observer is not None:
             local.mode.observer.created(self)
 

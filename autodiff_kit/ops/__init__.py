@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.scaled import *
     from autodiff_kit.ops.scans import *
     from autodiff_kit.ops.selecting import *
+    from autodiff_kit.ops.shrinking import *
     from autodiff_kit.ops.solving import *
     from autodiff_kit.ops.sorting import *
     from autodiff_kit.ops.statistics import *
@@ -63,7 +64,7 @@ _LATER = (
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
     *("drawing", "padding", "rounding"),
-    *("bags", "patches", "sampling"),
+    *("bags", "patches", "sampling", "shrinking"),
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.activations import floats_only, softplus
-from autodiff_kit.ops.elementwise import clamp_max, exp, flat_in, masked, sigmoid, tanh, where
+from autodiff_kit.ops.elementwise import exp, flat_in, masked, sigmoid, tanh, where
 from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.shape import cat, slice_dim
 from autodiff_kit.ops.table import op, vjp
@@ -56,7 +56,7 @@ def elu(x: Value, *, alpha: float, scale: float) -> Value:
 
 @elu.vjp("x", tex=r"\bar z \odot s\,([x > 0] + [x \le 0]\,a e^x)")
 def _(g: Value, x: Value, alpha: float, scale: float) -> Value:
-    return where(x <= 0, g * exp(clamp_max(x, max=0.0)) * (alpha * scale), g * scale)
+    return where(x <= 0, g * exp(masked(x, x < 0)) * (alpha * scale), g * scale)
 
 
 @op(
@@ -88,7 +88,7 @@ def celu(x: Value, *, alpha: float) -> Value:
 
 @celu.vjp("x", tex=r"\bar z \odot ([x > 0] + [x \le 0]\,e^{x / a})")
 def _(g: Value, x: Value, alpha: float) -> Value:
-    return where(x <= 0, g * exp(clamp_max(x, max=0.0) / alpha), g)
+    return where(x <= 0, g * exp(masked(x, x < 0) / alpha), g)
 
 
 @op("x / (1 + exp(-x))", tex=r"x\,\sigma(x)", type_check=floats_only("silu_cpu"))

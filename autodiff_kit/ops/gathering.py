@@ -16,6 +16,7 @@ from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints, unless_misfit
 from autodiff_kit.ops.elementwise import masked, to_copy
+from autodiff_kit.ops.indexing import index_backward
 from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.table import op, vjp
@@ -24,6 +25,7 @@ __all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_te
 __all__ += [
     "masked_scatter",
     "masked_select",
+    "pack_padded_sequence",
     "places_along",
     "scatter",
     "scatter_add",
@@ -98,6 +100,17 @@ def _part(source: Value, index: Value) -> Value:
 def _with_ndim_of(x: Value, out: Value) -> Value:
     """Return what was computed of a number as an array as a number again, others as they are."""
     return out if x.ndim else out[0]
+
+
+@op("x[indices]", tex=r"x_I", layout="rows")
+def pack_padded_sequence(x: Value, *, indices: tuple[Any, ...]) -> Value:
+    """Take elements by arrays of times and places: those of sequences without their padding."""
+    return x[indices]
+
+
+@pack_padded_sequence.vjp("x", tex=r"\bar z \text{ put back}")
+def _(g: Value, x_shape: Ints, indices: tuple[Any, ...]) -> Value:
+    return index_backward(g, shape=x_shape, indices=indices)
 
 
 @op("x.gather(dim, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")

@@ -20,11 +20,11 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, masked, sign
 from autodiff_kit.ops.linalg import bmm, mv
-from autodiff_kit.ops.shape import expand, transpose, unsqueeze
+from autodiff_kit.ops.shape import expand, permute, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "cdist_backward"]
-__all__ += ["linalg_cross", "vdot"]
+__all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "cdist_backward", "outer_sum"]
+__all__ += ["linalg_cross", "trilinear", "vdot"]
 
 
 def _same_size(*vectors: Value) -> None:
@@ -47,6 +47,32 @@ def vdot(x: Value, y: Value) -> Value:
 def linalg_cross(x: Value, y: Value, *, dim: int) -> Value:
     """Return the vector at right angles to two others; ``dim`` has size 3."""
     return np.cross(x, y, axis=dim)
+
+
+@op("einsum('ni,oij,nj->no', x, weight, y)", tex=r"x^\top W y")
+@vjp(
+    "x",
+    lambda g, weight, y: trilinear(g, permute(weight, dims=(1, 0, 2)), y),
+    tex=r"\bar z^\top W y",
+)
+@vjp("weight", lambda g, x, y: outer_sum(g, x, y), tex=r"\textstyle\sum \bar z\,x\,y")
+@vjp(
+    "y",
+    lambda g, x, weight: trilinear(g, permute(weight, dims=(2, 0, 1)), x),
+    tex=r"\bar z^\top W x",
+)
+def trilinear(x: Value, weight: Value, y: Value) -> Value:
+    """Multiply two batches of vectors with a matrix between them, once for each output."""
+    return ((x @ weight) * y).sum(-1).T.copy()
+
+
+@op("einsum('no,ni,nj->oij', x, y, z)", tex=r"\textstyle\sum x\,y\,z")
+@vjp("x", lambda g, y, z: trilinear(y, g, z), tex=r"y^\top \bar w z")
+@vjp("y", lambda g, x, z: trilinear(x, permute(g, dims=(1, 0, 2)), z), tex=r"x^\top \bar w z")
+@vjp("z", lambda g, x, y: trilinear(x, permute(g, dims=(2, 0, 1)), y), tex=r"x^\top \bar w y")
+def outer_sum(x: Value, y: Value, z: Value) -> Value:
+    """Sum the products of all elements of three vectors over a batch."""
+    return np.einsum("no,ni,nj->oij", x, y, z)
 
 
 # -- added to something ---------------------------------------------------------------------------

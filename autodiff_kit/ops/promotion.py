@@ -16,10 +16,11 @@ from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.ops.messages import not_a_tensor
 
-__all__ = ["promoted"]
+__all__ = ["SEQUENCES", "promoted"]
 
 # Operators that a NumPy array may stand behind: NumPy computes, ``__array_wrap__`` makes a tensor.
 _WITH_ARRAYS = {f"x {sign} y" for sign in ("+", "-", "*", "/")} | {"x ** y", "x // y", "x % y"}
+SEQUENCES = (list, tuple, str, bytes)
 _FLOATS = {np.dtype("float32"), np.dtype("float64")}
 
 
@@ -39,6 +40,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         elif array is value and not isinstance(value, float | int):
             if isinstance(value, np.ndarray) and i == 1 and row.text in _WITH_ARRAYS:
                 return NotImplemented  # an operator: NumPy's turn
+            if isinstance(value, SEQUENCES) and i == 1 and row.text == "x * y":
+                return NotImplemented  # Python's turn: it repeats a sequence
             raise TypeError(not_a_tensor(row, i, value))
         arrays.append(array)
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}

@@ -1,7 +1,7 @@
 """Applying an op that gives several outputs at once, such as ``split``.
 
-After reading this file you know how tensors come to share one node. All outputs are views of the
-one input; each is told to an observer as an op of its own, with its number as ``index``.
+After reading this file you know how tensors come to share one node. Most are views of the one
+input; each is told to an observer as an op of its own, with its number as ``index``.
 Read next: ``core/outputs.py``.
 """
 
@@ -36,7 +36,7 @@ def function_of_several(row: Op) -> Callable[..., Any]:
             node = _shared_node(row, edge, array, defaults | params)
             node.count = len(results)
             outputs = [wrap(r, OutputNode(node, i, r.shape)) for i, r in enumerate(results)]
-        for out in outputs:
+        for out in outputs if row.is_view else ():
             note_view(out, x, SEVERAL)
         if mode.observer is not None:
             for index, out in enumerate(outputs):
@@ -48,10 +48,12 @@ def function_of_several(row: Op) -> Callable[..., Any]:
 
 
 def _shared_node(row: Op, edge: Node, array: Any, values: dict[str, Any]) -> SharedNode:
-    """Make the node of all outputs; the rule of such an op reads parameters and the shape only."""
+    """Make the node of all outputs; the rule of such an op reads the input and parameters only."""
     node = object.__new__(SharedNode)
     node.op, node.edge0, node.number = row, edge, next_number()
     node.shape = node.edge1 = node.out = node.x = node.y = node.hooks = None
+    if row.saves:
+        node.x = array
     values["x_shape"] = array.shape
     node.rest = tuple([values[name] for name in row.rest])
     return node

@@ -18,12 +18,13 @@ import numpy as np
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops.diagonals import tril, triu
+from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.linalg import matmul
-from autodiff_kit.ops.shape import expand, transpose, unsqueeze
+from autodiff_kit.ops.shape import cat, expand, slice_dim, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["linalg_cholesky_ex", "linalg_det", "linalg_inv_ex", "linalg_slogdet"]
+__all__ = ["linalg_cholesky_ex", "linalg_det", "linalg_inv_ex", "linalg_qr", "linalg_slogdet"]
 __all__ += ["linalg_solve_ex", "linalg_solve_triangular"]
 
 
@@ -136,6 +137,57 @@ def _not_positive(x: Any) -> Exception:
                 batch = f"(Batch element {number}): " if x.ndim > 2 else ""
                 return error("linalg.not_positive", batch=batch, order=order)
     return error("linalg.not_positive", batch="", order=x.shape[-1])
+
+
+@op("qr(x)", tex=r"Q, R \text{ with } Q R = x", several=True)
+def linalg_qr(x: Value, *, mode: str) -> tuple[Value, Value]:
+    """Return orthonormal columns Q and a triangle R with ``Q @ R = x``; LAPACK chooses the signs.
+
+    Source of the rule: Walter and Lehmann, On evaluating higher-order derivatives of the QR
+    decomposition (2010).
+    """
+    factors: Any = np.linalg.qr(x, mode)  # type: ignore[call-overload]
+    q, r = (np.empty(0), factors) if mode == "r" else factors
+    q, r = q.astype(x.dtype), r.astype(x.dtype)
+    return q if mode == "r" else _by_columns(q), _by_columns(r)
+
+
+@linalg_qr.vjp("x", tex=r"(\bar Q + Q\,\mathrm{sym}(\bar R R^\top - Q^\top \bar Q))\,R^{-\top}")
+def _(g: Any, x: Value, mode: str) -> Value:
+    rows, columns = x.shape[-2:]
+    if mode == "r":
+        raise error("linalg.qr_without_q")
+    if mode == "complete" and rows > columns:
+        raise error("linalg.qr_complete")
+    q, r = linalg_qr(x, mode=mode)
+    grad_q, grad_r = g.get(0), g.get(1)
+    if rows >= columns:
+        return _qr_rule(q, r, grad_q, grad_r)
+    x2 = _columns(x, rows, columns)  # what stands to the right of a square is Q @ R2
+    if grad_r is None:
+        back = _qr_rule(q, _columns(r, 0, rows), grad_q, None)
+        return cat(back, zeros_like(x2), dim=len(x.shape) - 1)
+    left, right = (_columns(grad_r, *span) for span in ((0, rows), (rows, columns)))
+    through_r2 = matmul(x2, _t(right))
+    grad_q = through_r2 if grad_q is None else grad_q + through_r2
+    back = _qr_rule(q, _columns(r, 0, rows), grad_q, left)
+    return cat(back, matmul(q, right), dim=len(x.shape) - 1)
+
+
+def _columns(x: Value, start: int, end: int) -> Value:
+    return slice_dim(x, dim=len(x.shape) - 1, start=start, end=end, step=1)
+
+
+def _qr_rule(q: Value, r: Value, grad_q: Any, grad_r: Any) -> Value:
+    """Return the gradient of x with at least as many rows as columns."""
+    inner = None if grad_r is None else matmul(grad_r, _t(r))
+    if grad_q is not None:
+        product = matmul(_t(q), grad_q)
+        inner = -product if inner is None else inner - product
+    upper = triu(inner, diagonal=0)
+    back = matmul(q, upper + _t(triu(inner, diagonal=1)))
+    back = back if grad_q is None else back + grad_q
+    return _t(linalg_solve_triangular(r, _t(back), upper=True))
 
 
 @op("det(x)", tex=r"\det x")

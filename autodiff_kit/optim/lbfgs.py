@@ -75,14 +75,12 @@ class LBFGS(Optimizer):
         if len(self.param_groups) != 1:
             raise error("optim.one_group")
         self._params: list[Tensor] = self.param_groups[0]["params"]
-        self._opt_called = False
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Make steps; ``closure`` computes the gradients anew and returns the loss.
 
         Returns the loss before the first of them.
         """
-        self._opt_called = True
         with no_grad():
             return self._steps(enable_grad()(closure))
 

@@ -58,6 +58,7 @@ class LRScheduler:
         self._initial_step()
 
     def _initial_step(self) -> None:
+        self.optimizer._expect_step()
         self._step_count, self._is_initial = 0, True
         self.step()
         self._is_initial = False

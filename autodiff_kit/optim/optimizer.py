@@ -10,12 +10,14 @@ import copy
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.core.base import INFERENCE, wrap
+from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.versions import note_change
@@ -34,6 +36,28 @@ Params = Iterable[Any]  # tensors, pairs (name, tensor), or groups: see Optimize
 Rate = float | Tensor
 Betas = tuple[float, float]
 Group = dict[str, Any]
+
+
+def _noted(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a class's ``step`` run the hooks, and note for schedulers that it was called."""
+
+    @wraps(step)
+    def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if type(self).step is not call:  # a subclass calls it as a part of its own
+            return step(self, *args, **kwargs)
+        for before in [*self._before_step.values()]:
+            changed = before(self, (self, *args), kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise error("optim.step_hook", step=step, result=changed)
+                (_, *args), kwargs = changed
+        self._opt_called = True
+        result = step(self, *args, **kwargs)
+        for after in [*self._after_step.values()]:
+            after(self, (self, *args), kwargs)
+        return result
+
+    return call
 
 
 class Optimizer:
@@ -57,12 +81,20 @@ class Optimizer:
     TypeError or ValueError if there are no parameters, or some are no leaves, or are in two groups.
     """
 
-    _opt_called = True  # whether ``step`` was called, as far as is known; schedulers ask
+    _has_scheduler = False
+    _opt_called = False  # whether ``step`` was called after the first scheduler was made
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _noted(cls.step)  # type: ignore[method-assign, unused-ignore]
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise error("optim.one_tensor", kind=type_name(params))
         self.defaults = defaults
+        self._before_step: dict[int, Callable[..., Any]] = {}
+        self._after_step: dict[int, Callable[..., None]] = {}
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -70,6 +102,11 @@ class Optimizer:
             raise error("optim.no_parameters")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+
+    def _expect_step(self) -> None:
+        """Note that a scheduler goes on with the optimizer from now on."""
+        if not self._has_scheduler:
+            self._has_scheduler, self._opt_called = True, False
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters, with options of their own."""
@@ -114,6 +151,14 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters; every subclass has its own way."""
         raise error("optim.step_missing", kind=type(self).__name__)
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return other ones."""
+        return RemovableHandle(self._before_step, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return RemovableHandle(self._after_step, hook)
 
     def state_dict(self) -> dict[str, Any]:
         """Return options and state as plain data, in which parameters are numbers."""
@@ -170,7 +215,8 @@ class InPlace(Optimizer):
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self._check(defaults)
         super().__init__(params, defaults)
-        self._opt_called = False
+
+    _unchecked: tuple[str, ...] = ("dampening", "foreach", "fused")
 
     def _check(self, options: dict[str, Any]) -> None:
         """Refuse options that are out of range."""
@@ -182,7 +228,7 @@ class InPlace(Optimizer):
                 for i in (0, 1):
                     if not 0.0 <= value[i] < 1.0:
                         raise error("optim.beta", index=i, value=value[i])
-            elif name != "dampening" and value is not None and not value >= 0.0:
+            elif name not in self._unchecked and not _is_positive(name, value):
                 raise error("optim.negative", what=words.get(name, f"{name} value"), value=value)
         if options["differentiable"]:
             raise error("optim.differentiable")
@@ -197,14 +243,13 @@ class InPlace(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        self._opt_called = True
         local.mode.quietly(self._step)
         return loss
 
     def _step(self) -> None:
         observer = local.mode.observer
         for group in self.param_groups:
-            maximize, decay = group["maximize"], group["weight_decay"]
+            maximize, decay = group["maximize"], group.get("weight_decay", 0)
             if group.get("decoupled_weight_decay"):
                 decay = 0  # the algorithm sees to it
             for param in group["params"]:
@@ -229,6 +274,14 @@ class InPlace(Optimizer):
     def _update(self, group: dict[str, Any], param: Tensor, x: Array, g: Array) -> None:
         """Change ``x``, the memory of a parameter, by its gradient ``g``, which is left alone."""
         raise NotImplementedError
+
+
+def _is_positive(name: str, value: Any) -> bool:
+    """Return whether an option is a number of 0 or more; TypeError for no number."""
+    try:
+        return bool(value >= 0.0)
+    except TypeError:
+        raise error("optim.no_number", name=name, kind=type(value).__name__) from None
 
 
 def options_of(arguments: dict[str, Any]) -> Group:

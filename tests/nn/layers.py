@@ -52,6 +52,17 @@ nn.PReLU(); x
 nn.PReLU(4, 0.3); image
 nn.ELU(0.7); x
 nn.ELU(inplace=True); x * 1
+nn.CELU(0.7); x
+nn.RReLU(); x
+nn.RReLU(0.2, 0.4); image
+nn.Threshold(0.2, -1); x
+nn.Hardshrink(0.3); x
+nn.Softshrink(0.3); x
+nn.Softmax2d(); image
+nn.AlphaDropout(0.2); x
+nn.AlphaDropout(0.2, True); x * 1
+nn.Bilinear(4, 4, 3); x, y
+nn.Bilinear(4, 4, 3, bias=False).double(); x[0], y[0]
 nn.SELU(); x
 nn.SiLU(); x
 nn.SiLU(True); x * 1

@@ -112,6 +112,9 @@ INSTEAD: dict[str, list[Sample]] = {
     "index_backward": [
         Sample((numbers(3, 2),), {"shape": (2, 2), "indices": (np.array([1, 0, 1]),)})
     ],
+    "pack_padded_sequence": [
+        Sample((BATCH,), {"indices": (np.array([0, 0, 1]), np.array([0, 2, 0]))})
+    ],
     "mark": [Sample((np.array([[1], [0]]),), {"dim": 1, "size": 3})],
     "masked": [Sample((MATRIX, MASK)), Sample((numbers(), np.bool_(True)))],
     "masked_fill": [

@@ -31,6 +31,16 @@ LOOKUPS = [
 INSTEAD: dict[str, list[Sample]] = {
     "affine_grid_generator": [Sample((signed(2, 2, 3),), {"base": numbers(2, 4, 3)})],
     "col2im": [Sample((numbers(2, 12, 6),), {"size": (3, 5), "grid": PATCHES})],
+    "hardshrink": [Sample((signed(2, 3),), {"lambd": 0.5}), Sample((signed(),), {"lambd": 0.5})],
+    "linalg_qr": [
+        Sample((signed(3, 2),), {"mode": "reduced"}),
+        Sample((signed(2, 3),), {"mode": "complete"}),
+    ],
+    "outer_sum": [Sample((numbers(2, 3), numbers(2, 4, seed=1), numbers(2, 2, seed=2)))],
+    "rrelu_with_noise": [Sample((signed(2, 3), numbers(2, 3, seed=1)))],
+    "softshrink": [Sample((signed(2, 3),), {"lambd": 0.5}), Sample((signed(),), {"lambd": 0.5})],
+    "threshold": [Sample((signed(2, 3),), {"threshold": 0.1, "value": 4.0})],
+    "trilinear": [Sample((numbers(2, 3), numbers(4, 3, 2, seed=1), numbers(2, 2, seed=2)))],
     "embedding_bag": [Sample((numbers(3, 2), numbers(4)), BAGS)],
     "embedding_bag_backward": [Sample((numbers(3, 2), numbers(4)), {**BAGS, "shape": (3, 2)})],
     "embedding_bag_max": [Sample((numbers(3, 2),), {"rows": np.array([[0, 2], [-1, -1]])})],
@@ -203,6 +213,7 @@ INSTEAD: dict[str, list[Sample]] = {
 
 # What the text of an op does not say to NumPy.
 WITH_NUMPY = {
+    "linalg_qr": "np.linalg.qr(x, mode)[1]",
     "aminmax_max": "np.max(x, dim, keepdims=keepdim)",
     "aminmax_min": "np.min(x, dim, keepdims=keepdim)",
     "as_strided": "np.array([[x.flat[offset + sum(np.multiply(k, stride))]] "

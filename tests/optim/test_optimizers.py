@@ -15,6 +15,8 @@ torch = require_torch()
 pytestmark = pytest.mark.parity
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "ASGD": [{}, {"t0": 20, "lambd": 0.01, "weight_decay": 0.1}, {"alpha": 0.5, "maximize": True}],
+    "Rprop": [{}, {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.02)}, {"maximize": True}],
     "SGD": [
         {}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.3}, {"weight_decay": 0.1},
         {"momentum": 0.9, "nesterov": True}, {"maximize": True, "momentum": 0.5},
@@ -342,3 +344,98 @@ def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(line: str) -> None:
         return
     assert found.raised == expected.raised
     assert found.advice.split("\n")[-1].startswith("-> ")
+
+
+AVERAGES = """
+swa, nn = torch.optim.swa_utils, torch.nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 1)).double()
+batches = [(torch.arange(15.0).double() + k).sin().view(5, 3) for k in range(3)]
+averages = swa.AveragedModel(model, OPTIONS)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+schedule = swa.SWALR(optimizer, 0.05, anneal_epochs=3, anneal_strategy="linear")
+for epoch in range(5):
+    for batch in batches:
+        optimizer.zero_grad()
+        (model(batch) ** 2).mean().backward()
+        optimizer.step()
+    averages.update_parameters(model)
+    schedule.step()
+    print([round(rate, 9) for rate in schedule.get_last_lr()])
+swa.update_bn([(batch, 0) for batch in batches], averages)
+print(averages, sorted(schedule.state_dict()))
+for name, value in averages.state_dict().items():
+    print(name, value)
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "use_buffers=True",
+        "avg_fn=swa.get_ema_avg_fn(0.9)",
+        "avg_fn=swa.get_swa_avg_fn()",
+        "multi_avg_fn=swa.get_ema_multi_avg_fn(0.9)",
+    ],
+)
+def test_averages_of_a_model_are_pytorchs(options: str) -> None:
+    assert run_both(torch, AVERAGES.replace("OPTIONS", options)).raised is None
+
+
+HOOKS = """
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=1.0)
+before = optimizer.register_step_pre_hook(lambda o, args, kwargs: print(len(args), kwargs))
+after = optimizer.register_step_post_hook(lambda o, args, kwargs: print("after", o is optimizer))
+w.sum().backward()
+optimizer.step(closure=None)
+before.remove()
+optimizer.step()
+after.remove()
+optimizer.step()
+optimizer.register_step_pre_hook(lambda o, args, kwargs: (args, {"closure": lambda: 7}))
+print(optimizer.step())
+
+class Own(torch.optim.Optimizer):
+    def step(self):
+        print("step")
+
+own = Own([w], {})
+own.register_step_post_hook(lambda *args: print("after"))
+own.step()
+"""
+REFUSED = """
+torch.optim.ASGD([w], lr=-1)
+torch.optim.ASGD([w], weight_decay=-1)
+torch.optim.Rprop([w], lr=-1)
+torch.optim.Rprop([w], etas=(2, 3))
+torch.optim.Adam([w], lr=None)
+torch.optim.Adagrad([w], lr=[1])
+torch.optim.RMSprop([w], eps='a')
+torch.optim.swa_utils.get_ema_avg_fn(2)
+torch.optim.swa_utils.SWALR(torch.optim.SGD([w]), 0.1, anneal_strategy="x")
+torch.optim.swa_utils.SWALR(torch.optim.SGD([w]), 0.1, anneal_epochs=-1)
+torch.optim.swa_utils.SWALR(torch.optim.SGD([w]), [0.1, 0.2])
+torch.optim.swa_utils.AveragedModel(torch.nn.ReLU(), avg_fn=print, multi_avg_fn=print)
+"""
+
+
+def test_hooks_of_a_step_run_as_pytorchs() -> None:
+    assert run_both(torch, HOOKS).raised is None
+
+
+@pytest.mark.parametrize("call", REFUSED.strip().split("\n"))
+def test_options_are_refused_in_pytorchs_words(call: str) -> None:
+    assert run_both(torch, f"w = torch.ones(1, requires_grad=True)\n{call}").raised is not None
+
+
+def test_a_schedule_made_after_a_step_warns_of_the_next_one_that_comes_too_early() -> None:
+    program = """
+w = torch.ones(1, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=1.0)
+optimizer.step()
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+schedule.step()
+"""
+    assert len(run_both(torch, program).warned) == 1

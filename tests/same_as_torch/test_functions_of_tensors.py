@@ -37,7 +37,7 @@ _OF_ONE = """
     x.kthvalue(2,1) x.mode(1) x.quantile(.3,dim=1) x.cumprod(1) x.cummax(1) x.logcumsumexp(1)
     x.argsort() x.msort() x.diff() torch.trapezoid(x) torch.cumulative_trapezoid(x)
     x.count_nonzero() x.nonzero() torch.argwhere(m) m.nonzero(as_tuple=True) x.histc(4)
-    torch.histc(x,3,0,1)
+    torch.histc(x,3,0,1) torch.hardshrink(x) x.hardshrink(1) torch.threshold(x,0.2,-1)
 """
 _OF_TWO = """
     x.atan2(y) x.hypot(y) torch.logaddexp(x,y) torch.logaddexp2(x,y) x.copysign(y)

@@ -90,11 +90,11 @@ def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
     """Clamp all elements of all gradients to the range from ``-clip_value`` to ``clip_value``."""
-    each = [parameters] if isinstance(parameters, Tensor) else parameters
+    each, limit = [parameters] if isinstance(parameters, Tensor) else parameters, float(clip_value)
     with no_grad():
         for parameter in each:
             if parameter._grad is not None:
-                parameter._grad.clamp_(-float(clip_value), float(clip_value))
+                parameter._grad.clamp_(-limit, limit)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

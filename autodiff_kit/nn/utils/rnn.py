@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import full, tensor
 from autodiff_kit.errors import error
-from autodiff_kit.functions import cat, stack
+from autodiff_kit.functions.basic import check_list
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
@@ -54,14 +55,19 @@ def pad_sequence(
     """
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind(0)
-    longest = max(len(sequence) for sequence in sequences)
-    padded = []
-    for sequence in sequences:
-        shape = (longest - len(sequence), *sequence.shape[1:])
-        rest = full(shape, padding_value, dtype=sequence.dtype)
-        parts = [sequence, rest] if padding_side == "right" else [rest, sequence]
-        padded.append(cat(parts) if shape[0] else sequence)
-    return stack(padded, 0 if batch_first else 1)
+    if padding_side not in ("left", "right"):
+        raise error("nn.padding_side", side=padding_side)
+    if not sequences:
+        raise error("nn.no_sequences")
+    check_list("pad_sequence", sequences)
+    longest, first = max(len(sequence) for sequence in sequences), sequences[0]
+    sizes = (len(sequences), longest) if batch_first else (longest, len(sequences))
+    padded = full((*sizes, *first.shape[1:]), padding_value, dtype=first.dtype)
+    for i, sequence in enumerate(sequences):
+        start = longest - len(sequence) if padding_side == "left" else 0
+        times = slice(start, start + len(sequence))
+        padded[(i, times) if batch_first else (times, i)] = sequence
+    return padded
 
 
 def pack_padded_sequence(
@@ -87,7 +93,7 @@ def pack_padded_sequence(
     sizes = (counts > np.arange(counts[0])[:, None]).sum(1)
     times = np.repeat(np.arange(counts[0]), sizes)
     places = np.concatenate([np.arange(size) for size in sizes])
-    data = input[wrap(times), wrap(places)]
+    data = ops.pack_padded_sequence(input, indices=(times, places))
     if order is None:
         return PackedSequence(data, wrap(sizes))
     return PackedSequence(data, wrap(sizes), wrap(order), wrap(np.argsort(order)))
@@ -113,12 +119,17 @@ def pad_packed_sequence(
     longest = len(sizes) if total_length is None else total_length
     if longest < len(sizes):
         raise error("nn.total_length", total=longest, longest=len(sizes))
-    firsts = np.cumsum(sizes) - sizes
-    rows = np.full((longest, sizes[0]), len(sequence.data))  # padding: the row behind the last
-    for time, (first, size) in enumerate(zip(firsts, sizes, strict=True)):
-        rows[time, :size] = np.arange(first, first + size)
-    padding = full((1, *sequence.data.shape[1:]), padding_value, dtype=sequence.data.dtype)
-    padded = cat([sequence.data, padding])[wrap(rows.T if batch_first else rows)]
+    data = sequence.data
+    padded = full((longest, int(sizes[0]), *data.shape[1:]), padding_value, dtype=data.dtype)
+    ends = [*np.flatnonzero(np.diff(sizes)) + 1, len(sizes)]  # of times with as many sequences
+    start = first = 0
+    for end in map(int, ends):
+        size, count = int(sizes[start]), int(sizes[start:end].sum())
+        part = data[first : first + count].view(end - start, size, *data.shape[1:])
+        padded[start:end, :size] = part
+        start, first = end, first + count
+    if batch_first:
+        padded = padded.transpose(0, 1)
     lengths = wrap((sizes[:, None] > np.arange(sizes[0])).sum(0))
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
