@@ -157,14 +157,13 @@ class Task:
                 g = None  # but hooks are called
         if g is not None:
             add_to_grad(leaf, g, create_graph)
+            if observer is not None:
+                observer.accumulated(node, leaf, g, leaf._grad)
         if node.hooks is not None:
             for hook in tuple(node.hooks.on_accumulated.values()):
                 result = hook(leaf)
                 if result is not None:
                     refuse_result(result)
-        if observer is not None and g is not None:
-            observer.accumulated(node, leaf, g, leaf._grad)
-        if node.hooks is not None:
             for posthook in tuple(node.hooks.after_rules.values()):
                 posthook((), (as_seen(g),))
 

@@ -42,7 +42,7 @@ def record(library: Any = None, *, limit: int = 100_000) -> Any:
     >>> with ak.record() as rec:
     ...     y = x * x
     >>> rec
-    Recording(2 nodes, 2 events: x, y = x * x)
+    Recording(2 nodes: x, y = x * x)
     """
     if library is None or getattr(library, "__name__", "") == "autodiff_kit":
         return recorder.record(limit=limit)

@@ -204,7 +204,7 @@ def _is_below(count: int, x: int) -> bool:
 def _misfits(node: NodeRecord) -> Iterator[str]:
     """Yield what does not go together in a node."""
     number = node["id"]
-    if (node["op"] is None) == (node["kind"] == "op"):
+    if node["op"] is None and node["kind"] == "op":
         yield f"node {number} is of kind {node['kind']!r}, but its op is {node['op']!r}"
     if "from" in node and node["from"] >= number:
         yield f"node {number} is made from {node['from']!r:.60}, which is no earlier node"

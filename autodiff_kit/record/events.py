@@ -69,6 +69,8 @@ class Input(TypedDict):
     arg: str
     node: NotRequired[NodeNumber]
     value: NotRequired[Any]
+    is_seed: NotRequired[bool]  # such a value: the gradient that the backward pass began with
+    variable: NotRequired[str]  # what a node of another name is called there: ``t``
 
 
 Packer = Literal["hook", "checkpoint"]
@@ -82,6 +84,7 @@ Saved = TypedDict(
     },
 )
 
+Mode = Literal["grad", "inference_mode"]
 _MadeFrom = TypedDict("_MadeFrom", {"from": NotRequired[NodeNumber]})  # a leaf: by which op
 
 
@@ -106,6 +109,7 @@ class NodeRecord(_MadeFrom):
     older: NotRequired[bool]  # a leaf: whether it was there before the recording began
     again: NotRequired[bool]  # whether a checkpoint has computed it once more
     part_of: NotRequired[NodeNumber]  # the first output of the same node
+    mode: NotRequired[Mode]  # in which an op ran that is not recorded, if not in no_grad
 
 
 class RuleRecord(TypedDict):
@@ -138,7 +142,7 @@ class ScopeRecord(TypedDict):
     parent: ScopeNumber | None
     kind: ScopeKind
     name: str
-    index: int
+    index: int  # of a round of its loop, or of a call of its function, from 0
     where: Where | None
 
 

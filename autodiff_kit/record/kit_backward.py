@@ -6,6 +6,7 @@ After reading this file you know how the engine's steps become the events of a r
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -27,6 +28,7 @@ class KitBackward(KitNotes, Observer):
     def __init__(self, limit: int, base: FrameType | None) -> None:
         super().__init__(limit, base)
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
+        self._seeds: list[Any] = []  # what create_graph begins with, weakly
 
     @guarded
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
@@ -35,6 +37,7 @@ class KitBackward(KitNotes, Observer):
         place, _ = self._begin_backward()
         numbers = [self._node(node) for node, _ in roots]
         seed = [self._value(g) for _, g in roots]
+        self._seeds = [weakref.ref(g) for _, g in roots if isinstance(g, Tensor)]
         self._tell_backward(numbers, seed, place)
 
     @guarded

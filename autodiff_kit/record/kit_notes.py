@@ -57,9 +57,7 @@ class KitNotes(Changes):
         number, node = self._known(tensor), maker_of(tensor)
         if number is not None and (node is None or node.number in self._numbers):
             return number
-        if number is not None and self._is_leaf(number) and node is not None:
-            # requires_grad_() came after it was made
-            self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
+        if number is not None and node is not None and self._make_leaf(number):
             self._remember(node, number)
             return number
         if number is not None:

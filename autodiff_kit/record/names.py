@@ -18,7 +18,7 @@ from operator import and_
 from types import FrameType, MemberDescriptorType, ModuleType
 from typing import Any
 
-from autodiff_kit.record.events import NodeRecord
+from autodiff_kit.record.events import Input, NodeRecord
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.rounds import Variables
 from autodiff_kit.record.scopes import Scopes, look, look_up
@@ -88,33 +88,55 @@ class Names(dict[int, str]):
             self.setdefault(holder, name)
 
     def name_operands(
-        self, place: Place, inputs: Sequence[Any], find: Find, frame: FrameType | None
+        self,
+        place: Place,
+        inputs: Sequence[Any],
+        sources: Iterable[Input],
+        find: Find,
+        frame: FrameType | None,
     ) -> None:
-        """Name what has no name yet by what the learner writes for it here: ``params[0]``."""
-        if frame is None:
-            return
+        """Name what has no name yet by what the learner writes for it here: ``params[0]``.
+
+        What has another name, or none, is noted with the variable that holds it here.
+        """
         texts = place.operands
+        if frame is None or not any(texts):
+            return
+        variables: dict[int, str] = {}
         numbers = [find(x) if isinstance(x, self._kind) else None for x in inputs]
         nameless = [n is not None and n not in self for n in numbers]
         is_spread = place.calls_back or len(inputs) > len(texts)  # an operand is a list of them
         if not (any(nameless) if is_spread else any(map(and_, map(bool, texts), nameless))):
-            return  # such as the inner product of x * 2 + b: nothing is written for it
+            names = [self.get(n) for n in numbers if n is not None and n in self]
+            others = any(text.isidentifier() and text not in names for text in texts)
+            if not others or all(name in texts for name in names):
+                return  # such as the inner product of x * 2 + b
         known, values = _operands(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
-            if number is None or number in self:
+            if number is None:
                 continue
             text = next((text for text, value in values.items() if value is tensor), "")
+            if number in self:
+                if text.isidentifier() and self[number] not in texts:
+                    variables[number] = text
+                continue
             items = (text + at for text, value in values.items() if (at := _item(value, tensor)))
             text = text or next(items, "")
             node = self._nodes[number]
             is_leaf = node["kind"] == "leaf"
             if text.isidentifier():
-                if is_leaf or self._scopes.has_seen(node["scope"]):
+                scopes = self._scopes  # of a recursion, a parameter is like a loop's variable
+                if is_leaf or scopes.has_seen(node["scope"]) or scopes.is_recursive():
                     self[number] = text
+                else:
+                    variables[number] = text
             elif text and is_leaf:  # params[i] is called params[0]
                 self[number] = _INDEX.sub(
                     lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text
                 )
+        for source in sources:
+            if "node" in source and source["node"] in variables:
+                source["variable"] = variables[source["node"]]
 
     def as_written(
         self, place: Place, tensors: Sequence[Any], frame: FrameType | None

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from autodiff_kit.core.op import Op
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record import rounds
-from autodiff_kit.record.events import Mark, NodeRecord, OpRecord, Result, Value, Where
+from autodiff_kit.record.events import NodeRecord, OpRecord, Result, Value, Where
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import Scopes
@@ -167,6 +167,22 @@ class Notes:
     def _is_leaf(self, number: int) -> bool:
         return bool(self._nodes[number]["kind"] == "leaf")
 
+    def _make_leaf(self, number: int) -> bool:
+        """Note that ``requires_grad_()`` has come after a tensor was made; False if it cannot."""
+        entry = self._nodes[number]
+        if entry["kind"] == "op":
+            if entry["recorded"]:
+                return False  # a result that detach_() has cut off: its node goes on
+            made = next(
+                event
+                for event in reversed(self._events)
+                if event["kind"] == "op" and event["node"] == number
+            )
+            self._events[self._events.index(made)] = {"kind": "leaf", "node": number}
+            entry["kind"] = "leaf"
+        entry["recorded"] = entry["requires_grad"] = True
+        return True
+
     def _is_older(self, tensor: Any) -> bool | None:
         """Return whether a tensor was made before the recording began; None if that is unknown."""
         raise NotImplementedError
@@ -298,6 +314,17 @@ class Notes:
             return ""  # of list(x): each op is one element
         return place.text
 
+    def _break(self, count: int) -> None:
+        """End passes that an exception has ended; one that was refused at once was none."""
+        for _ in range(count):
+            start = len(self._events)
+            while start and self._events[start - 1]["kind"] == "visit":
+                start -= 1
+            if start and self._events[start - 1]["kind"] == "backward":
+                del self._events[start - 1 :]
+            else:
+                self._events.append({"kind": "broken"})
+
     # -- where -----------------------------------------------------------------------------------
 
     def _where(self) -> tuple[Place, int, FrameType | None]:
@@ -310,7 +337,7 @@ class Notes:
             return self._sources.nowhere, 0, None
         place, scope = self._scopes.enter(frame)
         if count := self._scopes.broken():
-            self._events += [Mark(kind="broken") for _ in range(count)]
+            self._break(count)
         doubt = self._names.doubt
         if doubt is not None and (place is not doubt[0] or scope != doubt[1]):
             self._names.settle(self._known)
@@ -373,8 +400,7 @@ class Notes:
         if recording.error is not None:
             self._events.append({"kind": "error"})
         elif recording.note is None:
-            for _ in range(self._scopes.broken(is_over=True)):
-                self._events.append({"kind": "broken"})
+            self._break(self._scopes.broken(is_over=True))
         recording.scopes = self._scopes.plain
         recording.sources = self._sources.plain()
 

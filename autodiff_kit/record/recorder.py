@@ -126,8 +126,8 @@ class _Recorder(KitBackward):
             if op.name not in self.recording.ops:
                 self.recording.ops[op.name] = described(op)
         sources: list[Input] = []
-        nameless = False
-        args = draft.args
+        is_unclear = False
+        args, operands = draft.args, place.operands
         for i, value in enumerate(inputs):
             if isinstance(value, Tensor):
                 maker = value._node
@@ -139,19 +139,21 @@ class _Recorder(KitBackward):
                         value
                     ):
                         sources.append({"arg": args[i], "value": parameter(value._array)})
+                        if any(seed() is value for seed in self._seeds):
+                            sources[-1]["is_seed"] = True
                         continue
                     if place.operands and i + 1 < len(inputs):
                         self._adopt_as_written(place, inputs[i:], scope, frame)
                     source = self._number(value, scope)
                 if self._promoted:
                     source = self._promoted.pop(source, source)
-                nameless = nameless or source not in names
+                is_unclear = is_unclear or names.get(source) not in operands
                 sources.append({"arg": args[i], "node": source})
             elif value is not None:
                 sources.append({"arg": args[i], "value": parameter(value)})
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
-        if nameless and is_own and place.operands:
-            names.name_operands(place, inputs, self._known, frame)
+        if is_unclear and is_own and operands:
+            names.name_operands(place, inputs, sources, self._known, frame)
         number = self._last_op = len(self._nodes)
         if op.name == "promote":  # what comes next names its input still as it was before
             self._promoted[sources[0]["node"]] = number
@@ -167,6 +169,10 @@ class _Recorder(KitBackward):
         if self._is_again:
             entry["again"] = True
         if node is None:
+            if local.mode.grad_enabled:
+                entry["mode"] = "grad"
+            elif local.mode.inference:
+                entry["mode"] = "inference_mode"
             self._tensors[id(out)] = (weakref.ref(out), number)
         else:
             if others := self._outputs.get(node.whole.number):  # an output of the same node
@@ -199,7 +205,7 @@ class _Recorder(KitBackward):
         if caller is None or not self._is_learners[caller.f_code.co_filename]:
             self._unseen_copies[id(out)] = weakref.ref(out)  # the kit's own
             return
-        place, scope, _ = self._where()
+        place, scope, frame = self._where()
         source = self._number(tensor, scope)
         self._detached[id(out)] = weakref.ref(out), weakref.ref(tensor)
         self.recording.ops.setdefault("detach", DETACH)
@@ -207,6 +213,10 @@ class _Recorder(KitBackward):
         entry = entry_of("op", place.text, None, place.where)
         entry |= {"id": number, "op": "detach", "inputs": [{"arg": "x", "node": source}]}
         entry |= {"scope": scope, "value": self._value(out)}
+        if local.mode.grad_enabled:
+            entry["mode"] = "grad"
+        if scope not in self._passes and place.operands:
+            self._names.name_operands(place, [tensor], entry["inputs"], self._known, frame)
         self._tensors[id(out)] = (weakref.ref(out), number)
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
@@ -251,6 +261,10 @@ class _Recorder(KitBackward):
             self._look_again(before, number)
         elif number not in self._names and (owner := self._owner_of(tensor)) is not None:
             self._names[number] = f"{self._names[owner]}.grad"
+        elif number not in self._names and (inputs := self._nodes[number]["inputs"]):
+            changed = inputs[0].get("node", -1)  # such as of `y[y < 0] = 0.`
+            if inputs[0]["arg"] == "x" and changed in self._names:
+                self._names[number] = self._names[changed]
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if scope in self._passes:
             return  # a .grad that gets a graph of its own: nothing the learner has changed

@@ -73,7 +73,7 @@ class Recording:
             return "Recording(empty)"
         words = [_title(node) for node in self.nodes[:4]]
         more = ", ..." if len(self.nodes) > len(words) else ""
-        size = f"{len(self.nodes)} nodes, {len(self.events)} events"
+        size = f"{len(self.nodes)} node{'s' * (len(self.nodes) != 1)}"
         broken = f"; ended by {self.error['type']}" if self.error else ""
         return f"Recording({size}: {', '.join(words)}{more}{broken})"
 

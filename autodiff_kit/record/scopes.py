@@ -6,6 +6,7 @@ become the tree of scopes in a recording. Read next: ``recorder.py``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from inspect import CO_GENERATOR, CO_OPTIMIZED
 from itertools import pairwise
@@ -91,6 +92,7 @@ class Scopes:
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
         self._broken = 0
+        self._counts: Counter[int] = Counter()  # calls of each function, by the id of its code
         self._new("root", "", None, None)
 
     def enter(self, frame: FrameType) -> tuple[Place, int]:
@@ -171,6 +173,11 @@ class Scopes:
         """Return the learner's innermost frame."""
         return self._calls[-1].frame if self._calls else self._base
 
+    def is_recursive(self) -> bool:
+        """Return whether the present call is one of a function that is running already."""
+        code = self._calls[-1].frame.f_code
+        return any(call.frame.f_code is code for call in self._calls[:-1])
+
     def has_seen(self, scope: int) -> bool:
         """Return whether ``scope`` belongs to the present call or to one that this has made."""
         outer: int | None = scope
@@ -232,7 +239,9 @@ class Scopes:
         if frame is self._base:
             outside = len(self._sources.at(code, *self._start).loops)
         elif code.co_flags & CO_OPTIMIZED and code.co_name not in _INLINE:  # a function
-            scope = self._new("call", code.co_name.strip("<>"), outer, where)
+            name = code.co_qualname.rpartition("<locals>.")[2].strip("<>")
+            scope = self._new("call", name, outer, where, self._counts[id(code)])
+            self._counts[id(code)] += 1
         return _Call(frame, self._sources.places(code), outer, scope, outside)
 
     def _turn(self, call: _Call, place: Place) -> None:

@@ -64,6 +64,7 @@ class TorchBackward(TorchNotes):
         self._outputs: dict[int, weakref.ref[Any]] = {}
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
         self._running: list[_Pass] = []
+        self._early: set[int] = set()  # leaves whose .grad was told before their hooks are over
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
 
     @contextmanager
@@ -250,10 +251,23 @@ class TorchBackward(TorchNotes):
     @guarded
     def _accumulated(self, number: int, leaf: Any) -> None:
         self._present()
+        if number in self._early:
+            self._early.remove(number)
+            if leaf.grad is None:
+                self._tell_grad(number, None, "", self._sources.nowhere)
+            return
         before, g = self._grads.pop(number, (None, None))
         grad = g if leaf.grad is None else self._value(leaf.grad)  # None: a hook has cleared it
         if grad is not None:
             self._tell_accumulation(number, g or grad, before, grad, leaf.grad)
+
+    def _see_accumulated(self) -> None:
+        """Tell what leaves have in their .grad before hooks that wait for it do something."""
+        for number in list(self._grads):
+            leaf = self._leaves[number]()
+            if leaf is not None and leaf.grad is not None:
+                self._accumulated(number, leaf)
+                self._early.add(number)
 
     @guarded
     def _finished(self, now: _Pass) -> None:

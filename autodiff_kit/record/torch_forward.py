@@ -217,6 +217,8 @@ class TorchRecorder(TorchFunctions):
         if schema_of(func).is_mutable:
             self._forget_copy_of(args[0])
         self.settle()
+        if self._grads:
+            self._see_accumulated()
         at = self._where()
         scope = at[1]
         tensors = tensors_in(args, self._torch.Tensor)
@@ -228,7 +230,8 @@ class TorchRecorder(TorchFunctions):
         for value in tensors:
             # PyTorch makes a tensor of `[0, 2]` in `x[[0, 2]]`: that is none of the learner's.
             is_list = any(value is at for at in positions) and not self._names.is_held(value)
-            is_new = is_list and self._known(value) is None
+            is_seed = scope in self._passes and self._is_seed(value)
+            is_new = is_seed or (is_list and self._known(value) is None)
             numbers[id(value)] = None if is_new else self._number(value, scope)
         self._operands = numbers, at
 
@@ -307,9 +310,11 @@ class TorchRecorder(TorchFunctions):
                 sources.append({"arg": arg, "value": parameter(value)})
             elif numbers.get(id(value)) is not None:
                 sources.append({"arg": arg, "node": numbers[id(value)]})
+            elif scope in self._passes and self._is_seed(value):
+                sources.append({"arg": arg, "value": self._parameter(value), "is_seed": True})
         is_own = scope not in self._passes
         if is_own and place.operands:
-            self._names.name_operands(place, tensors, self._known, frame)
+            self._names.name_operands(place, tensors, sources, self._known, frame)
         plain = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
             plain = {}
@@ -341,6 +346,7 @@ class TorchRecorder(TorchFunctions):
         """Get to know the node that made output ``index`` of an op."""
         entry = self._nodes[number]
         entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+        entry.pop("mode", None)
         numbers = node.metadata.get(self._key)
         if numbers is not None:  # another result of the same node
             entry["part_of"] = min(numbers.values())

@@ -47,6 +47,10 @@ class TorchFunctions(TorchBackward):
         entry["value"] = self._value(out)
         if self._is_again:
             entry["again"] = True
+        if self._torch.is_inference_mode_enabled():
+            entry["mode"] = "inference_mode"
+        elif self._torch.is_grad_enabled():
+            entry["mode"] = "grad"  # until its node is met
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
         self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
@@ -105,6 +109,7 @@ class TorchFunctions(TorchBackward):
         entry = self._nodes[number]
         with self.at_work:
             entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+            entry.pop("mode", None)
             known = node.metadata.get(self._key)
             if known is not None:  # another result of the same node
                 entry["part_of"] = min(known.values())

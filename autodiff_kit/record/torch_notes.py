@@ -56,10 +56,9 @@ class TorchNotes(Changes):
             entry = self._nodes[number]
             if node is not None or entry["recorded"] or not requires:
                 return number
-            if entry["kind"] == "leaf":  # requires_grad_() came after it was made
-                entry["recorded"] = entry["requires_grad"] = True
-                return number
             if any(number == waiting for waiting, _, _ in self._pending):
+                return number
+            if self._make_leaf(number):
                 return number
             self._names.pop(number, None)  # a result was made a leaf: that has the name now
         return self._adopt(tensor, scope, number)
@@ -122,7 +121,7 @@ class TorchNotes(Changes):
         now = None if hooks is None else hooks(True)
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
-        numbers = {i["arg"] for i in entry["inputs"] if "value" in i}
+        numbers = {i["arg"] for i in entry["inputs"] if "value" in i and "is_seed" not in i}
         receivers = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
         reads = self._reads(entry)
         entries: list[Saved] = []
@@ -202,6 +201,11 @@ class TorchNotes(Changes):
         if array is None:
             return {**UNSEEN, "shape": shape_of(tensor)}
         return self._values.of(array)
+
+    def _is_seed(self, tensor: Any) -> bool:
+        """Return whether a tensor of a backward pass is the number that this began with."""
+        is_number = not shape_of(tensor) and not tensor.requires_grad
+        return is_number and self._known(tensor) is None and not self._names.is_held(tensor)
 
     def _parameter(self, value: Any) -> Any:
         if isinstance(value, self._torch.Tensor):

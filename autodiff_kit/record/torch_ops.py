@@ -135,7 +135,7 @@ def name_of(func: Any, call: str) -> str:
 def _name_of(schema: Schema, call: str) -> str:
     name = schema.name[6:]
     full = f"{name}.{schema.overload}" if schema.overload else name
-    if name == "clone" and call != "clone":
+    if name == "clone" and call not in ("clone", ""):  # "": a hook's own clone()
         return "contiguous"  # such as reshape() makes where no view will do
     if full == "squeeze_.dim" and call == "squeeze_":
         return "squeeze_dim"

@@ -49,16 +49,11 @@ class Folder:
         self.first: dict[int, int] = {}  # scope -> rank of its first operation
         self.last: dict[int, int] = {}
         self.size: dict[int, int] = dict.fromkeys(self.scopes, 0)
-        self.calls: dict[int, int] = {}  # call -> the how manyth of its name
-        named: Counter[str] = Counter()
         for scope in sorted(self.scopes):  # a scope is numbered after the one around it
             parent = self.scopes[scope]["parent"]
             self.depth[scope] = 0 if parent is None else self.depth[parent] + 1
             if parent is not None:
                 self.inner.setdefault(parent, []).append(scope)
-            name = str(self.scopes[scope]["name"])
-            named[name] += self.scopes[scope]["kind"] == "call"
-            self.calls[scope] = named[name]
         for rank, node in enumerate(self.ops):
             scope = node["scope"]
             self.first.setdefault(scope, rank)
@@ -164,7 +159,7 @@ class Folder:
         record = self.scopes[scope]
         name, of = str(record["name"]), ""
         if record["kind"] == "call":
-            name, of = f"call {self.calls[scope]}", name
+            name, of = f"call {record['index'] + 1}", name
         elif record["kind"] == "iteration":
             of = str(self.scopes[record["parent"] or 0]["name"])
             name = f"iteration {record['index'] + 1}"

@@ -52,6 +52,7 @@ _WORDS = {
     "sub_scaled": "subtract",
     "t": "transpose",
     "to_copy": "convert",
+    "to_whole": "convert",
 }
 _SYMBOLS = {
     ast.Add: "+",

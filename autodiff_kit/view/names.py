@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.rules import attribute_of, decided, fill, gradient_of, parsed
+from autodiff_kit.view.rules import attribute_of, decided, fill, gradient_of, is_atom, parsed
 from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.written import COMMUTE, Written
@@ -129,6 +129,10 @@ class Names:
             text = self._texts[node] = self._expression(node)
         return text
 
+    def made_by(self, node: int) -> str:
+        """Return the expression that made a leaf of the graph, which no node stands for."""
+        return in_outline(self.text(node)) or word(str(self._nodes[node]["op"]))
+
     def title(self, node: int) -> str:
         """Return ``h1 = h * w``; for a leaf, its name."""
         record = self._nodes[node]
@@ -205,7 +209,7 @@ class Names:
             numbered.pop(name, None)
         if text and None not in numbered.values() and not self._has_other_names(node):
             item = self.written.item(node) or self._item(node)
-            return _IDENTIFIER.sub(lambda m: numbered.get(m[0]) or m[0], text) + item
+            return _IDENTIFIER.sub(lambda m: _in_place(numbered, m), text) + item
         # No expression of its own, or one name for two tensors: write it from the op table.
         if record["op"] in REBUILT:
             return REBUILT[record["op"]].format(self._plain(record["inputs"][0]))
@@ -234,7 +238,9 @@ class Names:
     def _own_text(self, record: NodeRecord) -> str:
         """Return the source on one line; nothing for a part of a call and for ``h *= w``."""
         text = " ".join(str(record["text"]).split())
-        return "" if record["id"] in self._parts or parsed(text) is None else text
+        tree = parsed(text)
+        is_chain = isinstance(tree, ast.Compare) and len(tree.ops) > 1  # `0 < x < 1` is two ops
+        return "" if record["id"] in self._parts or tree is None or is_chain else text
 
     def _plain(self, source: Input) -> str:
         """Return an operand's name; those it is made of come first, so that nothing recurses."""
@@ -242,7 +248,8 @@ class Names:
         while waiting:
             record = self._nodes[waiting[-1]]
             inner = [i["node"] for i in record["inputs"] if "node" in i]
-            if record["name"] or self._own_text(record) or all(n in self._names for n in inner):
+            is_plain = self._own_text(record) and not any("variable" in i for i in record["inputs"])
+            if record["name"] or is_plain or all(n in self._names for n in inner):
                 self.name(waiting.pop())
             else:
                 waiting += [n for n in inner if n not in self._names]
@@ -255,16 +262,20 @@ class Names:
         """
         numbered_names: dict[str, str | None] = {}
         words = set(_IDENTIFIER.findall(text))
-        for source in {i["node"]: None for i in self._nodes[node].get("inputs", ()) if "node" in i}:
+        inputs = {i["node"]: i for i in self._nodes[node].get("inputs", ()) if "node" in i}
+        for source, operand in inputs.items():
             record = self._nodes[source]
             name, inner = record["name"], str(record["text"])
+            variable = operand.get("variable", "")
             new: dict[str, str | None] = {}
-            if name and name in words:
+            if variable in words and _base(name or "") != variable:
+                new = {variable: self._plain(operand)}
+            elif name and name in words:
                 new = {name: name}
             elif name:
                 new = {w: name for w in words if name.startswith(w) and name[len(w) :].isdigit()}
-            elif depth < _DEPTH and 0 < len(inner) < len(text):
-                new = self._numbered(source, " ".join(inner.split()), depth + 1)
+            elif depth < _DEPTH and inner and text != (inner := " ".join(inner.split())) in text:
+                new = self._numbered(source, inner, depth + 1)
             for base, to in new.items():
                 numbered_names[base] = to if numbered_names.get(base, to) == to else None
         return numbered_names
@@ -294,6 +305,14 @@ class Names:
             and self._has_other_names(i, depth + 1)
             for i, name, text in zip(inputs, names, texts, strict=True)
         )
+
+
+def _in_place(names: Mapping[str, str | None], name: re.Match[str]) -> str:
+    """Return what stands for a name, in parentheses where that is needed."""
+    text = names.get(name[0]) or name[0]
+    before, after = name.string[: name.start()].rstrip()[-1:], name.string[name.end() :].lstrip()
+    is_argument = before in ("", "(", ",") and after[:1] in ("", ")", ",")
+    return text if is_argument or is_atom(text) else f"({text})"
 
 
 def _base(name: str) -> str:

@@ -256,6 +256,7 @@ def _connect(nodes: Sequence[NodeRecord], whole: Outline, written: Written) -> N
                 pair = (start.id, box.id)
                 folded = start.kind == "fold" or box.kind == "fold"
                 ghost = not (nodes[n]["recorded"] and nodes[source["node"]]["recorded"])
+                ghost = ghost or nodes[n]["kind"] == "leaf"  # made so by requires_grad_()
                 together = folded or (len(box.nodes) > 1 and len(start.nodes) == 1)
                 edge = between.get(pair) if together else None
                 if edge is not None:

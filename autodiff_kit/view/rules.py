@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["attribute_of", "decided", "fill", "gradient_of", "is_readable", "parsed"]
-__all__ += ["knows", "rule_forms", "worked_out"]
+__all__ = ["attribute_of", "decided", "fill", "gradient_of", "is_atom", "is_readable", "knows"]
+__all__ += ["parsed", "rule_forms", "worked_out"]
 
 LONG = 140  # a longer formula is left out; what it gives is still shown
 _MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
@@ -140,7 +140,7 @@ def fill(text: str, names: Mapping[str, str]) -> str:
             done.append(piece)
         elif (
             not bound
-            or _is_atom(new)
+            or is_atom(new)
             or (bound == 1 and _NEGATIVE.fullmatch(new))
             or isinstance(getattr(parsed(new.replace("…", "_")), "op", None), free)
         ):
@@ -150,7 +150,7 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     return "".join(done)
 
 
-def _is_atom(text: str) -> bool:
+def is_atom(text: str) -> bool:
     """Tell whether an operator next to it cannot tear a text apart: ``h``, ``2.``, ``f(x + 1)``."""
     return bool(_ATOM.fullmatch(text)) or isinstance(parsed(text), _ATOMS)
 

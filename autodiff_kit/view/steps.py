@@ -20,10 +20,11 @@ from autodiff_kit.record.events import (
     ScopeRecord,
     Value,
 )
+from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import Fields, Frame
-from autodiff_kit.view.words import sentence
+from autodiff_kit.view.words import capital, sentence
 
 __all__ = ["Event", "Frame", "Steps", "Subject", "Value"]
 
@@ -62,7 +63,8 @@ class Steps:
         self.phase = "forward"
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
-        self.rounds: set[int] = set()  # of loops, those that have begun
+        self.rounds: set[int] = set()  # of loops, those that have begun; and calls
+        self.calls = numbered_calls(recording["scopes"])
         self.values: dict[int, Value] = {}  # tensors that were changed in place
         self.operands: dict[int, dict[int, Value]] = {}  # op -> its inputs that were changed before
         self.pass_where: Any = None  # the line that called backward
@@ -121,22 +123,30 @@ class Steps:
         """Return "Iteration 2. " for the first step in a new round of a loop; else "".
 
         Of a loop in another one, "Iteration 2 (in iteration 1 of for i in r). ". What a round calls
-        belongs to it.
+        belongs to it; of several calls of one function, each is told as well: "Call 2 of f. ".
         """
         rounds: list[ScopeRecord] = []
-        scope = self.scopes.get(number)
+        scope, call, is_inside = self.scopes.get(number), "", False
+        is_first = True
         while scope is not None:
             if scope["kind"] == "iteration":
                 rounds.append(scope)
+            elif scope["id"] in self.calls and is_first:
+                is_first = False
+                if scope["id"] not in self.rounds:
+                    self.rounds.add(scope["id"])
+                    call = f"{capital(self.calls[scope['id']])}. "
+                    is_inside = any(r["id"] not in self.rounds for r in rounds)
             scope = self.scopes.get(scope["parent"])
         new = [r for r in rounds if r["id"] not in self.rounds]
         if not new:
-            return ""
+            return call
         self.rounds.update(r["id"] for r in new)
         outer = rounds[rounds.index(new[0]) + 1 :]
         inside = [f"in iteration {r['index'] + 1} of {r['name']}" for r in outer]
         around = f" ({', '.join(inside)})" if inside else ""
-        return f"Iteration {new[0]['index'] + 1}{around}. "
+        text = f"Iteration {new[0]['index'] + 1}{around}. "
+        return call + text if is_inside else text + call
 
     def value(self, node: int) -> Value:
         """Return the value a tensor has at this step."""

@@ -335,7 +335,9 @@ class BackwardSteps(Steps):
         frame["set"].setdefault(self.outline.box_of[node].id, {})["released"] = True
 
     def _argument(self, node: int, arg: str) -> str:
-        inputs = {source["arg"] for source in self.nodes[node]["inputs"]}
+        inputs = {source["arg"]: source for source in self.nodes[node]["inputs"]}
+        if arg in inputs and inputs[arg].get("is_seed"):
+            return "the root's gradient"
         return self.names.operands(node)[arg] if arg in inputs else saved_name(arg)
 
     def finish(self, event: Mark) -> None:

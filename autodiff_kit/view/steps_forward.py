@@ -16,8 +16,8 @@ from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.steps import Steps
-from autodiff_kit.view.text import no_saved, saved_name, where_made
-from autodiff_kit.view.values import parameter, short
+from autodiff_kit.view.text import no_saved, number, saved_name, where_made
+from autodiff_kit.view.values import short
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
 
 __all__ = ["ForwardSteps"]
@@ -45,6 +45,8 @@ class ForwardSteps(Steps):
             what = f": a {record['part']}"
         if "from" in record:
             what = f": {self.names.name(record['from'])}, without a history"
+        elif record["op"]:
+            what = f": {self.names.made_by(event['node'])}, without a history"
         if record["requires_grad"]:
             requires = ", and it requires a gradient."
         else:
@@ -111,7 +113,7 @@ class ForwardSteps(Steps):
                 value = self._operand(node, source["node"])
                 return equation(self.names.name(source["node"]), value)
             if source["arg"] == name:
-                return f"the number {parameter(source['value'])}"
+                return number(source)
         return saved_name(name)
 
     def _not_recorded(self, node: int) -> str:
@@ -121,10 +123,17 @@ class ForwardSteps(Steps):
         needs_grad = any(
             self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i
         )
-        if needs_grad and not self.ops[str(record["op"])]["rules"]:
+        dtype, mode = record["value"]["dtype"], record.get("mode", "no_grad")
+        if not needs_grad:
+            why = "no input requires a gradient"
+        elif not self.ops[str(record["op"])]["rules"]:
             why = f"{word(str(record['op']))} has no gradient"
+        elif mode != "grad":
+            why = f"{mode} switches gradients off"
+        elif not dtype.startswith(("float", "bfloat", "complex")):
+            why = f"a tensor of dtype {dtype} has no gradient"
         else:
-            why = "no_grad switches gradients off" if needs_grad else "no input requires a gradient"
+            why = "no input required a gradient at that time"
         return f"Nothing is recorded here: {why}."
 
     def branch(self, event: Branch) -> None:
@@ -136,7 +145,7 @@ class ForwardSteps(Steps):
             tested = f"{equation(self.names.name(node), value)}, which counts as {taken}"
         keyword, *after = self._condition(event["where"])
         caption = f"{self.round(event.get('scope', 0))}{keyword} tests {tested}"
-        if after:
+        if after and after[not taken]:
             caption += f", so {after[not taken]}"
         where = event["where"] or self.nodes[node]["where"]
         self.add("branch", node, caption, where=where)
@@ -192,6 +201,8 @@ def _conditions(lines: Sequence[str]) -> Iterator[tuple[tuple[int, ...], Sequenc
                 ]
             case _:
                 continue
+        if isinstance(node.test, ast.Compare) and len(node.test.ops) > 1:
+            after[1] = ""  # `0 < x < 1`: that the first is true does not say what runs
         # Of `if x:` Python says where all of it is; of `if x and y:`, too.
         is_whole = not isinstance(node.test, ast.BoolOp | ast.UnaryOp)
         parts: list[Any] = [node.test, node] if is_whole else [node.test]

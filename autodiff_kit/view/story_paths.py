@@ -127,7 +127,8 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
     name = facts.name(node)
     reached = {node}
     for record in facts.nodes:
-        if record["recorded"] and any(i.get("node") in reached for i in record["inputs"]):
+        is_op = record["recorded"] and record["kind"] == "op"
+        if is_op and any(i.get("node") in reached for i in record["inputs"]):
             reached.add(record["id"])
     users = [n for n in facts.nodes if any(i.get("node") in reached for i in n["inputs"])]
     ghosts = [n["id"] for n in users if not n["recorded"]]

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from math import prod
 from unicodedata import combining, east_asian_width
 
-from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
+from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
+from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
@@ -21,7 +22,8 @@ from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
 
-__all__ = ["aria", "facts", "fold_facts", "no_saved", "saved_name", "to_text", "where_made"]
+__all__ = ["aria", "facts", "fold_facts", "no_saved", "number", "saved_name", "to_text"]
+__all__ += ["where_made"]
 
 
 # -- one node -----------------------------------------------------------------------------------
@@ -52,6 +54,8 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
             rows.append(["made", origin])
         if "from" in record:
             rows.append(["made", f"by {names.name(record['from'])}, without a history"])
+        elif record["op"]:
+            rows.append(["made", f"by {names.made_by(node)}, without a history"])
     else:
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
         rows.append(["operation", f"{names.text(node) or word(str(record['op']))}{name}"])
@@ -105,7 +109,7 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
             text = short(recording["nodes"][source["node"]]["value"])
             what = names.name(source["node"]) + (f" = {text}" if text else "")
         else:
-            what = f"the number {parameter(source['value'])}"
+            what = number(source)
         by = {
             "checkpoint": ": not saved, the checkpoint recomputes it",
             "hook": ": as your pack hook returned it",
@@ -120,6 +124,12 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
         f"rule{'s' * (len(rules) > 1)} for {' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
         for what, (size, by, rules) in lines.items()
     )
+
+
+def number(source: Input) -> str:
+    """Return "the number 2", or what such a number was in the backward pass."""
+    value = parameter(source["value"])
+    return f"the root's gradient, {value}" if source.get("is_seed") else f"the number {value}"
 
 
 def saved_name(name: str) -> str:
@@ -183,6 +193,7 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
 def _place(scopes: Sequence[ScopeRecord], scope: int) -> str:
     """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root."""
     by_id: dict[int | None, ScopeRecord] = {s["id"]: s for s in scopes}
+    calls = numbered_calls(scopes)
     parts: list[str] = []
     here = by_id.get(scope)
     while here is not None and here["kind"] != "root" and len(parts) < 4:
@@ -191,7 +202,7 @@ def _place(scopes: Sequence[ScopeRecord], scope: int) -> str:
             parts.append(f"iteration {here['index'] + 1} of {outer['name']}")
             here = by_id.get(outer["parent"])
         else:
-            parts.append(str(here["name"]))
+            parts.append(calls.get(here["id"], str(here["name"])))
             here = outer
     return ", ".join(parts)
 

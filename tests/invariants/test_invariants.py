@@ -25,15 +25,16 @@ from tests.parity import require_torch
 
 OPERATORS = {
     ast.Add: "add sub sum", ast.Sub: "sub rsub add", ast.Mult: "mul", ast.Div: "div reciprocal mul",
-    ast.Pow: "pow_to_number pow_from_number pow_tensor", ast.MatMult: "mm mv dot matmul bmm",
+    ast.Pow: "pow_to_number pow_from_number pow_tensor",
+    ast.MatMult: "mm mv dot matmul bmm unsqueeze drop_dim",
     ast.Gt: "gt", ast.Lt: "lt",
 }  # fmt: skip
 EVERYWHERE = {"promote", "expand", "to_copy", "copy_from", "contiguous", "clone", "put", "pick"}
 WORD = re.compile(r"[^\W\d]\w*")
 
 
-def test_there_are_eighty_programs() -> None:
-    assert len(PROGRAMS) >= 80
+def test_there_are_two_hundred_programs() -> None:
+    assert len(PROGRAMS) >= 200
 
 
 def nothing_went_wrong_in_the_recorder(program: Run) -> None:
@@ -192,7 +193,9 @@ def brackets_are_those_of_the_source(program: Run) -> None:
     for text in program.picture.texts:
         at = text["symbol"].removesuffix(" =")
         if at.startswith("["):
-            assert at in program.source or re.fullmatch(r"\[(:, )*-?\d*(:\d*)*\]", at), at
+            written = re.sub(r"(?<=[^\W\d])\d+", "", at)  # `y1` is a y of the learner's
+            is_written = at in program.source or written in program.source
+            assert is_written or re.fullmatch(r"\[(:, )*-?\d*(:\d*)*\]|\[\([\d, ]*\)\]", at), at
 
 
 def parentheses_are_not_doubled(program: Run) -> None:
@@ -396,7 +399,7 @@ def really_saved(node: Any, torch: Any) -> int:
 
 def what_is_told_as_saved_is_what_is_kept(program: Run) -> None:
     out, last = program.space.get("out"), program.named("out")
-    if last is None or re.search("hook|checkpoint|class", program.source):
+    if last is None or out.grad_fn is None or re.search("hook|checkpoint|class", program.source):
         return
     pairs, seen = [(out.grad_fn, last["id"])], set()
     while pairs:

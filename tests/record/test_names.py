@@ -108,10 +108,10 @@ def test_a_weight_updated_under_no_grad_keeps_its_name_and_its_place() -> None:
 def test_a_result_made_a_leaf_takes_the_name() -> None:
     rec = run("w = torch.ones(2) * 0.1\nw.requires_grad_()\ny = w * w\ny.sum().backward()")
 
-    _, ghost, leaf, y = rec.nodes[:4]
-    assert (ghost["name"], leaf["name"], leaf["kind"]) == (None, "w", "leaf")
-    assert leaf["requires_grad"] and [i["node"] for i in y["inputs"]] == [2, 2]
-    assert rec.events[-2]["node"] == 2 and rec.events[-2]["kind"] == "accumulate"
+    _, leaf, y = rec.nodes[:3]
+    assert (leaf["name"], leaf["kind"], leaf["text"]) == ("w", "leaf", "torch.ones(2) * 0.1")
+    assert leaf["requires_grad"] and [i["node"] for i in y["inputs"]] == [1, 1]
+    assert rec.events[-2]["node"] == 1 and rec.events[-2]["kind"] == "accumulate"
 
 
 def test_a_leaf_that_comes_to_want_a_gradient_says_so() -> None:

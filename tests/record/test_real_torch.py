@@ -207,7 +207,7 @@ def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None
         ("a = torch.ones(2) * 3\na.requires_grad = True", "ones(2) * 3"),
     ],
 )
-def test_a_result_that_becomes_a_leaf_comes_from_the_box_that_made_it(
+def test_a_result_that_becomes_a_leaf_is_one_node_with_what_made_it(
     source: str, made: str, library: Any
 ) -> None:
     rec = recorded(source + "\n(a * a).sum().backward()", library)
@@ -217,9 +217,11 @@ def test_a_result_that_becomes_a_leaf_comes_from_the_box_that_made_it(
     assert leaf["kind"] == "leaf" and leaf["requires_grad"]
     (frame,) = [f for f in picture.frames if f["caption"].startswith("a = ")]
     assert f"is a leaf: {made}, without a history" in frame["caption"]
-    maker = picture.outline.box_of[leaf["from"]].id
-    to_it = [e for e in picture.outline.edges if e.target == picture.outline.box_of[leaf["id"]].id]
-    assert [(e.source, e.ghost) for e in to_it] == [(maker, True)]
+    (ones,) = [n for n in rec.nodes if n["op"] is None]
+    origin, box = (picture.outline.box_of[n["id"]].id for n in (ones, leaf))
+    to_it = [e for e in picture.outline.edges if e.target == box]
+    assert [(e.source, e.ghost) for e in to_it] == [(origin, True)]
+    assert len(rec.nodes) == 4  # ones, a, a * a, its sum: one tensor is one node
     assert Recording.from_dict(json.loads(json.dumps(rec.to_dict()))).to_dict() == rec.to_dict()
 
 

@@ -135,7 +135,7 @@ def test_loops_and_calls_say_where_they_stand() -> None:
         ("iteration", "for i in range(2)", 0, head),
         ("call", "step", 0, call),
         ("iteration", "for i in range(2)", 1, head),
-        ("call", "step", 0, call),
+        ("call", "step", 1, call),
     ]
 
 

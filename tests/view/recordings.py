@@ -446,8 +446,8 @@ def calls(n: int = 40, depth: int = 12) -> dict[str, Any]:
     """n calls of a function of ``depth`` operations: folded by call."""
     t = Tape("def layer(h):\n    ...\n    return h\n")
     h = t.leaf("h", 0.1)
-    for _ in range(n):
-        with t.scoped("call", "layer", text="def layer(h)"):
+    for i in range(n):
+        with t.scoped("call", "layer", i, text="def layer(h)"):
             for _ in range(depth):
                 h = t.op("tanh", h)
     t.backward(h)

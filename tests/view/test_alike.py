@@ -151,7 +151,12 @@ def test_an_item_of_a_view_is_set_in_its_base(library: str) -> None:
         ("def sub(b, a): return b - a\nd = sub(a, b)\n", "d = a - b"),
         ("a, b = b, a\nd = a * 2\n", "d = b * 2"),
         ("a, b = b, a\nd = (a - c) * 2\n", "d = (b - c) * 2"),
-        ("k = a\nd = k - c\n", "d = k - c"),  # no other tensor is called so
+        ("k = a\nd = k - c\n", "d = a - c"),  # one tensor has one name
+        ("def f(b, a): return a.exp() / b.exp()\nd = f(a, b)\n", "d = b.exp() / a.exp()"),
+        ("def f(c): return (c + 1) * c\nd = f(a) - f(b)\n", "d = f(a) - f(b)"),
+        ("def f(t): return t.sin()\nd = f(a * 3)\n", "d = (a * 3).sin()"),
+        ("def f(t): return torch.sin(t)\nd = f(a * 3)\n", "d = torch.sin(a * 3)"),
+        ("d = (lambda g, t: g(g(t)))(lambda t: t * 2, b)\n", "d = (b * 2) * 2"),
         ("a = a * 2\nd = a - c\n", "d = a2 - c"),  # a1 is the leaf
     ],
 )
@@ -186,3 +191,126 @@ def test_what_no_line_made_has_no_name_of_the_kits(library: str) -> None:
     )
     for internal in ("copy_slices", "positions]", "((", " with "):
         assert internal not in words
+
+
+POWER = "x = torch.tensor(2.0, requires_grad=True)\n"
+
+
+def forward_steps(source: str, library: str) -> list[str]:
+    """Return how each step begins: what it says of the call, and the title."""
+    return [caption.split(": ")[0] for caption in captions(source, library)]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_in_a_recursion_a_parameter_is_numbered_like_a_variable_of_a_loop(library: str) -> None:
+    source = f"{POWER}def f(x, n): return x if n == 0 else f(x.sin(), n - 1)\ny = f(x, 3)\n"
+
+    assert forward_steps(source, library)[1:] == [
+        "Call 1 of f. x2 = x1.sin()",
+        "Call 2 of f. x3 = x2.sin()",
+        "Call 3 of f. y = x3.sin()",
+    ]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_calls_have_numbers_where_a_function_is_called_more_than_once(library: str) -> None:
+    source = (
+        f"{POWER}def f(t):\n    a = t * t\n    return a + 1\n"
+        "def once(t): return t.exp()\n"
+        "for i in range(2):\n    y = once(f(x)) - f(x * 3)\n"
+    )
+
+    assert forward_steps(source, library)[1:7] == [
+        "Iteration 1. Call 1 of f. a1 = x * x",
+        "a1 + 1",
+        "(a1 + 1).exp()",
+        "x * 3",
+        "Call 2 of f. a2 = (x * 3) * (x * 3)",
+        "a2 + 1",
+    ]
+    assert forward_steps(source, library)[8].startswith("Iteration 2. Call 3 of f. a3 = x * x")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_pass_that_is_refused_at_once_is_not_told_and_one_that_breaks_off_is(
+    library: str,
+) -> None:
+    refused = f"{POWER}y = x * x\ny.backward()\ntry: y.backward()\nexcept RuntimeError: z = x * 3\n"
+    broken = (
+        f"{POWER}y = x.exp()\nz = y * 1\ny.mul_(2)\ntry: (z * y).backward()\n"
+        "except RuntimeError: z = x * 3\n"
+    )
+
+    told = captions(refused, library)
+    assert sum(caption.startswith("Backward starts at y") for caption in told) == 1
+    assert not any("error" in caption for caption in told)
+    assert any(
+        caption == "An error ends the backward pass here. It was caught: the code goes on."
+        for caption in captions(broken, library)
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_create_graph_saves_of_the_seed_is_called_the_gradient_of_the_root(
+    library: str,
+) -> None:
+    source = (
+        f"{POWER}y = x ** 3\n(g,) = torch.autograd.grad(y, x, create_graph=True)\ng.backward()\n"
+    )
+
+    told = captions(source, library)
+
+    assert sum("saves the root's gradient, 1. (" in caption for caption in told) == 1
+    assert sum("Multiply releases the root's gradient (4 bytes)." in c for c in told) == 1
+    assert not any("number 1." in caption for caption in told)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("x = torch.ones(2)\ny = x * 2\nx.requires_grad_()\nx * y\n",
+         "no input required a gradient at that time"),
+        ("x = torch.ones(2, requires_grad=True)\nwith torch.no_grad(): y = x * 2\n",
+         "no_grad switches gradients off"),
+        ("x = torch.ones(2, requires_grad=True)\nwith torch.inference_mode(): y = x * 2\n",
+         "inference_mode switches gradients off"),
+    ],
+)  # fmt: skip
+def test_why_nothing_is_recorded_is_what_was_so_then(source: str, why: str, library: str) -> None:
+    (told,) = [c for c in captions(source, library) if c.startswith("y = x * 2")]
+
+    assert told.endswith(f"Nothing is recorded here: {why}.")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_chain_of_comparisons_is_told_part_by_part(library: str) -> None:
+    told = captions(f"{POWER}if 0 < x < 1: y = x * 3\n", library)
+
+    assert [caption.split(": compare")[0] for caption in told[1::2]] == ["x > 0", "x < 1"]
+    assert told[2] == "if tests x > 0: it is True."  # which does not say that the body runs
+    assert told[4] == "if tests x < 1: it is False, so the body is skipped."
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_leaf_has_its_gradient_before_the_hooks_that_wait_for_that(library: str) -> None:
+    source = (
+        f"{POWER}def look(p): p.grad.clone()\n"
+        "x.register_post_accumulate_grad_hook(look)\n(x * x).backward()\n"
+    )
+
+    told = captions(source, library)
+
+    after = told.index("x.grad: nothing before, now 4.")
+    (hook,) = [i for i, caption in enumerate(told) if caption.startswith("p.grad.clone(): clone")]
+    assert after < hook
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_is_set_by_a_mask_keeps_its_name(library: str) -> None:
+    source = "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny[y > 5] = 0.0\nz = y.sum()\n"
+
+    told = captions(source, library)
+
+    assert told[3].startswith("y2: y1[y1 > 5] = 0.: assign")
+    assert told[4].startswith("z = y2.sum(): ")
