@@ -20,9 +20,9 @@ from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.written import COMMUTE, Written
 
-__all__ = ["REBUILT", "Names", "in_outline"]
+__all__ = ["NAME", "REBUILT", "Names", "in_outline", "in_short"]
 
-NAME = 24  # characters an expression may have to be used as a name
+NAME = 32  # characters an expression may have to be used as a name, and a name in a box
 
 # What a change in place makes of a base and of its other views; no line of the learner's does.
 REBUILT = {
@@ -50,7 +50,7 @@ def in_short(text: str, limit: int) -> str:
     return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}".replace("……", "…")
 
 
-def in_outline(text: str, limit: int = 2 * NAME) -> str:
+def in_outline(text: str, limit: int) -> str:
     """Return an expression without its module, and without the arguments of calls if it is long.
 
     Examples
@@ -114,7 +114,7 @@ class Names:
             name = record["name"]
             if not name:
                 older = record["kind"] == "leaf" and record["grad_fn"]
-                name = "" if older else in_short(_MODULE.sub("", self.text(node)), NAME)
+                name = "" if older else in_outline(self.text(node), NAME)
                 if older:
                     name = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
                 elif not name:
@@ -131,7 +131,7 @@ class Names:
 
     def made_by(self, node: int) -> str:
         """Return the expression that made a leaf of the graph, which no node stands for."""
-        return in_outline(self.text(node)) or word(str(self._nodes[node]["op"]))
+        return in_outline(self.text(node), 2 * NAME) or word(str(self._nodes[node]["op"]))
 
     def title(self, node: int) -> str:
         """Return ``h1 = h * w``; for a leaf, its name."""
@@ -140,13 +140,15 @@ class Names:
         if record["kind"] == "leaf":
             return name
         text = self.text(node)
+        if not record["name"]:
+            text = _MODULE.sub("", text)  # it is called by this, and has one name
         if record["op"] in ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
             if not text.endswith("]"):
                 return f"{name}, changed by {text}"
             value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
             change = text if value is None else f"{text} = {self.operand(value)}"
             return f"{name}: {change}" if record["name"] else change
-        if in_short(_MODULE.sub("", text), NAME) == name:
+        if in_outline(text, NAME) == name:
             return text
         if record["op"] in REBUILT and not record["text"]:
             return f"{name}: {text}"

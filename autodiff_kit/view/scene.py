@@ -18,7 +18,7 @@ from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
 from autodiff_kit.view.labels import LABEL, label, role, word
 from autodiff_kit.view.layout import Layout, layout
-from autodiff_kit.view.names import REBUILT, Names
+from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
     BoxPayload,
@@ -38,7 +38,6 @@ from autodiff_kit.view.written import COMMUTE
 __all__ = ["Picture", "build"]
 
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
-NAME = 22  # characters of a name in a box
 
 
 def build(
@@ -368,17 +367,13 @@ class Picture:
             lines = [
                 ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
             ]
-        if len(name) > NAME and record.get("part"):
-            name = "…" + name[1 - NAME :]  # which layer it is says the end
-        elif len(name) > NAME:
-            name = name[: NAME - 1] + "…"
-        return _text(name, symbol, lines, ghost=not record["recorded"])
+        return _text(in_short(name, NAME), symbol, lines, ghost=not record["recorded"])
 
     def _fold_text(self, box: Box) -> BoxText:
         nodes = self._recording["nodes"]
         ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
         lines = [f"of {box.of}"] if box.of else []
-        lines = [line if len(line) <= 2 * NAME else line[: 2 * NAME - 1] + "…" for line in lines]
+        lines = [in_short(line, 2 * NAME) for line in lines]
         if ops:
             lines.append(f"{len(ops):,} ops")
             last = nodes[ops[-1]]

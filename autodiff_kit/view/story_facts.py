@@ -14,7 +14,7 @@ from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.names import Names, in_outline
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_code import Code, Where
 
@@ -84,9 +84,8 @@ class Facts(Code):
         self.names = Names(recording)
 
     def name(self, node: int) -> str:
-        """Return what a node is called; of a long expression, its outline."""
-        name = self.names.name(node)
-        return in_outline(self.names.text(node)) if "…" in name else name
+        """Return what a node is called."""
+        return self.names.name(node)
 
     def code(self, node: int) -> str:
         """Return what the learner writes for a node: its name, or its whole expression."""

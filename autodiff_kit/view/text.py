@@ -15,7 +15,7 @@ from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRe
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.names import Names
+from autodiff_kit.view.names import Names, in_short
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable, knows
 from autodiff_kit.view.shapes import summed
@@ -274,7 +274,7 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
-    cut = [[c if _cells(c) <= _COLUMN else c[: _COLUMN - 3] + "..." for c in r] for r in rows]
+    cut = [[in_short(cell, _COLUMN) for cell in row] for row in rows]
     widths = [max(map(_cells, column)) for column in zip(heads, *cut, strict=True)]
     lines = [heads, ["-" * width for width in widths], *cut]
     return [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import autodiff_kit as ak
+from autodiff_kit.view.names import Names
 from tests.invariants.conftest import LIBRARIES
 from tests.invariants.running import Run, run
 from tests.parity import require_torch
@@ -314,3 +317,22 @@ def test_what_is_set_by_a_mask_keeps_its_name(library: str) -> None:
 
     assert told[3].startswith("y2: y1[y1 > 5] = 0.: assign")
     assert told[4].startswith("z = y2.sum(): ")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_node_has_one_name_wherever_it_is_told(library: str) -> None:
+    long = "x * 2 + x * 3 + x * 4 + x * 5 + x * 6"
+    source = f"{POWER}y = torch.exp(torch.tanh(x).reshape(1)) * ({long})\ny.backward()\n"
+
+    program = recorded(source, library)
+
+    recording = program.recording.to_dict()
+    names = [Names(recording).name(node["id"]) for node in program.nodes]
+    told = " ".join(frame["caption"] for frame in program.picture.frames)
+    shortened = re.findall(r"\S*…\S*", told)
+    assert shortened
+    for word in shortened:
+        assert any(word.strip(":,.") in name for name in names), word
+    assert "torch.tanh" not in told.replace("y = torch.exp(torch.tanh", "")
+    for text in program.picture.texts:
+        assert not text["name"] or text["name"] in names
