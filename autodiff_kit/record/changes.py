@@ -44,6 +44,22 @@ class Changes(Notes):
         if (leaf := self._holder(tensor)) is not None:
             self._tell_grad(leaf, tensor, how, place)
 
+    def _make_leaf(self, number: int) -> bool:
+        """Note that ``requires_grad_()`` has come after a tensor was made; False if it cannot."""
+        entry = self._nodes[number]
+        if entry["kind"] == "op":
+            if entry["recorded"]:
+                return False  # a result that detach_() has cut off: its node goes on
+            made = next(
+                event
+                for event in reversed(self._events)
+                if event["kind"] == "op" and event["node"] == number
+            )
+            self._events[self._events.index(made)] = {"kind": "leaf", "node": number}
+            entry["kind"] = "leaf"
+        entry["recorded"] = entry["requires_grad"] = True
+        return True
+
     def _holder(self, tensor: Any) -> int | None:
         """Return the number of the tensor that has this one in its ``.grad``, if one has."""
         leaf = self._gradient_of.get(id(tensor), -1)

@@ -167,22 +167,6 @@ class Notes:
     def _is_leaf(self, number: int) -> bool:
         return bool(self._nodes[number]["kind"] == "leaf")
 
-    def _make_leaf(self, number: int) -> bool:
-        """Note that ``requires_grad_()`` has come after a tensor was made; False if it cannot."""
-        entry = self._nodes[number]
-        if entry["kind"] == "op":
-            if entry["recorded"]:
-                return False  # a result that detach_() has cut off: its node goes on
-            made = next(
-                event
-                for event in reversed(self._events)
-                if event["kind"] == "op" and event["node"] == number
-            )
-            self._events[self._events.index(made)] = {"kind": "leaf", "node": number}
-            entry["kind"] = "leaf"
-        entry["recorded"] = entry["requires_grad"] = True
-        return True
-
     def _is_older(self, tensor: Any) -> bool | None:
         """Return whether a tensor was made before the recording began; None if that is unknown."""
         raise NotImplementedError
