@@ -10,22 +10,29 @@ import atexit
 import gc
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 
-from tests import rows
+from tests import rows, warm_kernels
 from tests.gate import IN_THE_GATE
 
 # What reads notebooks checks them with jsonschema, which would first build a grammar for each kind
 # of address, for two seconds in every process. No notebook has a field for one.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+# Tests start hundreds of processes. Where Python is told to keep no bytecode, each would compile
+# the kit anew, and each of several processes all tests. Git ignores where it lies, __pycache__.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Asserts outside of test modules show their values only if pytest hears of them before the import.
 SHOWN = ("autograd.programs", "invariants.running", "lessons.proofs", "same_as_torch")
 pytest.register_assert_rewrite(*(f"tests.{name}" for name in SHOWN))
@@ -35,13 +42,20 @@ pytest_plugins = ["nbval.plugin"]  # pyproject.toml keeps it from being loaded b
 # a few cores, threads of theirs would wait for each other: ten times as long, in bad moments.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# These take longest, and so they begin: no process is left alone with one of them at the end.
+# These take longest, and so they begin, shared out test by test: no process is left alone with one
+# of them at the end.
 LONG = [
     "tests/grading/exercises/test_exercises.py",
     "tests/lessons/test_lessons.py",
     "tests/widgets/test_odd_functions.py",
     "tests/ops/test_every_op.py",
 ]
+# These share what takes time, a JupyterLab with Chromium or the package's sources: one process has
+# them. A second JupyterLab and Chromium at the same time would be too much for two cores.
+SHARING = {
+    "tests/browser": re.compile(r"tests/browser/"),
+    "sources": re.compile(r"tests/test_(layers|contributing|errors|language|reading_path)\.py"),
+}
 
 # Where the kit remembers which lessons were opened last; the tests must not write the user's own.
 if "ADK_HOME" not in os.environ:
@@ -92,6 +106,15 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker, reason in _missing().items():
         if os.environ.get(f"ADK_REQUIRE_{marker.upper()}") == "1":
             raise pytest.UsageError(f"ADK_REQUIRE_{marker.upper()}=1, but the test {reason}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
+    """Look for examples in docstrings only in files that have some: the search takes seconds."""
+    collectors: list[pytest.Collector] = yield
+    if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
+        return [c for c in collectors if not isinstance(c, DoctestModule)]
+    return collectors
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -160,17 +183,30 @@ def read_only_place() -> Iterator[Path]:
     shutil.rmtree(place)
 
 
+@pytest.fixture(scope="session")
+def _kernels() -> Iterator[str]:
+    folder = tempfile.mkdtemp(prefix="adk-kernels-")
+    with warm_kernels.server(Path(folder)) if hasattr(os, "fork") else nullcontext():
+        yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def kernels(_kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each kernel be a fork of one process that has imported Jupyter and the kit."""
+    monkeypatch.setenv("JUPYTER_PATH", _kernels)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share the tests out among processes: one file each in turn, but the browser's all to one.
-
-    A second JupyterLab and Chromium at the same time would be too much for two cores.
-    """
+    """Share the tests out among processes: a file, or a test of a long one, to each in turn."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduler(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
-            return "tests/browser" if file.startswith("tests/browser/") else file
+            if file in LONG:
+                return nodeid
+            return next((name for name, those in SHARING.items() if those.match(file)), file)
 
     return Scheduler(config, log)

@@ -172,6 +172,7 @@ def test_the_notebooks_beside_a_broken_one_are_still_normalised(noisy: Path) -> 
     assert main(["--check", str(noisy)]) == 0
 
 
+@pytest.mark.usefixtures("kernels")
 def test_execute_runs_the_cells_in_the_notebooks_folder_and_twice_gives_the_same_bytes(
     tmp_path: Path,
 ) -> None:
@@ -190,6 +191,7 @@ def test_execute_runs_the_cells_in_the_notebooks_folder_and_twice_gives_the_same
     assert path.read_bytes() == once
 
 
+@pytest.mark.usefixtures("kernels")
 def test_a_notebook_that_raises_is_named_and_left_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

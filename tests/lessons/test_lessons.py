@@ -168,6 +168,7 @@ def test_the_file_is_normalised(path: Path) -> None:
 
 
 @every_lesson
+@pytest.mark.usefixtures("kernels")
 def test_a_lesson_runs_alone_and_gives_the_same_file_to_a_learner_who_answered_everything(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

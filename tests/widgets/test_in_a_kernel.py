@@ -19,7 +19,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 @pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> Any:
+def kernel(kernels: None, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run cells as nbconvert does; return their outputs and the error that stopped it."""
     paths = (str(ROOT), os.environ.get("PYTHONPATH", ""))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
