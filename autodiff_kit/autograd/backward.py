@@ -164,6 +164,8 @@ def grad(
                     tensors[id(g)] = looked_into(g, [seed for seed in seeds if seed is not None])
                 g = tensors[id(g)]
         elif materialize_grads:
+            if create_graph and tensor._array.dtype.kind != "f":
+                raise error("dtypes.whole_requires_grad")
             g = gradient_of(np.zeros_like(tensor._array)[()])  # in the same order in memory
             g.requires_grad_(create_graph)
         elif not allow_unused:

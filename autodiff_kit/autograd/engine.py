@@ -39,7 +39,7 @@ def run_backward(
     """Carry cotangents from the roots, each given with its own, back through the graph.
 
     A node is ready when all contributions to it have arrived. Of the ready ones the newest is next;
-    but first come those of leaf tensors, if that can be seen, as by a hook.
+    but first come leaves, if that can be seen, as by a hook, and what has no derivative.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def run(
         if counted:
             missing[node] -= 1
             if not missing[node]:
-                first = -inf if node.op is ACCUMULATE else -node.number
+                first = -inf if node.op is ACCUMULATE or node.op.is_refused else -node.number
                 heappush(queue, (first, next(arrivals), node))
 
     def send(index: int, edge: Node | None, rule: Callable[..., Value]) -> None:

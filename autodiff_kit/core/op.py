@@ -71,18 +71,15 @@ class Op:
         The same as the engine calls them, by position: ``(g, out, x, y, rest) -> contribution``.
     rest : list of str
         Names of what rules read besides the output and the first two inputs.
+    is_refused, calls_all_rules : bool
+        Whether PyTorch has no derivative; whether all rules are called, if one gradient is wanted.
     saves, saves_rest : bool
         Whether any rule reads the values of a tensor; whether one of those is in ``rest``.
     """
 
     # What else a declaration may say:
-    calls_all_rules = (
-        False  # even if one gradient is wanted: a Function has one ``backward`` for all
-    )
     several = False  # forward returns several outputs; a rule gets their cotangents by number
-    frees = (
-        False  # whether backward frees what a node saved even if no rule reads a tensor's values
-    )
+    frees = False  # whether backward frees what was saved, also if no rule reads a tensor's values
     dtypes = "promote"  # inputs are brought to one type; "float": to one of floats; "any": to none
     layout = ""  # order in memory: "": as the inputs; "rows": row by row; "own": as forward made it
     keeps_type = 0  # how many of the first inputs, masks, keep their type
@@ -106,6 +103,7 @@ class Op:
         names, count = code.co_varnames, code.co_argcount + code.co_kwonlyargcount
         self.forward, self.name = forward, forward.__name__.strip("_")
         self.node_name = node or f"{self.name.title().replace('_', '')}Backward0"
+        self.calls_all_rules = self.is_refused = self.node_name.endswith("::NotImplemented")
         self.text, self.tex, self.doc = text, tex or text, forward.__doc__ or ""
         self.is_variadic, self.is_view = bool(code.co_flags & _VARIADIC), view
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
@@ -154,7 +152,7 @@ def _aspects_of(inputs: tuple[str, ...]) -> list[str]:
     return [f"{x}_{aspect}" for x in inputs for aspect in ("shape", "dtype", "strides")]
 
 
-_OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"calls_all_rules", "add_rule"}
+_OPTIONS = {name for name in vars(Op) if not name.startswith("_")} - {"add_rule"}
 
 
 def _no_rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:

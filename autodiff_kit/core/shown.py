@@ -66,11 +66,11 @@ class Shown(NodeHooks):
         gradient, such as the mask of ``where``: PyTorch shows neither. What it cannot
         differentiate has only edges to nodes.
         """
-        is_refused = self.op.node_name.endswith("::NotImplemented")
         return tuple(
             (named(edge), 0 if edge is None else edge.output_nr)
             for name, edge in ((name, _unpromoted(edge)) for name, edge in self.edges())
-            if self.op.is_variadic or (name in self.op.rules and not (is_refused and edge is None))
+            if self.op.is_variadic
+            or (name in self.op.rules and not (self.op.is_refused and edge is None))
         )
 
     def saved(self: Any) -> dict[str, Any]:

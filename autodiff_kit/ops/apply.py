@@ -67,8 +67,7 @@ def _record(
     row: Op, operands: Operands, edges: tuple[Node | None, ...], results: dict[str, Any]
 ) -> Node:
     """Make the node of an op, which saves what the rules that will be called read."""
-    wanted, edges = edges, operands.leading(edges)
-    values = {**operands.params, **results}
+    edges, values = operands.leading(edges), {**operands.params, **results}
     if row.is_variadic:
         rules = list(row.rules.values())
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in operands.arrays)
@@ -81,13 +80,11 @@ def _record(
             if isinstance(array, ARRAYS):
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
                 values[f"{name}_strides"] = array.strides
-    reads = {name for rule in rules for name in rule.reads}
-    if edges != wanted:  # PyTorch saves at any rate what more than one rule reads
-        names = [name for rule in row.rules.values() for name in rule.reads]
-        reads |= {name for name in names if names.count(name) > 1}
+    reads = {name for rule in rules for name in rule.reads} | operands.at_any_rate
     originals = operands.check_saved(values, reads)  # before conversion: a change shows in these
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
-    node.op, node.number, node.shape, node.hooks = row, next_number(), results["out"].shape, None
+    node.op, node.number, node.shape = row, next_number(), results["out"].shape
+    node.hooks = operands.hooks()
     node.edge0, node.edge1 = (*edges, None)[:2]
     if len(edges) > 2:
         node.more = edges[2:]  # type: ignore[misc]

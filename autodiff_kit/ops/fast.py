@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import ARRAYS, INFERENCE, next_number, wrap
+from autodiff_kit.core.hooks import Hooks
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
@@ -104,7 +105,7 @@ NODE = """
         node.out = {out}
         node.x = {x}
         node.y = {y}
-        node.hooks = None
+        node.hooks = {hooks}
         node.rest = ({rest})
 """
 MORE_EDGES = """
@@ -144,6 +145,7 @@ def constant(number: float, dtype: np.dtype[Any]) -> Value:
 _NAMES = {
     "ARRAYS": ARRAYS,
     "INFERENCE": INFERENCE,
+    "Hooks": Hooks,
     "note_view": note_view,
     "share": share,
     "apply": apply,
@@ -244,6 +246,7 @@ def text_of(row: Op) -> str:
         "edge1": "edge1" if count > 1 else "None",
         "general": f"apply(row, {inputs}, dict({params.strip(', ')}))",
         "given": params,
+        "hooks": "Hooks()" if row.is_refused else "None",
         "inputs": inputs,
         "kind": "WideNode" if count > 2 else "Node",
         "layout": ROWS if row.layout == "rows" else "",

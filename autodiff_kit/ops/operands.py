@@ -6,10 +6,11 @@ next: ``promotion.py``, ``layouts.py`` and ``saving.py``, which do the work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from autodiff_kit.core.base import ARRAYS, TensorBase
+from autodiff_kit.core.hooks import Hooks
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.view_nodes import Nowhere, note_view
@@ -33,7 +34,11 @@ class Operands:
         The values of these.
     originals : list
         The arrays of the inputs before they were converted; None for numbers.
+    at_any_rate : set of str
+        What is saved even if no rule that will be called reads it.
     """
+
+    at_any_rate: Set[str] = frozenset()
 
     def __init__(self, row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> None:
         if row.is_view:
@@ -63,9 +68,20 @@ class Operands:
 
         The rules of what cannot be differentiated are, to say so.
         """
-        if self.row.node_name.endswith("::NotImplemented"):
+        if self.row.is_refused:
             return edges
-        return tuple([None if type(edge) is Nowhere else edge for edge in edges])
+        leading = tuple([None if type(edge) is Nowhere else edge for edge in edges])
+        if leading != edges:  # PyTorch saves at any rate what more than one rule reads
+            names = [name for rule in self.row.rules.values() for name in rule.reads]
+            self.at_any_rate = {name for name in names if names.count(name) > 1}
+        return leading
+
+    def hooks(self) -> Hooks | None:
+        """Return None; for what cannot be differentiated an empty one, and the engine counts.
+
+        For then it matters which node is next.
+        """
+        return Hooks() if self.row.is_refused else None
 
     @staticmethod
     def check_numbers(row: Op, inputs: Sequence[Any]) -> None:

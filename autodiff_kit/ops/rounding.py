@@ -152,10 +152,6 @@ def remainder_of_number(x: Value, *, y: float) -> Value:
     return _rest(y, x)
 
 
-for _refused in (floor_divide_by_number, floor_divide, floor_divide_number, remainder_of_number):
-    _refused.op.calls_all_rules = True  # whatever is asked for
-
-
 @op(
     "div(x, y, rounding_mode)",
     tex=r"\operatorname{round}(x / y)",

@@ -35,21 +35,21 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "what has no derivative refuses before other rules are called": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a // 1", "c = a.exp()"),
+        *("torch.autograd.backward([c.sum(), b.sum()])", "c.sum().backward()"),
+    ],
     "what two rules read is saved, though no gradient flows through a view": [
         *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
         *("c = torch.arange(3)", "d = torch.pow(c, b)", "c.add_(1)", "d.sum().backward()"),
     ],
     "a view that no gradient flows through is an edge of what has no derivative": [
-        *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
-        *("c = b // b", "c.sum().backward()"),
+        *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.expand(2, 3)"),
+        "c = b // b",
     ],
     "a gradient that is an expanded tensor of one element each is added to": [
         *("a = torch.ones(3, requires_grad=True)", "a.grad = a.expand(3)"),
         *("a.sum().backward()", "b = a.grad * 1"),
-    ],
-    "of two changed inputs the one that comes first by its name is told": [
-        *("a = torch.ones(1, 3, requires_grad=True)", "b = a.double()", "c = b.T"),
-        *("d = torch.matmul(b, c)", "c.add_(c)", "d.sum().backward()"),
     ],
     "a view whose .data is an inference tensor is one, too": [
         "a = torch.ones(2, 2, requires_grad=True)",
@@ -478,6 +478,14 @@ MESSAGES_ONCE_WRONG = {
         "with torch.no_grad():\n    k = [row for row in a]",
         DIRTY,
         "b = Dirty.apply(k[0])",
+    ],
+    "of two changed inputs the one that comes first by its name is told": [
+        *("a = torch.ones(1, 3, requires_grad=True)", "b = a.double()", "c = b.T"),
+        *("d = torch.matmul(b, c)", "c.add_(c)", "d.sum().backward()"),
+    ],
+    "zeros for an input of integers are refused as by zeros_like": [
+        *("a = torch.ones(2, 2, dtype=torch.int64)", "b = torch.tensor(1.0, requires_grad=True)"),
+        *("a[::2] = b", "torch.autograd.grad(b, a, b, create_graph=True, materialize_grads=True)"),
     ],
     "running sums of truth values in many places": [
         *("a = (torch.ones(2) > 0).expand(3, 2)", "a.cumsum_(0)"),
