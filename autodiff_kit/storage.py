@@ -20,6 +20,7 @@ from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import (
     changes_of,
     memory_of,
+    note_change,
     note_detached,
     note_replaced,
     on_own_counter,
@@ -225,6 +226,7 @@ class Storage:
             raise error("autograd.deepcopy_of_non_leaf")
         twin = self.detach().clone().requires_grad_(self.requires_grad)
         memo[id(self)] = twin
+        note_change(share(twin))  # PyTorch's copy is told its memory, which counts as a change
         twin._grad = deepcopy(self._grad, memo)
         vars(twin).update(deepcopy(vars(self), memo))
         return twin
@@ -368,6 +370,8 @@ def rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
     """Make a leaf again from what was pickled."""
     tensor = object.__new__(kind)
     tensor._array = array
+    tensor._array = on_own_counter(share(tensor))  # after copy.copy, two tensors have the memory
+    note_change(tensor._array)
     tensor._node = tensor._grad = tensor._changes = tensor._base = tensor._views = None
     if local.mode.observer is not None:
         local.mode.observer.created(tensor)

@@ -10,6 +10,8 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.tensor import Tensor
+from tests.parity import require_torch
+from tests.same_as_torch.outcomes import run_both
 
 
 def leaf(*values: float) -> Tensor:
@@ -236,6 +238,23 @@ def test_a_result_is_a_leaf_after_it_was_pickled_and_a_copy_shares_its_memory() 
     for twin in (copy.copy(y), pickle.loads(pickle.dumps(y))):
         assert twin.is_leaf and twin.requires_grad and twin.item() == 2
     assert copy.copy(y).data_ptr() == y.data_ptr()
+
+
+@pytest.mark.parity
+def test_what_was_copied_or_loaded_counts_one_change_as_in_pytorch() -> None:
+    program = """
+import copy, io, pickle
+x, n = torch.ones(2, requires_grad=True), torch.tensor(3)
+file = io.BytesIO()
+torch.save([x, n, torch.nn.Parameter(n * 1.5)], file)
+file.seek(0)
+twins = [*torch.load(file), copy.copy(x), copy.copy(x * 2), copy.copy(n), copy.deepcopy(x)]
+twins += [copy.deepcopy(n), pickle.loads(pickle.dumps(x)), copy.deepcopy(torch.nn.Parameter(x))]
+print([twin._version for twin in (*twins, x, n)])
+twins[3].data[0] = 5
+print(x)
+"""
+    assert run_both(require_torch(), program).raised is None
 
 
 @pytest.mark.parametrize(
