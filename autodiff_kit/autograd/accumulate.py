@@ -214,7 +214,8 @@ def _fitted(g: Value, like: Value, is_kept: bool) -> Value:
     shape = like.shape
     if is_kept and g.ndim <= like.ndim:
         steps = zip(g.shape, g.strides, like.strides, strict=False)
-        if all(n == 1 or own == step for n, own, step in steps):
+        is_alike = all(n == 1 or own == step for n, own, step in steps)
+        if g.flags.c_contiguous if 0 in like.strides else is_alike:  # expanded: row by row
             return g
     try:
         together = np.broadcast_shapes(g.shape, shape)

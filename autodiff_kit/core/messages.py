@@ -29,7 +29,8 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     name = names[which] if which < len(names) else ""  # what was converted for the op
     maker = node if which == 0 else dict(node.edges()).get(name)
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
-    if which:  # PyTorch names what an input has become by the change
+    is_leaf = maker is not None and maker.op.name == "accumulate_grad" and maker.shown is not None
+    if which and not is_leaf:  # PyTorch names what an input has become by the change
         is_view = maker is not None and (maker.whole.op.is_view or maker.op.name == "pick")
         origin = "AsStrided" if is_view else changes.node_name or origin
     keeper = f"{node.name()} ({op.text})"

@@ -138,7 +138,8 @@ def main() -> int:
         small, last = shrunk(lines, difference)
         seeds = ", ".join([f"seed {seed}", *(str(other) for other, *_ in others)])
         print(f"# {last.kind} of {last.what} after `{last.line}` ({seeds})")
-        print(f"#   PyTorch: {last.torch}\n#   the kit: {last.kit}\n{as_source(small)}\n")
+        print(f"#   PyTorch: {last.torch[:300]}\n#   the kit: {last.kit[:300]}")
+        print(f"{as_source(small)}\n")
     if len(causes) > options.examples:
         print(f"... and {len(causes) - options.examples} more causes (--examples)\n")
     print(table(result, time.perf_counter() - started))

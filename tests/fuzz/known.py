@@ -75,7 +75,7 @@ def _names_after(lines: list[str], package: Any = torch) -> dict[str, Any]:
 def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
     """Return whether the last line has changed these values in PyTorch, and not in the kit."""
     real, kit = (
-        str(eval(difference.what, _names_after(lines[:-1], package)).detach().tolist())[:300]
+        str(eval(difference.what, _names_after(lines[:-1], package)).detach().tolist())
         for package in (torch, autodiff_kit)
     )
     return real != difference.torch and kit == difference.kit

@@ -259,7 +259,7 @@ class Run:
         self.disagreements[kind] += 1
         if (kind, what) not in self._told:
             self._told.add((kind, what))
-            texts = str(expected)[:300], str(said)[:300]
+            texts = str(expected), str(said)
             about = self._reason or self._about
             if self._refused and kind in ("value", "gradient"):
                 about = "refused in both"

@@ -39,6 +39,10 @@ ONCE_WRONG = {
         *("a = torch.ones(2, requires_grad=True)", "b = a // 1", "c = a.exp()"),
         *("torch.autograd.backward([c.sum(), b.sum()])", "c.sum().backward()"),
     ],
+    "the gradient of a leaf whose .data is expanded since": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a.expand(3, 2, 2)", "a.data = b.data"),
+        "b.sum().backward()",
+    ],
     "what two rules read is saved, though no gradient flows through a view": [
         *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
         *("c = torch.arange(3)", "d = torch.pow(c, b)", "c.add_(1)", "d.sum().backward()"),
@@ -478,6 +482,10 @@ MESSAGES_ONCE_WRONG = {
         "with torch.no_grad():\n    k = [row for row in a]",
         DIRTY,
         "b = Dirty.apply(k[0])",
+    ],
+    "a leaf was changed by way of what was detached from it": [
+        *("a = torch.tensor(2.0, requires_grad=True)", "b = a.minimum(a)", "a.detach().mul_(a)"),
+        "b.backward()",
     ],
     "of two changed inputs the one that comes first by its name is told": [
         *("a = torch.ones(1, 3, requires_grad=True)", "b = a.double()", "c = b.T"),
