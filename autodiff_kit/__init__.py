@@ -206,6 +206,7 @@ __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 LOADERS["functions"] = lambda: import_module("autodiff_kit.functions")
 LOADERS["given_outputs"] = lambda: import_module("autodiff_kit.given_outputs")
+LOADERS["ops"] = lambda: import_module("autodiff_kit.ops")
 LOADERS["modules"] = lambda: import_module("autodiff_kit.nn.modules")
 LOADERS["view"] = lambda: import_module("autodiff_kit.view")
 

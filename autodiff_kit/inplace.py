@@ -41,7 +41,7 @@ from autodiff_kit.views import (
     seen_through,
 )
 
-__all__ = ["as_it_was", "change", "finish", "go_on", "note", "operator", "rearrange", "rebase"]
+__all__ = ["as_it_was", "change", "finish", "go_on", "note", "rearrange", "rebase"]
 __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
 
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
@@ -268,46 +268,6 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
         note_change(tensor._array, next_number(), name)
     tell(tensor, how)
     return tensor
-
-
-def operator(ufunc: Any, method: Callable[..., Any]) -> Any:
-    """Make an operator such as ``-=`` of a NumPy function and the method for all other cases.
-
-    The update of a parameter, ``p -= 0.1 * p.grad``, is written straight into its memory if
-    nothing can be in the way; that takes a quarter of the time.
-    """
-
-    def change_directly(self: TensorBase, other: Any) -> Any:
-        mode, array = local.mode, self._array
-        if (
-            not mode.grad_enabled
-            and mode.observer is None
-            and self._changes is None
-            and isinstance(other, TensorBase)
-            and type(array) is type(operand := other._array) is np.ndarray
-            and self._base is None  # a view, or one element in many places: the other way
-            and array.base is None
-            and not self._views
-            and array.dtype is operand.dtype
-            and array.dtype.kind == "f"
-            and array.shape == operand.shape
-        ):
-            mode.quietly(ufunc, array, operand, array)
-            node = self._node
-            name = "" if node is None or node.op is ACCUMULATE else node.name()
-            note_change(array, name=name)
-            return self
-        return slowly(self, other)
-
-    slowly = for_tensors(method)
-    return change_directly
-
-
-def for_tensors(method: Callable[..., Any]) -> Any:
-    """Make an operator such as ``/=`` of a method; with an array it is NumPy that operates."""
-    return lambda self, other: (
-        NotImplemented if isinstance(other, np.ndarray) else method(self, other)
-    )
 
 
 def as_it_was(tensor: TensorBase) -> Any:

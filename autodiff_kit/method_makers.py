@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import dtypes, inplace, ops
+from autodiff_kit import dtypes, ops
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
 from autodiff_kit.operands import NUMBERS, check_operand, only_argument
@@ -22,6 +22,7 @@ from autodiff_kit.sizes import converted, in_dtype, refuse_empty
 __all__ = [
     "along_dim",
     "along_with",
+    "change",
     "clamp_in_place",
     "deviation",
     "elementwise",
@@ -40,7 +41,14 @@ __all__ = [
 
 # Of methods whose ops are loaded when they are first used.
 _DOCS = {
+    "all": "Tell whether no element is zero or false.",
+    "amax": "Return the largest elements along dimensions; equal ones share the gradient evenly.",
+    "amin": "Return the smallest elements along dimensions; equal ones share the gradient evenly.",
+    "any": "Tell whether some element is not zero or false.",
+    "argmax": "Return where the largest element is (the first, at a tie).",
+    "argmin": "Return where the smallest element is (the first, at a tie).",
     "ceil": "Round up; flat almost everywhere, so its gradient is 0.",
+    "cumsum": "Add up along a dimension, and return every sum on the way.",
     "floor": "Round down; flat almost everywhere, so its gradient is 0.",
     "floor_divide": "Divide and round down; PyTorch does not differentiate it.",
     "gather": "Take for each place the element that ``index`` names along ``dim``.",
@@ -190,14 +198,14 @@ def largest(name: str) -> Any:
 
 def question(name: str) -> Any:
     """Make ``all`` or ``any``."""
-    of_elements = ops.all_elements if name == "all" else ops.any_element
+    of_elements = "all_elements" if name == "all" else "any_element"
 
+    @called(name)
     def method(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         dims = () if dim in ((), []) else self._dims(dim)  # no dimension is not all of them here
-        return of_elements(self, dim=dims, keepdim=keepdim)
+        return getattr(ops, of_elements)(self, dim=dims, keepdim=keepdim)
 
-    method.__doc__ = of_elements.__doc__
-    return called(name)(method)
+    return method
 
 
 def deviation(name: str) -> Any:
@@ -259,12 +267,24 @@ def along_with(name: str, *operands: str) -> Any:
     return method
 
 
+def change(tensor: Any, how: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Do what ``inplace.change`` does, which is loaded for the first change in place."""
+    return _inplace().change(tensor, how, function, *args, **kwargs)
+
+
+@cache
+def _inplace() -> Any:
+    from autodiff_kit import inplace
+
+    return inplace
+
+
 def in_place(name: str, function: Any = None) -> Any:
     """Make the in-place form of a method: ``add_`` from ``add``, or from another function."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         ordinary = function or getattr(type(self), name)
-        return inplace.change(self, f"{name}_", ordinary, *args, **kwargs)
+        return _inplace().change(self, f"{name}_", ordinary, *args, **kwargs)
 
     method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
     return called(f"{name}_")(method)

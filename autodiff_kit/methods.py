@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autodiff_kit import dtypes, inplace, ops
+from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import CheckedLater
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import Own
@@ -20,6 +20,7 @@ from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.method_makers import (
     along_dim,
     along_with,
+    change,
     clamp_in_place,
     deviation,
     elementwise,
@@ -213,17 +214,17 @@ class Methods(ShapeMethods, MoreMethods):
         if isinstance(source, NUMBERS):
             return self.fill_(source)
         check_operand("copy_", "other", 1, source, numbers=False)
-        return inplace.change(self, "copy_", ops.copy_from, source)
+        return change(self, "copy_", ops.copy_from, source)
 
     def fill_(self: Own, value: Any) -> Own:
         """Set every element to one value: a number or a 0-d tensor."""
         if isinstance(value, TensorBase):
-            return inplace.change(self, "fill_", filled_with, value)
-        return inplace.change(self, "fill_", ops.fill, value=value)
+            return change(self, "fill_", filled_with, value)
+        return change(self, "fill_", ops.fill, value=value)
 
     def zero_(self: Own) -> Own:
         """Set every element to 0."""
-        return inplace.change(self, "zero_", ops.zero)
+        return change(self, "zero_", ops.zero)
 
     # -- reductions ----------------------------------------------------------------------------
 

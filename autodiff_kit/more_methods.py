@@ -14,8 +14,8 @@ from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.function_files import METHODS
-from autodiff_kit.inplace import for_tensors
 from autodiff_kit.late import late
+from autodiff_kit.operands import for_tensors
 
 __all__ = ["MoreMethods"]
 

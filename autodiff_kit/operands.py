@@ -6,12 +6,16 @@ when Python or NumPy has its turn instead. Read next: ``methods.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import TensorBase
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.op import ACCUMULATE
+from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import from_numpy
@@ -25,9 +29,11 @@ __all__ = [
     "check_number",
     "check_operand",
     "comparison",
+    "for_tensors",
     "number_first",
     "only_argument",
     "operand_last",
+    "updating",
 ]
 
 
@@ -118,3 +124,43 @@ def comparison(apply: Any) -> Any:
         return apply(self, other) if isinstance(other, (TensorBase, *NUMBERS)) else NotImplemented
 
     return compare
+
+
+def updating(ufunc: Any, method: Callable[..., Any]) -> Any:
+    """Make an operator such as ``-=`` of a NumPy function and the method for all other cases.
+
+    The update of a parameter, ``p -= 0.1 * p.grad``, is written straight into its memory if
+    nothing can be in the way; that takes a quarter of the time.
+    """
+
+    def change_directly(self: TensorBase, other: Any) -> Any:
+        mode, array = local.mode, self._array
+        if (
+            not mode.grad_enabled
+            and mode.observer is None
+            and self._changes is None
+            and isinstance(other, TensorBase)
+            and type(array) is type(operand := other._array) is np.ndarray
+            and self._base is None  # a view, or one element in many places: the other way
+            and array.base is None
+            and not self._views
+            and array.dtype is operand.dtype
+            and array.dtype.kind == "f"
+            and array.shape == operand.shape
+        ):
+            mode.quietly(ufunc, array, operand, array)
+            node = self._node
+            name = "" if node is None or node.op is ACCUMULATE else node.name()
+            note_change(array, name=name)
+            return self
+        return slowly(self, other)
+
+    slowly = for_tensors(method)
+    return change_directly
+
+
+def for_tensors(method: Callable[..., Any]) -> Any:
+    """Make an operator such as ``/=`` of a method; with an array it is NumPy that operates."""
+    return lambda self, other: (
+        NotImplemented if isinstance(other, np.ndarray) else method(self, other)
+    )

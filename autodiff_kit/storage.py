@@ -29,7 +29,6 @@ from autodiff_kit.core.view_nodes import DETACHED
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.from_data import from_numpy
-from autodiff_kit.overlap import steps
 from autodiff_kit.views import follow_base, has_version, is_stale, latest_node, marked
 
 __all__ = ["Storage", "rebuild"]
@@ -141,6 +140,8 @@ class Storage:
         """Return how many elements to go in memory for one step along each dimension, or one."""
         if dim is not None:
             return self.stride()[self._dim(dim)]
+        from autodiff_kit.overlap import steps
+
         return steps(self._array)
 
     def storage_offset(self: Any) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit import inplace, ops, views
+from autodiff_kit import ops, views
 from autodiff_kit.calls import name_methods
 from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
@@ -21,7 +21,7 @@ from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.from_data import begin_legacy
 from autodiff_kit.hookable import Hookable
 from autodiff_kit.methods import Methods
-from autodiff_kit.operands import comparison, number_first, operand_last
+from autodiff_kit.operands import comparison, for_tensors, number_first, operand_last, updating
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.storage import Storage
 
@@ -100,8 +100,8 @@ class TensorMethods(Methods, Hookable, Storage):
     __matmul__, __abs__, __invert__ = ops.matmul, ops.abs, ops.bitwise_not
     __lt__, __le__, __gt__, __ge__ = ops.lt, ops.le, ops.gt, ops.ge
     __eq__, __ne__ = comparison(ops.eq), comparison(ops.ne)
-    __and__, __or__ = inplace.for_tensors(ops.bitwise_and), inplace.for_tensors(ops.bitwise_or)
-    __xor__ = inplace.for_tensors(ops.bitwise_xor)
+    __and__, __or__ = for_tensors(ops.bitwise_and), for_tensors(ops.bitwise_or)
+    __xor__ = for_tensors(ops.bitwise_xor)
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
     __pow__ = operand_last("** or pow()", Methods.pow)
     __mod__ = operand_last("%", Methods.remainder)
@@ -113,11 +113,11 @@ class TensorMethods(Methods, Hookable, Storage):
     __rpow__ = number_first("** or pow()", lambda x, number: ops.pow_from_number(x, base=number))
     __rmod__ = number_first("%", lambda x, number: ops.remainder_of_number(x, y=number))
     __rfloordiv__ = number_first("//", lambda x, number: ops.floor_divide_number(x, y=number))
-    __iadd__ = inplace.operator(np.add, Methods.add_)
-    __isub__ = inplace.operator(np.subtract, Methods.sub_)
-    __imul__ = inplace.operator(np.multiply, Methods.mul_)
-    __itruediv__, __ipow__ = map(inplace.for_tensors, (Methods.div_, Methods.pow_))
-    __ifloordiv__, __imod__ = map(inplace.for_tensors, (Methods.floor_divide_, Methods.remainder_))
+    __iadd__ = updating(np.add, Methods.add_)
+    __isub__ = updating(np.subtract, Methods.sub_)
+    __imul__ = updating(np.multiply, Methods.mul_)
+    __itruediv__, __ipow__ = map(for_tensors, (Methods.div_, Methods.pow_))
+    __ifloordiv__, __imod__ = map(for_tensors, (Methods.floor_divide_, Methods.remainder_))
 
     def __getitem__(self, key: Any) -> Any:
         return ops.getitem(self, key)

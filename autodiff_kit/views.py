@@ -20,7 +20,6 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import INFERENCE, TensorBase, last_change, wrap
 from autodiff_kit.core.hooks import hooks_of, move_retained
 from autodiff_kit.core.memory import share
-from autodiff_kit.core.messages import operation
 from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import changes_of, memory_of
@@ -199,6 +198,8 @@ def look_again(view: TensorBase) -> Any:
 
 def refusal_of_view(view: TensorBase, node: Any, what: str) -> Exception:
     """Return the error for a view that is, or whose base has been, modified in place."""
+    from autodiff_kit.core.messages import operation
+
     kind = view._kind
     name = "" if node is None or isinstance(node, AccumulateGrad) else node.shown.name()
     output = f"Output {node.output_nr} of {operation(name)} is a view" if name else ""

@@ -22,7 +22,6 @@ from autodiff_kit.core.node_hooks import looked_into, running
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error, warn_of_cycle
 from autodiff_kit.ops import sum_to
-from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.views import node_of
 
 __all__ = ["backward", "grad"]
@@ -209,6 +208,8 @@ def _check_misfit(refusal: ValueError) -> None:
         at = at.tb_next
     own = [name for name in modules if name.split(".")[0] != "numpy"]
     if own[-1].startswith("autodiff_kit.ops."):
+        from autodiff_kit.ops.messages import broadcast_message
+
         texts = re.findall(r"\(([\d,]*)\)", str(refusal))
         shapes = [tuple(int(size) for size in text.split(",") if size) for text in texts]
         message = broadcast_message("backward", shapes) if len(shapes) > 1 else str(refusal)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from autodiff_kit.core.positions import place_rule
 
@@ -42,7 +42,7 @@ class Rule:
         self.reads = function.__code__.co_varnames[1 : function.__code__.co_argcount]
 
 
-class OpFunction(Protocol):
+class OpFunction:
     """What ``@op`` makes of a declaration: a function, with ``.vjp(wrt, tex)`` to add a rule."""
 
     op: Op

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.messages import changed_message, released_message
 from autodiff_kit.core.node_hooks import NodeHooks
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op
 from autodiff_kit.core.versions import changes_of, check_input
@@ -97,7 +96,7 @@ class Shown(NodeHooks):
             With PyTorch's words for either case.
         """
         if self.out is RELEASED:
-            raise RuntimeError(released_message(self))
+            raise RuntimeError(_messages().released_message(self))
         changed: list[tuple[int, Any, Any]] = []
         for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
             for array in getattr(value, "given", (value,)):  # of indices, what they were made of
@@ -108,13 +107,20 @@ class Shown(NodeHooks):
                     changed.append((which, array, changes))
         if changed:
             which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
-            raise RuntimeError(changed_message(self, which, array, changes))
+            raise RuntimeError(_messages().changed_message(self, which, array, changes))
 
     def _turn(self: Any, which: int) -> tuple[bool, str]:
         """Return when PyTorch looks at a saved value: at inputs by their names, then at results."""
         op = self.op
         names = ("out", *(*op.inputs, "", "")[:2], *op.rest, *["~"] * len(self.rest))
         return which == 0 or names[which] in op.by_products, _saved_as(op, names[which])
+
+
+def _messages() -> Any:
+    """Return what makes the messages of errors, loaded for the first of them."""
+    from autodiff_kit.core import messages
+
+    return messages
 
 
 def _unpromoted(edge: Any) -> Any:
@@ -148,7 +154,7 @@ def _saved_attribute(attribute: str, node: Any) -> Any:
     if not own:
         raise AttributeError(f"'{op.node_name}' object has no attribute '{attribute}'")
     if node.out is RELEASED:
-        raise RuntimeError(released_message(node))
+        raise RuntimeError(_messages().released_message(node))
     out, x, y, rest = node.rebuilt()
     values = {"out": out, **dict(zip(op.inputs, (x, y), strict=False))}
     values |= dict(zip(op.rest, rest, strict=False))

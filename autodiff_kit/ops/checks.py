@@ -15,7 +15,6 @@ import numpy as np
 from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.ops.messages import broadcast_message
 
 __all__ = ["NOT_IMPLEMENTED", "no_derivative", "refuse", "refuse_alpha", "refuse_bool"]
 __all__ += ["refuse_bool_difference", "refuse_bound", "refuse_floats", "refuse_negative_power"]
@@ -32,6 +31,8 @@ def unless_misfit(exception: Exception, *values: Any) -> Exception:
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
+        from autodiff_kit.ops.messages import broadcast_message
+
         return RuntimeError(broadcast_message("this", shapes))
     return exception
 

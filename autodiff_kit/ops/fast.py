@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -26,9 +26,6 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
 from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.view_nodes import note_view
-from autodiff_kit.ops.apply import apply
-from autodiff_kit.ops.messages import shape_message
-from autodiff_kit.ops.several import function_of_several
 
 __all__ = ["forward_of", "function_of", "text_of"]
 
@@ -148,7 +145,6 @@ _NAMES = {
     "Hooks": Hooks,
     "note_view": note_view,
     "share": share,
-    "apply": apply,
     "array": np.ndarray,
     "Node": Node,
     "WideNode": WideNode,
@@ -159,7 +155,6 @@ _NAMES = {
     "new": object.__new__,
     "next_number": next_number,
     "scalars": {np.float32, np.float64},  # the values of 0-d tensors: their type says the dtype
-    "shape_message": shape_message,
 }
 
 
@@ -180,17 +175,31 @@ def function_of(row: Op) -> Any:
 
 def _function_of(row: Op) -> Callable[..., Any]:
     if row.several:
-        return function_of_several(row)
+        return lambda *inputs, **params: _of_several(row)(*inputs, **params)
     forward = forward_of(row)
     if row.is_variadic:
         return lambda *inputs, **params: (
             forward(*inputs, **params)  # a rule at work
             if isinstance(inputs[0], ARRAYS)
-            else apply(row, inputs, params)
+            else _plain()(row, inputs, params)
         )
     if row.by_products:
-        return lambda *inputs, **params: apply(row, inputs, params)
+        return lambda *inputs, **params: _plain()(row, inputs, params)
     return FunctionType(_at_first.__code__, {"row": row, "compile_for": _compile_for}, row.name)
+
+
+@cache  # importing the kit takes less without what the first op needs
+def _plain() -> Callable[..., Any]:
+    from autodiff_kit.ops.apply import apply
+
+    return apply
+
+
+@cache
+def _of_several(row: Op) -> Callable[..., Any]:
+    from autodiff_kit.ops.several import function_of_several
+
+    return function_of_several(row)
 
 
 def _at_first(*inputs: Any, **params: Any) -> Any:
@@ -201,11 +210,13 @@ def _compile_for(row: Op) -> Callable[..., Any]:
     """Give the function of an op the code that applies it, and return the function."""
     import linecache
 
+    from autodiff_kit.ops.messages import shape_message
+
     text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     function: Any = row.function
     names = {**_NAMES, "row": row, "forward": forward_of(row), "Tensor": type(wrap(None))}
-    function.__globals__.update(names)
+    function.__globals__.update(names, apply=_plain(), shape_message=shape_message)
     namespace: dict[str, Any] = {}
     exec(compile(text, file, "exec"), namespace)
     function.__kwdefaults__ = row.defaults

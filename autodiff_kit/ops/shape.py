@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.op import OPS, Value
+from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.late import late
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.layouts import empty_like, scalar_if_0d, zeros
@@ -233,7 +234,7 @@ def stack(*tensors: Value, dim: int) -> Value:
 
 @stack.vjp("tensors", tex=r"\bar z_k")
 def _(g: Value, index: int, dim: int) -> Value:
-    return OPS["select"].function(g, dim=dim, index=index)
+    return late("ops").select(g, dim=dim, index=index)
 
 
 @op("x.repeat(repeats)", tex=r"\mathbf 1\,x", layout="rows")
@@ -252,7 +253,7 @@ def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
     if min(split, default=0) < 0:  # of nothing
         raise error("shapes.inferred_freely", shape=list(split))
     dims = *range(new), *range(new, len(split), 2)
-    return OPS["sum_dim"].function(reshape(g, shape=split), dim=dims)
+    return late("ops").sum_dim(reshape(g, shape=split), dim=dims)
 
 
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")
