@@ -110,8 +110,8 @@ def _picks_equal_elements(difference: Difference, lines: list[str]) -> bool:
     call = re.search(r"(\S+)\.(topk|sort)\((.*?)\)", line)
     if call is None and "Places.apply(" in line:
         call = re.search(r"Places\.(?=apply\((\S+),)(apply)\(()", line)
-    if call is None or "." in difference.torch + difference.kit:  # not places, but values
-        return False
+    if call is None or not re.fullmatch(r"[\d\s,\[\]]*", difference.torch + difference.kit):
+        return False  # not places, but values
     x, kind, arguments = call.groups()
     names = _names_after(lines[:-1])
     x = eval(x, names).detach().numpy()
