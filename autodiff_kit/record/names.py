@@ -109,7 +109,8 @@ class Names(dict[int, str]):
         if not (any(nameless) if is_spread else any(map(and_, map(bool, texts), nameless))):
             names = [self.get(n) for n in numbers if n is not None and n in self]
             others = any(text.isidentifier() and text not in names for text in texts)
-            if not others or all(name in texts for name in names):
+            is_twice = len(set(names)) < len(names)  # `h * w`, after `h = w`
+            if not others or (all(name in texts for name in names) and not is_twice):
                 return  # such as the inner product of x * 2 + b
         known, values = _operands(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
@@ -117,8 +118,9 @@ class Names(dict[int, str]):
                 continue
             text = next((text for text, value in values.items() if value is tensor), "")
             if number in self:
-                if text.isidentifier() and self[number] not in texts:
-                    variables[number] = text
+                held = [t for t, value in values.items() if value is tensor and t != self[number]]
+                if held and held[0].isidentifier():
+                    variables[number] = held[0]
                 continue
             items = (text + at for text, value in values.items() if (at := _item(value, tensor)))
             text = text or next(items, "")

@@ -151,6 +151,8 @@ class _Recorder(KitBackward):
                 sources.append({"arg": args[i], "node": source})
             elif value is not None:
                 sources.append({"arg": args[i], "value": parameter(value)})
+        if len(inputs) == 2 and inputs[0] is inputs[1] and operands[:1] != operands[1:]:
+            is_unclear = True  # `h * w`, after `h = w`
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
         if is_unclear and is_own and operands:
             names.name_operands(place, inputs, sources, self._known, frame)

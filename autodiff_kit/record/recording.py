@@ -6,6 +6,7 @@ file: no tensor, no graph and no code lives in it. Read next: ``recorder.py``.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
@@ -169,7 +170,11 @@ class Recording:
 def _title(node: NodeRecord) -> str:
     name, text = node["name"], node["text"]
     if node["op"] in ("put", "index_put", "copy_slices") and text:  # `y[0] = 5.` reads nothing
-        return f"{text} = ..." if text.endswith("]") else text
+        try:
+            is_item = isinstance(ast.parse(text, mode="eval").body, ast.Subscript)
+        except SyntaxError:  # `y[1:] += x[1:]`
+            is_item = False
+        return f"{text} = ..." if is_item else text
     if node["kind"] == "op" and name and text:
         return f"{name} = {text}"
     return str(name or text or node["op"] or "a leaf")

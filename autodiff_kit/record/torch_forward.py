@@ -38,8 +38,8 @@ __all__ = ["TorchRecorder"]
 
 # The place in the learner's source, the scope and the frame.
 _At = tuple[Place, int, FrameType | None]
-# Of the call around this one: its name, whether it is inside of a step, or direct; an item set.
-_Entered = tuple[str, bool, bool, int | None]
+# Of the call around this one: its name, whether it is inside of a step, or direct; of an item set.
+_Entered = tuple[str, bool, bool, list[int | None]]
 _ORDINALS = ("second", "third", "fourth", "further")
 _CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
@@ -72,16 +72,16 @@ class TorchRecorder(TorchFunctions):
         self._call, self._is_inside = name, self._is_inside or initialises
         self._is_direct = direct
         self.settle()
-        before = self._number_here(first) if name == "__setitem__" else None
-        self._is_inside = self._is_inside or before is not None
+        before = [*map(self._number_here, args[::2])] if name == "__setitem__" else []
+        self._is_inside = self._is_inside or (bool(before) and before[0] is not None)
         return *outer, before
 
     def end_call(self, entered: _Entered, args: Any, *, has_worked: bool) -> None:
         """Note that the function that ``call`` has noted is over."""
         call, is_inside, is_direct, before = entered
         try:
-            if before is not None and has_worked:
-                self.set_item(args, before)
+            if before and before[0] is not None and has_worked:
+                self.set_item(args, before[0], before[1])
         finally:
             self._call, self._is_inside, self._is_direct = call, is_inside, is_direct
             self.settle()
@@ -89,7 +89,8 @@ class TorchRecorder(TorchFunctions):
     def _number_here(self, tensor: Any) -> int | None:
         """Return our number of a tensor that is about to be changed, if all is well so far."""
         numbers: list[int] = []
-        self._ask(numbers, tensor)
+        if isinstance(tensor, self._torch.Tensor):
+            self._ask(numbers, tensor)
         return numbers[0] if numbers else None
 
     @guarded
@@ -409,13 +410,14 @@ class TorchRecorder(TorchFunctions):
         self._tell_change(number, how, tensor, place)
 
     @guarded
-    def set_item(self, args: Any, before: int) -> None:
-        """Note that the learner has set an item of a tensor."""
+    def set_item(self, args: Any, before: int, of_value: int | None) -> None:
+        """Note that the learner has set an item of a tensor; both had these numbers before."""
         tensor, positions, value = args
         place, scope, _ = self._where()
         source: Input = {"arg": "y", "value": parameter(value)}
         if isinstance(value, self._torch.Tensor):
-            source = {"arg": "y", "node": self._number(value, scope)}
+            number = self._number(value, scope) if of_value is None else of_value
+            source = {"arg": "y", "node": number}
         inputs: list[Input] = [{"arg": "x", "node": before}, source]
         base = tensor._base
         if base is not None and base.requires_grad and not base.is_leaf:

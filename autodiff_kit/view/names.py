@@ -143,7 +143,7 @@ class Names:
         if not record["name"]:
             text = _MODULE.sub("", text)  # it is called by this, and has one name
         if record["op"] in ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
-            if not text.endswith("]"):
+            if not isinstance(parsed(text), ast.Subscript):
                 return f"{name}, changed by {text}"
             value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
             change = text if value is None else f"{text} = {self.operand(value)}"

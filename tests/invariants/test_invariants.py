@@ -80,7 +80,7 @@ def the_source_that_is_lit_is_the_expression_that_ran(program: Run) -> None:
 
 # -- names -------------------------------------------------------------------------------------
 
-OUR_WORDS = set(WORD.findall("a tensor from before, changed by, to float32, shape"))
+OUR_WORDS = set(WORD.findall("a tensor from before, changed by, viewed again, to float32, shape"))
 
 
 def foreign_words(run: Run, text: str, allowed: set[str]) -> set[str]:

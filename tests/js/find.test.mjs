@@ -13,11 +13,11 @@ test("words are names, comparisons and calls are conditions", () => {
 });
 
 test("a node is found by its name, whatever the case", () => {
-  assert.deepEqual(kit.named(payload, "H1").map(title), ["h1 = h * w"]);
+  assert.deepEqual(kit.named(payload, "H1").map(title), ["h1 = x * w"]);
 });
 
 test("a node is found by what its operation is called", () => {
-  assert.deepEqual(kit.named(payload, "multiply").map(title), ["h1 = h * w", "h2 = h1 * w"]);
+  assert.deepEqual(kit.named(payload, "multiply").map(title), ["h1 = x * w", "h2 = h1 * w"]);
   assert.deepEqual(kit.named(payload, "AddBackward0").map(title), ["z = h2 + x"]);
 });
 

@@ -209,7 +209,7 @@ def generate(a):
         ("y = quiet(x)", ["a * 3"], ["quiet"]),
         ("y = cached(x)", ["a * 4"], ["cached"]),
         ("y = wrapped(x)", ["p * q", "p * q"], ["wrapped", "lambda", "lambda"]),
-        ("y = Pair(x).product()", ["self.a * 5"], ["product"]),
+        ("y = Pair(x).product()", ["self.a * 5"], ["Pair.product"]),
         ("y = Pair(x) == Pair(3)", ["Pair(x) == Pair(3)"], []),  # a generated method
         ("ys = list(generate(x))", ["a * 6", "a * 7"], ["generate"]),
         ("class Model:\n    w = x * 8", ["x * 8"], []),

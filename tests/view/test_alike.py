@@ -161,6 +161,7 @@ def test_an_item_of_a_view_is_set_in_its_base(library: str) -> None:
         ("def f(t): return torch.sin(t)\nd = f(a * 3)\n", "d = torch.sin(a * 3)"),
         ("d = (lambda g, t: g(g(t)))(lambda t: t * 2, b)\n", "d = (b * 2) * 2"),
         ("a = a * 2\nd = a - c\n", "d = a2 - c"),  # a1 is the leaf
+        ("k = a\nd = k * a\n", "d = a * a"),
     ],
 )
 def test_a_name_in_a_title_is_that_of_the_node_it_stands_for(
@@ -336,3 +337,18 @@ def test_a_node_has_one_name_wherever_it_is_told(library: str) -> None:
     assert "torch.tanh" not in told.replace("y = torch.exp(torch.tanh", "")
     for text in program.picture.texts:
         assert not text["name"] or text["name"] in names
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_item_changed_in_place_is_told_of_what_it_was(library: str) -> None:
+    source = (
+        "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny[1:] += x[1:]\n"
+        "(y * y).sum().backward()\n"
+    )
+
+    program = recorded(source, library)
+
+    told = [frame["caption"] for frame in program.picture.frames]
+    assert any(caption.startswith("y2, changed by y1[1:] += x[1:]: ") for caption in told)
+    assert not any("hook" in caption or "before the recording" in caption for caption in told)
+    assert told[-1] == "Backward is done: x.grad is [8., 18., 18.]."  # 2 * 2 * 2; 2 * 3 * (2 + 1)
