@@ -30,7 +30,7 @@ import autodiff_kit
 from autodiff_kit.grading.commands import COMMANDS, isolation
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.learner import for_lessons
-from autodiff_kit.grading.places import EXERCISES, remember
+from autodiff_kit.grading.places import EXERCISES, LESSONS, latest, lessons_around, remember
 from autodiff_kit.lessons import library
 
 __all__ = ["main"]
@@ -40,7 +40,7 @@ TORCH = "2.13.0"
 # Defaults for JupyterLab (widgets are saved with the notebook, no news are fetched). They stand
 # below the learner's own settings: what was chosen in JupyterLab itself wins.
 JUPYTER_CONFIG = Path(__file__).parent / "lessons" / "jupyter_config"
-_FOLDER = click.argument("folder", default="autodiff-kit-lessons", type=click.Path(path_type=Path))
+_FOLDER = click.argument("folder", required=False, type=click.Path(path_type=Path))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -64,23 +64,27 @@ def cli() -> None:
 @click.option("--no-browser", is_flag=True, help="Start JupyterLab, but open no browser.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Use this port and no other.")
 @click.option("--copy-only", is_flag=True, help="Copy the lessons and stop there.")
-def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> None:
-    """Copy the lessons to FOLDER and open the first one in JupyterLab.
+def lab(folder: Path | None, no_browser: bool, port: int | None, copy_only: bool) -> None:
+    """Open your lessons in JupyterLab; the first time, copy them to FOLDER.
+
+    If you name no FOLDER, the lessons in or around the current folder are opened, else those of
+    last time. If there are none yet, they are copied into the current folder.
 
     The exercises come along, in FOLDER/autodiff-kit-exercises: there `autodiff-kit check`,
     `submit` and `status` look for your work, whichever folder you call them in.
 
-    FOLDER is yours (./autodiff-kit-lessons if you name none). What you changed in it is never
-    overwritten: run this again after an upgrade, and a new version of a lesson you worked on is
-    put beside it. To start a lesson afresh, delete or rename it and run this again.
+    FOLDER is yours. What you changed in it is never overwritten: run this again after an upgrade,
+    and a new version of a lesson you worked on is put beside it. To start a lesson afresh, delete
+    or rename it and run this again.
 
     \b
     Examples:
-      autodiff-kit lab                      lessons in ./autodiff-kit-lessons
+      autodiff-kit lab                      your lessons, on any day
       autodiff-kit lab ~/graphs             lessons in a folder of your choice
       autodiff-kit lab --port 9000          on this port and no other
       autodiff-kit lab --copy-only          for VS Code or a Jupyter of your own
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    folder = _outside_of_others(folder) if folder else _own_lessons()
     try:
         report = library.copy_lessons(
             library.find(), folder, autodiff_kit.__version__, for_lessons()
@@ -99,6 +103,32 @@ def lab(folder: Path, no_browser: bool, port: int | None, copy_only: bool) -> No
         )
     free_port = _choose_port(port)
     _start_jupyterlab(folder.resolve(), free_port, port is not None, no_browser)
+
+
+def _own_lessons() -> Path:
+    """Return the learner's copy of the lessons, or where it will be; say so where it is far."""
+    here, last = lessons_around(Path.cwd()), latest()
+    if here is None and last is not None:
+        click.echo(f"Opening the lessons of last time. For others, here: {_lab_in(Path(LESSONS))}")
+    elif here is not None and last is not None and here.resolve() != last.resolve():
+        click.echo(f"Opening the lessons here. For those of last time: {_lab_in(last)}")
+    return here or last or Path(LESSONS)
+
+
+def _outside_of_others(folder: Path) -> Path:
+    """Return the folder that was named; refuse to lay lessons into other ones."""
+    for around in folder.resolve().parents:
+        if (around / library.RECORD).is_file() and not (folder / library.RECORD).is_file():
+            raise click.ClickException(
+                f"{folder} would lie in your lessons {around}, as a second copy without your work."
+                f"\n-> Open those: {_lab_in(around)}\n-> Or name a folder outside of them."
+            )
+    return folder
+
+
+def _lab_in(folder: Path) -> str:
+    """Return the command that opens lessons, as a terminal takes it."""
+    return f"autodiff-kit lab {subprocess.list2cmdline([str(folder)])}"
 
 
 def _say_copied(report: library.Report, folder: Path) -> None:
@@ -195,7 +225,7 @@ class Finding(NamedTuple):
 
 @cli.command()
 @_FOLDER
-def doctor(folder: Path) -> None:
+def doctor(folder: Path | None) -> None:
     """Say what works on this machine, and how to fix what does not.
 
     Exit code 0: all that a learner needs is there. Lines marked 'optional' are for those who
@@ -206,7 +236,8 @@ def doctor(folder: Path) -> None:
       autodiff-kit doctor                   this machine
       autodiff-kit doctor ~/graphs          and your lessons in that folder
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
-    findings = list(_examine(folder))
+    own = folder or lessons_around(Path.cwd()) or latest() or Path(LESSONS)
+    findings = list(_examine(own))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("what", "state", "found  (-> how to fix it)"):
         table.add_column(heading, overflow="fold")

@@ -92,6 +92,51 @@ def test_lab_without_a_folder_uses_autodiff_kit_lessons_in_the_current_one(
     assert (tmp_path / "autodiff-kit-lessons" / library.FIRST_LESSON).is_file()
 
 
+@pytest.mark.parametrize("place", ["graphs", "graphs/sub", "graphs/autodiff-kit-exercises", "far"])
+def test_lab_without_a_folder_opens_the_lessons_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]], place: str
+) -> None:
+    mine, here = tmp_path / "graphs", tmp_path / place
+    run("lab", str(mine), "--copy-only")
+    here.mkdir(exist_ok=True)
+    monkeypatch.chdir(here)
+
+    output = run("lab").output
+
+    assert f"--ServerApp.root_dir={mine}" in started[0]
+    assert "0 new" in output
+    assert ("lessons of last time" in output) == (place == "far")
+    assert not (here / "autodiff-kit-lessons").exists()
+
+
+def test_lab_beside_lessons_of_the_usual_name_opens_them_and_names_those_of_last_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("lab", "--copy-only")
+    run("lab", "my other lessons", "--copy-only")
+
+    output = run("lab").output
+
+    assert f"--ServerApp.root_dir={tmp_path / 'autodiff-kit-lessons'}" in started[0]
+    assert f'last time: autodiff-kit lab "{tmp_path / "my other lessons"}"' in output
+
+
+def test_lab_lays_no_lessons_into_lessons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
+    mine = tmp_path / "mine"
+    run("lab", str(mine), "--copy-only")
+    monkeypatch.chdir(mine)
+
+    result = run("lab", "autodiff-kit-lessons")
+
+    assert result.exit_code == 1
+    assert f"-> Open those: autodiff-kit lab {mine}" in result.output
+    assert not Path("autodiff-kit-lessons").exists()
+    assert started == []
+
+
 def test_no_browser_is_passed_on(tmp_path: Path, started: list[list[str]]) -> None:
     run("lab", str(tmp_path / "mine"), "--no-browser")
 

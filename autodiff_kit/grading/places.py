@@ -16,7 +16,18 @@ import click
 
 from autodiff_kit.files import written_whole
 
-__all__ = ["EXERCISES", "code_of", "is_begun", "place_of", "places", "remember", "shown"]
+__all__ = [
+    "EXERCISES",
+    "LESSONS",
+    "code_of",
+    "is_begun",
+    "latest",
+    "lessons_around",
+    "place_of",
+    "places",
+    "remember",
+    "shown",
+]
 
 EXERCISES = "autodiff-kit-exercises"
 LESSONS = "autodiff-kit-lessons"
@@ -37,15 +48,22 @@ def places(start: Path) -> list[Path]:
     for folder in (start, *start.parents):
         if folder.name == EXERCISES:
             found.append(folder)
-        for lessons in (folder, folder / LESSONS):
-            if (lessons / MARK).is_file():
-                found.append(lessons / EXERCISES)
+        found += [lessons / EXERCISES for lessons in _lessons_in(folder)]
         if (folder / EXERCISES).is_dir():
             found.append(folder / EXERCISES)
-    latest = _remembered()
-    if latest is not None:
-        found.append(latest / EXERCISES)
+    lessons = latest()
+    if lessons is not None:
+        found.append(lessons / EXERCISES)
     return list(dict.fromkeys(found)) or [start / EXERCISES]
+
+
+def lessons_around(start: Path) -> Path | None:
+    """Return the nearest copy of the lessons: `start`, one in it, or one around it."""
+    return next((copy for up in (start, *start.parents) for copy in _lessons_in(up)), None)
+
+
+def _lessons_in(folder: Path) -> list[Path]:
+    return [copy for copy in (folder, folder / LESSONS) if (copy / MARK).is_file()]
 
 
 def place_of(name: str, released: bytes, among: Sequence[Path]) -> Path:
@@ -93,7 +111,8 @@ def remember(lessons: Path) -> None:
         pass
 
 
-def _remembered() -> Path | None:
+def latest() -> Path | None:
+    """Return the copy of the lessons that was opened last, if it is still there."""
     try:
         lessons = Path(os.fsdecode(_memory().read_bytes()))
         return lessons if (lessons / MARK).is_file() else None

@@ -8,6 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser.conftest import READY
 from tests.browser.labs import write_cells
 
 pytestmark = pytest.mark.browser
@@ -46,6 +47,46 @@ SEEN = """area => [...area.querySelectorAll('.jp-OutputArea-child')]
       note: getComputedStyle(node, '::after').content, live: !!node.querySelector('.adk-root'),
     };
   })"""
+
+
+RESTART_AND_SAVE = """async () => {
+  const app = window.jupyterapp;
+  const panel = [...app.shell.widgets('main')].find((widget) => widget.sessionContext);
+  await panel.sessionContext.restartKernel();
+  await app.commands.execute('docmanager:save');
+}"""
+
+
+def test_widgets_and_answers_come_back_after_any_number_of_openings_restarts_and_saves(
+    jupyter: Any, notebook: Any, board: Any, desk: Any
+) -> None:
+    path = write_cells(jupyter.folder / "kept.ipynb", *CELLS[:2], CELLS[3])
+    page = notebook(path)
+    board(page).go(0)
+    card = page.locator(".adk-q")
+    card.get_by_label("only h").click()
+    card.get_by_role("button", name="Check my prediction").click()
+    card.locator('.adk-q-feedback[data-outcome="right"]').wait_for()
+    page.evaluate(SAVE_AND_END)
+    page.close()
+
+    for opening in ("second", "third"):  # nothing is run in it
+        again = desk()
+        page = again.page
+        page.goto(f"{jupyter.url}/lab/tree/{path.name}?reset")
+        stepper, card = board(page), page.locator(".adk-q")
+        card.locator('.adk-q-feedback[data-outcome="right"]').wait_for()
+        assert card.locator(".adk-q-mark").all_inner_texts() == ["", "✓", "", ""], opening
+        before = stepper.caption
+        stepper.go(0 if stepper.step else stepper.last)
+        assert stepper.caption != before, opening
+        page.evaluate(READY)
+        page.evaluate(RESTART_AND_SAVE)
+        page.evaluate(SAVE_AND_END)
+        page.close()
+        # A restart makes JupyterLab complain of what it was asking the kernel.
+        again.problems[:] = [p for p in again.problems if "Canceled future" not in p]
+    assert len(nbformat.read(path, 4).metadata["widgets"]) == 1
 
 
 @pytest.fixture
