@@ -379,12 +379,20 @@ class _Watch(Observer):
         self._see_packed()
         left = {op for op, holds in self._by_op.items() if holds}
         if left:  # arrays of leaves outlive a node that kept them, so they tell nothing of it
-            nodes = (one for one in gc.get_objects() if issubclass(type(one), Node))
+            kinds = set(_kinds(Node))  # there may be a million objects, so each is asked little
+            nodes = [one for one in gc.get_objects() if type(one) in kinds]
             for op in left - {self._ops.get(getattr(node, "number", -1), -1) for node in nodes}:
                 for hold in list(self._by_op[op].values()):
                     self._end(hold, "gone")
         self._step("end", None)
         self._known.clear()
+
+
+def _kinds(kind: type[Node]) -> Iterator[type[Node]]:
+    """Yield a class and all that are derived from it."""
+    yield kind
+    for derived in kind.__subclasses__():
+        yield from _kinds(derived)
 
 
 def _parts(g: Any) -> list[Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from autodiff_kit.record.events import Input, NodeRecord, RecordingData, Saved, SourceRecord
 
@@ -32,9 +33,6 @@ class Written:
     def __init__(self, recording: RecordingData) -> None:
         self._nodes: Sequence[NodeRecord] = recording["nodes"]
         self._sources: Sequence[SourceRecord] = recording.get("sources", ())
-        self._spans: dict[int, dict[Span, ast.AST]] = {}
-        self._lines: dict[int, list[bytes]] = {}
-        self._items: dict[int, dict[Span, dict[str, str]]] = {}  # by source, what is unpacked
 
     def order(self, node: int) -> list[int]:
         """Return the places of a node's inputs as they were written, from left to right.
@@ -77,7 +75,7 @@ class Written:
         where, name = self._nodes[node]["where"], self._nodes[node]["name"]
         if where is None or not name or self._expression(node) is None:
             return ""
-        items = self._items[where[0]].get(tuple(where[1:]), {})
+        items = self._source(where[0]).items.get(tuple(where[1:]), {})
         return items.get(name) or items.get(name.rstrip("0123456789"), "")
 
     def is_operator(self, node: int) -> bool:
@@ -95,7 +93,7 @@ class Written:
         where = self._nodes[node]["where"]
         if where is None or not self._nodes[node]["text"] or not self._sources:
             return None
-        return self._expressions(where[0]).get(tuple(where[1:]))
+        return self._source(where[0]).expressions.get(tuple(where[1:]))
 
     def parts(self, node: int) -> list[ast.expr] | None:
         """Return the operands in the source of a node, from left to right."""
@@ -132,36 +130,48 @@ class Written:
         return None
 
     def _holds(self, source: int, part: ast.expr, where: Sequence[int]) -> bool:
-        line, column, end, end_column = self._span(source, part)
+        line, column, end, end_column = _span(self._source(source).lines, part)
         return (line, column) <= tuple(where[1:3]) and tuple(where[3:]) <= (end, end_column)
 
-    def _span(self, source: int, node: Any) -> Span:
-        lines = self._lines[source]
-        ends = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-        (line, start), (end, stop) = (
-            (number, len(lines[number - 1][:at].decode(errors="replace"))) for number, at in ends
-        )
-        return line, start, end, stop
+    def _source(self, number: int) -> _Source:
+        return _read(str(self._sources[number]["text"]))
 
-    def _expressions(self, source: int) -> dict[Span, ast.AST]:
-        if source not in self._spans:
-            text = str(self._sources[source]["text"])
-            self._lines[source] = [line.encode() for line in text.split("\n")]
-            try:
-                tree = ast.parse(text)
-            except (SyntaxError, ValueError):  # such as a cell with a magic in it
-                tree = ast.Module([], [])
-            kinds = ast.BinOp | ast.Compare | ast.AugAssign | ast.Call
-            nodes = [node for node in ast.walk(tree) if isinstance(node, kinds)]
-            self._spans[source] = {self._span(source, node): node for node in nodes}
-            self._items[source] = {
-                self._span(source, node.value): dict(_items(node.targets[0], ""))
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Assign)
-                and isinstance(node.value, ast.Call)
-                and isinstance(node.targets[0], ast.Tuple | ast.List)
-            }
-        return self._spans[source]
+
+class _Source(NamedTuple):
+    lines: list[bytes]
+    expressions: dict[Span, ast.AST]
+    items: dict[Span, dict[str, str]]  # of what is unpacked
+
+
+@lru_cache(maxsize=16)  # a lab that follows a slider shows the same source in each picture
+def _read(text: str) -> _Source:
+    """Return the lines of a source, and where its expressions are."""
+    lines = [line.encode() for line in text.split("\n")]
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):  # such as a cell with a magic in it
+        tree = ast.Module([], [])
+    kinds = ast.BinOp | ast.Compare | ast.AugAssign | ast.Call
+    nodes = list(ast.walk(tree))
+    return _Source(
+        lines,
+        {_span(lines, node): node for node in nodes if isinstance(node, kinds)},
+        {
+            _span(lines, node.value): dict(_items(node.targets[0], ""))
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.targets[0], ast.Tuple | ast.List)
+        },
+    )
+
+
+def _span(lines: list[bytes], node: Any) -> Span:
+    ends = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    (line, start), (end, stop) = (
+        (number, len(lines[number - 1][:at].decode(errors="replace"))) for number, at in ends
+    )
+    return line, start, end, stop
 
 
 def _items(target: ast.expr, path: str) -> Iterator[tuple[str, str]]:

@@ -35,3 +35,20 @@ def numerical(function: Callable[..., float], arrays: Sequence[Any], wrt: int) -
             values.append(function(*arrays[:wrt], moved[()], *arrays[wrt + 1 :]))
         gradient[i] = (values[0] - values[1]) / (2 * STEP)
     return gradient[()]
+
+
+def numerical_along(
+    function: Callable[..., float], arrays: Sequence[Any], wrt: int, along: Any
+) -> float:
+    """Return the slope of ``function(*arrays)`` where one array moves in a direction.
+
+    That is the inner product of the gradient with the direction, which has the length 1: a mistake
+    in one element of many shows in the slope along a direction drawn at random.
+    """
+    values = [
+        function(
+            *arrays[:wrt], np.asarray(arrays[wrt], "float64") + step * along, *arrays[wrt + 1 :]
+        )
+        for step in (STEP, -STEP)
+    ]
+    return (values[0] - values[1]) / (2 * STEP)
