@@ -57,11 +57,13 @@ class Draft:
                 self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
 
     def saved(self, node: Node) -> list[Saved]:
-        """Return what a node saves; equal answers are one object, as loops give thousands."""
+        """Return what a node saves; equal answers are one object, as loops give thousands.
+
+        Of several outputs, the node is that of all.
+        """
         if not self._kept:
             return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
-        node = node.whole
         counted: list[Any] = []  # `x * x` saves one array, for both rules
         sizes: list[int | None] = []
         for name, _, slot in self._kept:

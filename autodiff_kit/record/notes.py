@@ -60,6 +60,9 @@ def learners_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+gettrace, settrace, tracer = sys.gettrace, sys.settrace, rounds.tracer
+
+
 def guarded(method: Callable[..., None]) -> Callable[..., None]:
     """Let nothing that goes wrong in the recorder reach the learner's code; keep to the limit.
 
@@ -68,29 +71,25 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(method)
     def guarded(self: Notes, *what: Any) -> None:
-        if self.recording.note is not None:
-            return
-        at_work = self.at_work
-        # What the recorder itself does need not be traced, and is not noted.
-        traces = not at_work.depth and rounds.pause()
-        at_work.depth += 1
+        # What the recorder itself does need not be traced: ``rounds.pause``, but a call of that
+        # would be. And it is not noted.
+        is_traced = gettrace() is tracer
+        if is_traced:
+            settrace(None)
+        self.at_work.depth += 1
         try:
-            method(self, *what)
+            if self.recording.note is None:
+                method(self, *what)
+                if len(self._events) > self._limit:
+                    self._stop()
         except BaseException as error:  # one more event could be half of one: so none
             self.recording.note = _failure(error)
             if not isinstance(error, Exception):
                 raise  # the learner pressed Ctrl-C
         finally:
-            at_work.depth -= 1
-            if traces:
-                rounds.resume()
-        if len(self._events) > self._limit:
-            del self._events[self._limit :]
-            events = f"{self._limit:,} event{'s' * (self._limit != 1)}"
-            self.recording.note = (
-                f"Recording stopped after {events}; the run itself went on. "
-                "Record less of it, or give record(limit=...) a larger number."
-            )
+            self.at_work.depth -= 1
+            if is_traced:
+                settrace(tracer)
 
     return guarded
 
@@ -328,6 +327,15 @@ class Notes:
         return place, scope, frame
 
     # -- the end ---------------------------------------------------------------------------------
+
+    def _stop(self) -> None:
+        """Note no more than the limit allows."""
+        del self._events[self._limit :]
+        events = f"{self._limit:,} event{'s' * (self._limit != 1)}"
+        self.recording.note = (
+            f"Recording stopped after {events}; the run itself went on. "
+            "Record less of it, or give record(limit=...) a larger number."
+        )
 
     def failed(self, error: BaseException) -> None:
         """Note the exception that ended the run, with the learner's line that raised it."""

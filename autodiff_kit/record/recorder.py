@@ -177,14 +177,20 @@ class _Recorder(KitBackward):
                 entry["mode"] = "inference_mode"
             self._tensors[id(out)] = (weakref.ref(out), number)
         else:
-            if others := self._outputs.get(node.whole.number):  # an output of the same node
-                entry["part_of"] = min(others.values())
-            self._remember(node, number)
+            whole, others = node.whole, None
+            if whole is node:
+                numbers[node.number] = number
+            else:
+                others = self._outputs.get(whole.number)  # outputs of the same node
+                if others:
+                    entry["part_of"] = min(others.values())
+                self._remember(node, number)
             if not self._is_again and not others:
-                entry["saved"] = draft.saved(node)
+                entry["saved"] = draft.saved(whole)
                 if entry["saved"] and current_hooks() is not None:
                     self._unseen = node, number  # by the next event they have packed it
-        entry["text"] = self._text(op.name, place, scope, is_bool=out._array.dtype.kind == "b")
+        is_bool = place.calls_back and out._array.dtype.kind == "b"
+        entry["text"] = self._text(op.name, place, scope, is_bool=is_bool)
         if is_own and (place.name is not None or place.returned):
             names.name_result(number, place, scope)
         if op.name == "put" and sources and sources[0].get("node") in names:

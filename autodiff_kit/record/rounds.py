@@ -19,9 +19,11 @@ from sys import getrefcount
 from types import CodeType, FrameType
 from typing import Any
 
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.source_tree import Span, is_within, read_source
 
-__all__ = ["Turns", "Variables", "let_go", "pause", "resume", "start", "stop", "turns_of"]
+__all__ = ["Turns", "Variables", "let_go", "pause", "resume", "start", "stop", "tracer"]
+__all__ += ["turns_of"]
 
 Variables = dict[str, Any]  # of a frame, by their names
 
@@ -114,6 +116,8 @@ class _Table:
         Targets on the line of what stands before them: coming from there is not told.
     inner : dict
         From ``Loop.key`` to the keys of the loops inside it.
+    is_foreign : bool
+        Whether the code is not the learner's.
     """
 
     def __init__(self, code: CodeType) -> None:
@@ -122,6 +126,7 @@ class _Table:
         self.only_back: set[int] = set()
         self.inner: dict[Any, list[Any]] = {}
         self.is_plain = True
+        self.is_foreign = is_foreign(code.co_filename)
         source = read_source(code.co_filename)
         loops = [] if source is None else source.loops_of(code)
         if not loops:
@@ -215,14 +220,15 @@ class _Tracer:
 
     def __init__(self) -> None:
         self._state = _Tracing()
+        self.function = self._called  # one object, which ``sys.gettrace`` returns
 
     def start(self, user: object, base: FrameType | None) -> None:
         state = self._state
         is_first = not state.users
         state.users.add(user)
-        if is_first and sys.gettrace() in (None, self._called):
+        if is_first and sys.gettrace() in (None, self.function):
             state.session = object()
-            sys.settrace(self._called)
+            sys.settrace(self.function)
         if state.session is not None and base is not None and self.turns(base) is None:
             base.f_trace = self._local(base)
 
@@ -230,20 +236,13 @@ class _Tracer:
         state = self._state
         state.users.discard(user)
         if not state.users and state.session is not None:
-            if sys.gettrace() == self._called:
+            if sys.gettrace() is self.function:
                 sys.settrace(None)
             state.session = None  # last: an interrupted call can be made again
 
-    def pause(self) -> bool:
-        trace = sys.gettrace()  # None within a pause, which is the commonest answer
-        if trace is not None and trace == self._called and self._state.session is not None:
-            sys.settrace(None)
-            return True
-        return False
-
     def resume(self) -> None:
         if self._state.session is not None:
-            sys.settrace(self._called)
+            sys.settrace(self.function)
 
     def turns(self, frame: FrameType) -> Turns | None:
         session = self._state.session
@@ -259,6 +258,7 @@ class _Tracer:
         if reference is None or table is None or reference() is not code:
             table = _table(code)
         if not table.jumps:
+            frame.f_trace_lines = not table.is_foreign  # a third of what tracing takes
             return None
         if frame.f_trace is not None and self.turns(frame) is not None:
             return frame.f_trace  # a generator that goes on
@@ -324,11 +324,10 @@ class _Monitor:
             tool, self._tool = self._tool, -1  # so that an interrupted call can be made again
             monitoring.free_tool_id(tool)
 
-    def pause(self) -> bool:
-        return False
+    function = object()  # nothing traces
 
     def resume(self) -> None:
-        """Do nothing: the recorder's own code is not watched."""
+        """Do nothing: nothing was paused."""
 
     def turns(self, frame: FrameType) -> Turns | None:
         if self._counts(frame):
@@ -394,4 +393,13 @@ def turns_of(frame: FrameType) -> Turns | None:
     return turns
 
 
-pause, resume = _counter.pause, _counter.resume
+resume = _counter.resume
+tracer = _counter.function
+
+
+def pause() -> bool:
+    """Let nothing be traced until ``resume``; return False if nothing was, or another traces."""
+    is_traced = sys.gettrace() is tracer
+    if is_traced:
+        sys.settrace(None)
+    return is_traced
