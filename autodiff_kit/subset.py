@@ -50,6 +50,8 @@ def groups() -> dict[str, list[str]]:
         "torch.nn.init": nn.init.__all__,
         "torch.nn.parameter": nn.parameter.__all__,
         "torch.nn.utils": nn.utils.__all__,
+        "torch.nn.utils.parametrize": nn.utils.parametrize.__all__,
+        "torch.nn.utils.parametrizations": nn.utils.parametrizations.__all__,
         "torch.nn.utils.rnn": import_module("autodiff_kit.nn.utils.rnn").__all__,
         "torch.nn.Module": {n for n in dir(nn.Module) if not n.startswith("_")},
         "torch.optim": optim.__all__,

@@ -19,12 +19,12 @@ from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in, rsqrt
 from autodiff_kit.ops.indexing import put
 from autodiff_kit.ops.linalg import mm_like, product
-from autodiff_kit.ops.reduction import mean_dim
+from autodiff_kit.ops.reduction import mean_dim, sum_dim
 from autodiff_kit.ops.shape import check_expand, reshape
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["addmm", "batch_norm", "check_addmm", "embedding", "embedding_backward", "group_norm"]
-__all__ += ["layer_norm"]
+__all__ += ["layer_norm", "weight_norm_interface"]
 
 # -- affine ---------------------------------------------------------------------------------------
 
@@ -266,3 +266,32 @@ def _(g: Value, indices: Any, padding_idx: int) -> Value:
 def _without_row(x: Value, row: int) -> Value:
     width = x.shape[1]
     return x if row < 0 else put(x, 0, positions=np.arange(row * width, (row + 1) * width))
+
+
+# -- a weight by its direction and its length -----------------------------------------------------
+
+
+@op("x * (y / length(x, dim))", tex=r"y\,x / |x|", layout="rows")
+def weight_norm_interface(x: Value, y: Value, *, dim: int) -> Value:
+    """Return x with the lengths y: one for each entry along a dimension.
+
+    Source: Salimans and Kingma, Weight normalization (2016).
+    """
+    others = tuple(d for d in range(x.ndim) if d != dim)
+    return x * (y / np.sqrt(np.sum(x * x, others, keepdims=True)))
+
+
+@weight_norm_interface.vjp("x", tex=r"y\,(\bar z - x\,(x \cdot \bar z) / |x|^2) / |x|")
+def _(g: Value, x: Value, y: Value, dim: int) -> Value:
+    squares = _along_others(x * x, dim)
+    return (y * rsqrt(squares)) * (g - x * (_along_others(x * g, dim) / squares))
+
+
+@weight_norm_interface.vjp("y", tex=r"x \cdot \bar z / |x|")
+def _(g: Value, x: Value, dim: int) -> Value:
+    return _along_others(x * g, dim) * rsqrt(_along_others(x * x, dim))
+
+
+def _along_others(x: Value, dim: int) -> Value:
+    """Sum along all dimensions but one."""
+    return sum_dim(x, dim=tuple(d for d in range(len(x.shape)) if d != dim), keepdim=True)

@@ -40,6 +40,10 @@ INSTEAD: dict[str, list[Sample]] = {
     "rrelu_with_noise": [Sample((signed(2, 3), numbers(2, 3, seed=1)))],
     "softshrink": [Sample((signed(2, 3),), {"lambd": 0.5}), Sample((signed(),), {"lambd": 0.5})],
     "threshold": [Sample((signed(2, 3),), {"threshold": 0.1, "value": 4.0})],
+    "weight_norm_interface": [
+        Sample((signed(2, 3), numbers(2, 1, seed=1)), {"dim": 0}),
+        Sample((signed(2, 2, 3), numbers(1, 1, 3, seed=1)), {"dim": 2}),
+    ],
     "trilinear": [Sample((numbers(2, 3), numbers(4, 3, 2, seed=1), numbers(2, 2, seed=2)))],
     "embedding_bag": [Sample((numbers(3, 2), numbers(4)), BAGS)],
     "embedding_bag_backward": [Sample((numbers(3, 2), numbers(4)), {**BAGS, "shape": (3, 2)})],
@@ -214,6 +218,8 @@ INSTEAD: dict[str, list[Sample]] = {
 # What the text of an op does not say to NumPy.
 WITH_NUMPY = {
     "linalg_qr": "np.linalg.qr(x, mode)[1]",
+    "weight_norm_interface": "x * y / np.sqrt(np.square(x).sum("
+    "tuple(d for d in range(x.ndim) if d != dim), keepdims=True))",
     "aminmax_max": "np.max(x, dim, keepdims=keepdim)",
     "aminmax_min": "np.min(x, dim, keepdims=keepdim)",
     "as_strided": "np.array([[x.flat[offset + sum(np.multiply(k, stride))]] "

@@ -20,7 +20,8 @@ from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_"]
-__all__ += ["get_total_norm", "parameters_to_vector", "rnn", "vector_to_parameters"]
+__all__ += ["get_total_norm", "parameters_to_vector", "parametrizations", "parametrize", "rnn"]
+__all__ += ["vector_to_parameters"]
 
 
 def clip_grad_norm_(
@@ -117,6 +118,6 @@ __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:
-    if name == "rnn":
-        return import_module("autodiff_kit.nn.utils.rnn")
+    if name in ("parametrizations", "parametrize", "rnn"):  # loaded when first used
+        return import_module(f"autodiff_kit.nn.utils.{name}")
     raise absent(__name__, name)
