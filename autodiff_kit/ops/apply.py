@@ -49,7 +49,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     out = wrap(result)
     edges = operands.edges()
     is_wanted = mode.grad_enabled and any(edge is not None for edge in edges)
-    if is_wanted and operands.may_be_recorded():  # not if all were made in inference mode
+    if is_wanted and operands.may_record(result):  # not if all were made in inference mode
         results = {"out": result, **dict(zip(row.by_products, by_products, strict=True))}
         out._node = _record(row, operands, edges, results)
     elif mode.inference:

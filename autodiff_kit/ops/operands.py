@@ -98,9 +98,13 @@ class Operands:
         """Return the result with its elements in the order in which PyTorch has them in memory."""
         return laid_out(self.row, result, self.originals)
 
-    def may_be_recorded(self) -> bool:
-        """Return whether there is an input that was not made in inference mode."""
-        return may_record(self.tensors)
+    def may_record(self, result: Value) -> bool:
+        """Return whether there is an input that was not made in inference mode.
+
+        Integers that cannot be differentiated are not recorded either.
+        """
+        is_whole = result.dtype.kind != "f"
+        return may_record(self.tensors) and not (is_whole and self.row.is_refused)
 
     def check_saved(self, values: Mapping[str, Any], reads: set[str]) -> list[Any]:
         """Return the arrays, of which converted ones are saved, whose changes count for these.

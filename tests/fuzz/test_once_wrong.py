@@ -43,6 +43,10 @@ ONCE_WRONG = {
         *("a = torch.ones(2, requires_grad=True)", "b = a.expand(3, 2, 2)", "a.data = b.data"),
         "b.sum().backward()",
     ],
+    "integers with a history are divided without one": [
+        *("a = torch.tensor(3.0, requires_grad=True)", "b = torch.tensor([5, 6])", "b[None] = a"),
+        *("c = b // b", "d = b // 2", "e = 2 // b", "b.floor_divide_(2)", "b //= b"),
+    ],
     "what two rules read is saved, though no gradient flows through a view": [
         *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
         *("c = torch.arange(3)", "d = torch.pow(c, b)", "c.add_(1)", "d.sum().backward()"),
