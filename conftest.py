@@ -101,8 +101,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    files = any("::" in argument or argument.endswith(".py") for argument in config.args)
-    rows.TOGETHER = not files and not config.option.keyword
+    only_files = all("::" in argument or argument.endswith(".py") for argument in config.args)
+    rows.TOGETHER = not only_files and not config.option.keyword
     for marker, reason in _missing().items():
         if os.environ.get(f"ADK_REQUIRE_{marker.upper()}") == "1":
             raise pytest.UsageError(f"ADK_REQUIRE_{marker.upper()}=1, but the test {reason}")

@@ -1,8 +1,8 @@
 """A test for every row of a table, at the cost of one test where nobody asks for single rows.
 
-``for_each`` is ``pytest.mark.parametrize`` for tables of hundreds of rows. Where files or ``-k``
-are named, each row is a test of its own, with an id. A run of everything would spend more time on
-counting and reporting such tests than in them: there, one test goes through all rows, and its
+``for_each`` is ``pytest.mark.parametrize`` for tables of hundreds of rows. Where files alone are
+named, or ``-k``, each row is a test of its own, with an id. A run of folders would spend more time
+on counting and reporting such tests than in them: there, one test goes through all rows, and its
 failure names each row that fails.
 """
 
@@ -22,7 +22,7 @@ Test = Callable[..., None]
 def for_each(names: str | tuple[str, ...], rows: Iterable[Any], ids: Any = None) -> Any:
     """Parametrise a test with the rows of a table.
 
-    In a run of everything, the rows share the test's fixtures, and none may be skipped alone.
+    In a run of folders, the rows share the test's fixtures, and none may be skipped alone.
     """
     rows = list(rows)
     if not TOGETHER:

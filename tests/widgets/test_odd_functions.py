@@ -154,9 +154,9 @@ def test_an_error_of_the_function_is_shown_with_its_line(function: Any, words: s
 def test_a_function_that_never_ends_is_stopped_by_its_name(
     function: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(run.__kwdefaults__, "seconds", 0.2)
+    monkeypatch.setitem(run.__kwdefaults__, "seconds", 0.05)
     for module in (slope, descent):
-        monkeypatch.setattr(module, "SECONDS", 0.2)
+        monkeypatch.setattr(module, "SECONDS", 0.05)
     for kind, make in LABS.items():
         lab = make(function)
 
