@@ -14,17 +14,14 @@ def tensors(step, data):
 
 
 def task(rng, images=5, pixels=4, hidden=6, classes=3):
-    """Return a small random network with a few random images."""
-    return {
-        "parameters": [
-            rng.normal(size=(pixels, hidden)),
-            rng.normal(size=hidden),
-            rng.normal(size=(hidden, classes)),
-            rng.normal(size=classes),
-        ],
-        "x": rng.normal(size=(images, pixels)),
-        "y": rng.integers(0, classes, images),
-    }
+    """Return a small random network with a few random images.
+
+    The second bias makes the logits of each class 0 on average: some are positive, some negative.
+    """
+    w1, b1 = rng.normal(size=(pixels, hidden)), rng.normal(size=hidden)
+    w2, x = rng.normal(size=(hidden, classes)), rng.normal(size=(images, pixels))
+    b2 = -(np.maximum(x @ w1 + b1, 0.0) @ w2).mean(axis=0)
+    return {"parameters": [w1, b1, w2, b2], "x": x, "y": rng.integers(0, classes, images)}
 
 
 def loss_and_slopes(parameters, x, y):

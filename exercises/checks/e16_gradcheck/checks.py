@@ -359,11 +359,16 @@ class Refused:
 def operation(kind, flaw):
     """Make the forward function and the rule; `flaw` says what is wrong with it, if anything."""
 
+    # For each column its own branch. Where they meet, sin and sinh are equal, and so are their
+    # first and second slopes; the third is the first again: differences of any size see no corner.
     def first_branch(g, x):
-        return g * 3 * np.sum(x) ** 2 * np.ones(x.shape)
+        return g * np.cos(np.sum(x, axis=0)) * np.ones(x.shape)
 
     def second_branch(g, x):
-        return g * 2 * np.sum(x) * np.ones(x.shape)
+        return g * np.cosh(np.sum(x, axis=0)) * np.ones(x.shape)
+
+    def by_column(x, first, second):
+        return np.where(np.sum(x, axis=0) > 0, first, second)
 
     def right(kind):
         by_number = {
@@ -383,8 +388,8 @@ def operation(kind, flaw):
                 lambda g, x: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1],
             ),
             "branch": (
-                lambda x: np.sum(x) ** (3 if np.sum(x) > 0 else 2),
-                lambda g, x: (first_branch if np.sum(x) > 0 else second_branch)(g, x),
+                lambda x: by_column(x, np.sin(np.sum(x, axis=0)), np.sinh(np.sum(x, axis=0))),
+                lambda g, x: by_column(x, first_branch(g, x), second_branch(g, x)),
             ),
         }[kind]
 
@@ -507,9 +512,7 @@ class Cotangents:
 
     def generate(rng):
         # Each is right wherever all numbers of g are 1.
-        flawed = [(ALL, "g twice"), (ALL, "no g")]
-        some = [flawed[number] for number in rng.permutation(2)[: int(rng.integers(3))]]
-        return some_operations(rng, [(BY_NUMBER, "mean of g"), *some])
+        return some_operations(rng, [(BY_NUMBER, "mean of g"), (ALL, "g twice"), (ALL, "no g")])
 
     def drive(step, data):
         return step.wrong_rules(asking(data["names"]), np.random.default_rng(data["seed"]))
@@ -540,6 +543,7 @@ class Places:
     public, reply = names_and_seed, computed
 
     def generate(rng):
+        # All of them each time: a mistake that misses one loses the point, whatever is drawn.
         flawed = [
             (BY_NUMBER, "negative"),
             (["branch"], "first branch"),
@@ -550,8 +554,7 @@ class Places:
             (BY_NUMBER, "one more axis"),
             (ALL, str(rng.choice(["twice", "two percent"]))),
         ]
-        left_out = int(rng.integers(4, len(flawed) + 1))
-        return some_operations(rng, [*flawed[:left_out], *flawed[left_out + 1 :]])
+        return some_operations(rng, flawed)
 
     def drive(step, data):
         # With few points, which of the rules are found would be a matter of luck.
