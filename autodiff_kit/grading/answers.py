@@ -7,7 +7,8 @@ next: ``diagnosis.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -20,6 +21,7 @@ from autodiff_kit.grading.checks import Check, alike
 from autodiff_kit.grading.child import kind_of, value_of
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.namespace import Missing, Namespace
+from autodiff_kit.grading.reach import reach
 from autodiff_kit.grading.wire import WireError, decode, encode
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "inputs_of",
     "is_right",
     "questions",
+    "remembered",
     "right_answers",
     "right_by_check",
     "run_trusted",
@@ -76,6 +79,38 @@ def run_trusted(code: str, calls: Iterable[Call]) -> list[Answer]:
     with np.errstate(all="ignore"):  # a mutant may well divide by 0: no reason to warn
         exec(_compiled(code), space.__dict__)
         return ask(space, calls)
+
+
+_remembered: dict[tuple[str, str, bytes], Answer] = {}
+MOST_REMEMBERED = 4096
+
+
+def remembered(code: str, calls: Sequence[Call]) -> list[Answer]:
+    """Run code of the exercise itself as `run_trusted` does, but no question of slow checks twice.
+
+    Codes that differ only where a question cannot reach share the answer.
+
+    Parameters
+    ----------
+    code : str
+    calls : sequence of Call
+
+    Returns
+    -------
+    list of Answer
+    """
+    keys = [
+        (reach(code, call.driver), call.driver, hashlib.sha256(encode(call.data)).digest())
+        for call in calls
+    ]
+    if len(_remembered) > MOST_REMEMBERED:
+        _remembered.clear()
+    known = {key: _remembered[key] for key in keys if key in _remembered}
+    new = [i for i, key in enumerate(keys) if key not in known]
+    fresh = run_trusted(code, [calls[i] for i in new]) if new else []
+    known |= {keys[i]: answer for i, answer in zip(new, fresh, strict=True)}
+    _remembered.update(known)
+    return [known[key] for key in keys]
 
 
 def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
@@ -178,13 +213,15 @@ def answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) ->
 def example_of(exercise: Exercise, variant: Variant, check: Check) -> Answer:
     """Return what a variant of the solution answers to the example of one check."""
     code = f"{exercise.given}\n\n{exercise.solution}\n\n{variant.code}"
-    (answer,) = run_trusted(code, [call_of(check, check.example)])
+    run = remembered if check.slow else run_trusted
+    (answer,) = run(code, [call_of(check, check.example)])
     return answer
 
 
 @lru_cache(maxsize=1024)
 def _answers(code: str, check: Check, seed: int) -> list[Answer]:
-    return run_trusted(code, [call_of(check, data) for data in check_inputs(check, seed)])
+    calls = [call_of(check, data) for data in check_inputs(check, seed)]
+    return remembered(code, calls) if check.slow else run_trusted(code, calls)
 
 
 def all_alike(some: list[Answer], others: list[Answer]) -> bool:

@@ -202,6 +202,8 @@ def _sort(array: Any) -> str:
 
 def alike(a: Any, b: Any) -> bool:
     """Tell whether two answers, right or wrong, are the same one (NaN equals NaN here)."""
+    if a is b:
+        return True
     if isinstance(a, np.ndarray | np.generic) and isinstance(b, np.ndarray | np.generic):
         if a.shape != b.shape or a.dtype.kind != b.dtype.kind:
             return False

@@ -14,12 +14,12 @@ from typing import Any
 
 from autodiff_kit.grading.answers import (
     Answer,
+    remembered,
     run_trusted,
 )
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.child import kind_of
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.wire import encode
 
 __all__ = ["BUDGET", "Trusted", "bounded"]
 
@@ -32,33 +32,28 @@ class Trusted:
     Parameters
     ----------
     exercise : Exercise, optional
-        Its examples, and the cases of its slow checks, are run once for each code.
+        Its examples are run once for each code, and its slow checks where they are new to a code.
     """
 
     level = "in process"
 
     def __init__(self, exercise: Exercise | None = None) -> None:
         checks = exercise.checks if exercise else ()
-        self.examples = {id(check.example) for check in checks}
+        self.examples = {id(check.example) for check in checks if not check.slow}
         self.slow = {check.driver for check in checks if check.slow}
-        self.known: dict[tuple[str, str, int | bytes] | None, Answer] = {}
+        self.known: dict[tuple[str, str, int], Answer] = {}
 
     def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call; code that cannot be run at all raises."""
         code = Work.of(code).source
-        keys = [self._key(code, call) for call in calls]
-        new = [i for i, key in enumerate(keys) if key is None or key not in self.known]
-        fresh = dict(zip(new, run_trusted(code, [calls[i] for i in new]), strict=True))
-        self.known |= {key: fresh[i] for i, key in enumerate(keys) if i in fresh and key}
+        keys = [(code, call.driver, id(call.data)) for call in calls]
+        slow = [i for i, call in enumerate(calls) if call.driver in self.slow]
+        others = [i for i in range(len(calls)) if i not in slow and keys[i] not in self.known]
+        fresh = dict(zip(others, run_trusted(code, [calls[i] for i in others]), strict=True))
+        fresh |= dict(zip(slow, remembered(code, [calls[i] for i in slow]), strict=True))
+        self.known |= {keys[i]: a for i, a in fresh.items() if id(calls[i].data) in self.examples}
         answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
         return [Reply(a.status, a.value, a.error, kind=a.kind) for a in answers]
-
-    def _key(self, code: str, call: Call) -> tuple[str, str, int | bytes] | None:
-        if id(call.data) in self.examples:
-            return code, call.driver, id(call.data)
-        if call.driver in self.slow:
-            return code, call.driver, encode(call.data)
-        return None
 
 
 class _Endless(BaseException):

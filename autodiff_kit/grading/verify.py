@@ -1,7 +1,7 @@
 """Test the checks themselves: known wrong answers must fail, right ones must pass.
 
 After reading this file you can say what a good set of checks is, in numbers: every mutant loses
-points, as many under three seeds, and gets its own message, every alternative has
+points, as many under each of 20 seeds, and gets its own message, every alternative has
 full points under 200 seeds, the untouched notebook reads "not attempted", every check catches
 something that no other catches, wrong answers to other exercises change nothing, and no small
 change of the solution stays unnoticed unless a reason is written down why it is right. Read next:
@@ -36,6 +36,7 @@ from autodiff_kit.grading.trusted import BUDGET, Trusted, bounded
 __all__ = ["SEEDS", "Verdict", "table", "verify", "verify_exercise"]
 
 SEEDS = 200
+MUTANTS = 0.1  # times as many seeds under which a mutant must have the same points; 3 at least
 NO_WORK = 5  # times as many seeds under which no work must have no points
 LITTLE = 20_000  # lines that a function which computes nothing may make others run
 
@@ -82,7 +83,7 @@ def verify(course: Course, seeds: int = SEEDS, keys: Sequence[str] = ()) -> list
     ----------
     course : Course
     seeds : int
-        Under how many seeds the alternatives are run.
+        Under how many seeds the alternatives are run; the mutants under a tenth of them.
     keys : sequence of str
         Ids of the exercises to test; else all.
 
@@ -117,8 +118,9 @@ def verify_exercise(
     """
     verdict = Verdict(exercise.id, exercise.points, checks=len(exercise.checks), seeds=seeds)
     exercise = _runnable(exercise, verdict)
-    _mutants(exercise, verdict)
-    _right_answers(exercise, verdict, seeds)
+    runner = Trusted(exercise)
+    _mutants(exercise, verdict, runner, range(1, 1 + max(3, round(MUTANTS * seeds))))
+    _right_answers(exercise, verdict, runner, seeds)
     _stub(exercise, course, verdict)
     _strangers(exercise, others, verdict)
     _no_work(exercise, course, verdict, NO_WORK * seeds)
@@ -170,7 +172,7 @@ def _fault(code: str) -> str:
     return ""
 
 
-def _mutants(exercise: Exercise, verdict: Verdict, seeds: Iterable[int] = (1, 2, 3)) -> None:
+def _mutants(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds: Sequence[int]) -> None:
     """Every mutant loses points, the same under these seeds, and its message is its own.
 
     Every check is needed.
@@ -183,7 +185,6 @@ def _mutants(exercise: Exercise, verdict: Verdict, seeds: Iterable[int] = (1, 2,
     shared += [text for text, number in texts.items() if number > 1]
     verdict.problems += [f"more than one mistake has the message {message}" for message in shared]
     needed: set[str] = set()
-    runner = Trusted(exercise)
     for mutant in exercise.mutants:
         names = defined(mutant.code)
         earned: dict[float, int] = {}  # points, and the first seed with them
@@ -208,12 +209,11 @@ def _mutants(exercise: Exercise, verdict: Verdict, seeds: Iterable[int] = (1, 2,
             verdict.problems.append(f"check {check.name} catches nothing that no other catches")
 
 
-def _right_answers(exercise: Exercise, verdict: Verdict, seeds: int) -> None:
+def _right_answers(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds: int) -> None:
     """Demand full points for the solution and every alternative, whatever the inputs are."""
     verdict.alternatives = len(exercise.alternatives)
     if len(exercise.alternatives) < 3:
         verdict.problems.append(f"has {verdict.alternatives} alternatives; 3 are the least")
-    runner = Trusted(exercise)
     variants = (Variant("solution", "", ""), *exercise.alternatives)
     lost: dict[str, list[tuple[int, list[tuple[str, ...]]]]] = {v.name: [] for v in variants}
     for seed in range(seeds):

@@ -67,7 +67,7 @@ def make(course: Course, place: Path, count: int, keys: tuple[str, ...] = ()) ->
         elif turn == 8:
             cheat = CHEATS[number // 10 % len(CHEATS)]
             names = [name for step in exercise.steps for name in step.names]
-            code = "\n\n".join(cheat.replace("{name}", name) for name in dict.fromkeys(names))
+            code = "\n\n".join(dict.fromkeys(cheat.replace("{name}", name) for name in names))
             kind = "cheat"
         file.write_text(_filled_in(course, exercise, code), encoding="utf-8")
         pupils.append(Pupil(student, exercise, kind, message))

@@ -86,25 +86,30 @@ class Exp:
 
 @check(step="pow", points=2, concept="rule of x ** n", cases=4, using=[contributions])
 class Pow:
-    shown = "g = 10, x = [2, 0], n = 3; and the same with n = 1"
-    example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3}
+    shown = "g = 10, x = [2, 0], n = 3; and the same with n = 2"
+    example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3, "m": 2}
 
     def generate(rng):
-        n = int(rng.integers(2, 5))  # 1 is asked each time, too: there x makes no difference
+        n, m = int(rng.integers(2, 5)), 1  # with 1 it makes no difference what x is
         x = np.append(numbers(rng), [0.0, rng.uniform(1.5, 3.0)])
-        data = with_complex(rng, {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "n": n}, "gx")
+        data = with_complex(
+            rng, {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "n": n, "m": m}, "gx"
+        )
         # At the last place x ** n is infinite, and the contribution is not.
         data["x"][-1] *= 10.0 ** (309 // n)
         return data
 
     def drive(step, data):
-        def both(g, x, n):
-            return step.pow_rule(g, x, n), step.pow_rule(g, x, 1)
+        def both(g, x, n, m):
+            return step.pow_rule(g, x, n), step.pow_rule(g, x, m)
 
-        return contributions(both, data, "gxn", 2)
+        return contributions(both, data, "gxnm", 2)
 
     def expected(data):
-        return contributions(lambda g, x, n: (g * n * x ** (n - 1), g), data, "gxn", 2)
+        def both(g, x, n, m):
+            return g * n * x ** (n - 1), g * m * x ** (m - 1)
+
+        return contributions(both, data, "gxnm", 2)
 
     compare, diagnose = right_to_twelve_digits, mistake
 

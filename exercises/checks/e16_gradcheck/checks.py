@@ -463,7 +463,7 @@ def some_operations(rng, flawed):
     # A right rule of a function with a corner would look wrong at a point that is too near to it.
     summing = str(rng.choice(["total", "branch"]))
     others = [kind for kind in rng.permutation(ALL) if kind not in ("absolute", summing)]
-    right = [summing, *others[: int(rng.integers(1, 4))]]
+    right = [summing, *others[: int(rng.integers(1, 3))]]
     pairs += [(str(kind), "") for kind in right]
     names = [f"op{number}" for number in rng.permutation(len(pairs))]
     order = rng.permutation(len(pairs))

@@ -5,6 +5,7 @@ outside of the gate, and beside three other exercises instead of all), every che
 small change of a solution goes unnoticed.
 """
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading import feedback
+from autodiff_kit.grading.answers import answers_of, call_of, check_inputs, run_trusted
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import failed_checks, grade_code
@@ -51,6 +53,51 @@ def test_the_checks_of_every_exercise_pass_their_own_test(exercise: Exercise) ->
         verdict = verify_exercise(exercise, COURSE, others[::5], 10)
 
     assert verdict.ok, table([verdict])
+
+
+# By exercise, mistake and checks: the number of draws, more than some ten times those that were
+# needed to see a difference where inputs were drawn with less care.
+DRAWS = {
+    ("02.rules", "conjugated", ("Pow",)): 800,
+    ("12.train", "relu_on_the_logits", ("Leaves", "Alive")): 100,
+    ("16.gradcheck", "h_too_large", ("Cotangents", "Places")): 8,
+    ("16.gradcheck", "sizes_only", ("Places",)): 20,
+    ("16.gradcheck", "stops_at_the_first", ("Cotangents",)): 30,
+}
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize(("key", "name", "checks"), DRAWS)
+def test_a_mistake_fails_the_same_checks_whatever_is_drawn(
+    key: str, name: str, checks: tuple[str, ...]
+) -> None:
+    exercise = COURSE.exercise(key)
+    few = dataclasses.replace(
+        exercise, checks=tuple(check for check in exercise.checks if check.name in checks)
+    )
+    (mutant,) = [mutant for mutant in exercise.mutants if mutant.name == name]
+    code = f"{exercise.solution}\n\n{mutant.code}"
+
+    failed = {
+        tuple(check.name for check in failed_checks(few, code, Trusted(few), 20 * number))
+        for number in range(DRAWS[key, name, checks])
+    }
+
+    assert len(failed) == 1
+
+
+@pytest.mark.gate
+@each_exercise
+def test_a_mistake_where_a_slow_check_does_not_reach_changes_no_answer(exercise: Exercise) -> None:
+    for check in (check for check in exercise.checks if check.slow):
+        calls = [call_of(check, data) for data in check_inputs(check, 3)]
+        for mutant in exercise.mutants:
+            whole = f"{exercise.given}\n\n{exercise.solution}\n\n{mutant.code}"
+
+            anew = run_trusted(whole, calls)
+
+            answers = answers_of(exercise, mutant, check, 3)
+            assert all(a.is_like(b) for a, b in zip(anew, answers, strict=True)), mutant.name
 
 
 @each_exercise
