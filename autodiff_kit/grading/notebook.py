@@ -37,8 +37,22 @@ __all__ = [
 MAX_CODE = 2**18  # characters of all cells together
 MAX_CELLS = 2_000
 MAX_JOINED = 20  # pieces of a script that are tried as one cell
-_MAGIC = re.compile(r"(?m)^(?=[ \t]*[%!?])")
 _CELL_MAGIC = re.compile(r"\s*%%(?!time|capture|prun)\w")
+# What IPython runs beside Python: a command on a line or behind an "=", "?" behind a name, prompts.
+_COMMAND = re.compile(
+    r"([ \t]*)(?!#)(?:([^\n=]+=)[ \t]*(?=[!%])|(?=[!%?,;/]))(%time[ \t]+)?((?:\\\n|[^\n])*)"
+)
+_HELP = re.compile(r"([ \t]*)()()([^\n#]*[\w*\]]\?\??[ \t]*)(?=\n|\Z)")
+_FIRST_PROMPT = re.compile(r"\s*(?:>>>|In \[\d+\]:) ")
+_PROMPT = re.compile(r"(?m)^[ \t]*(?:>>>|\.{3}|In \[\d+\]:|\.{3,}:)(?: |$)")
+_TOKEN = re.compile(
+    r"""#[^\n]*|\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)|'{3}(?:\\.|[^\\])*?(?:'{3}|\Z)"""
+    r"""|\"(?:\\.|[^"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|\\.|[^#"'()\[\]{}\n\\]+|.""",
+    re.DOTALL,
+)
+_DECLARED = re.compile(
+    rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
+)
 _MARK = re.compile(r"(?m)^(?=# %%)")
 _BEGINS = re.compile(r"(?m)^(?:def|class)\s+(\w+)")
 _BINDS = re.compile(r"(?m)^(?:(?:def|class|import)\s+)?(\w+)[ ]*(?==[^=]|[(:]|$)")
@@ -98,7 +112,7 @@ def cells_of(
     Unreadable
         If it is neither, or too long.
     """
-    text = _text(data)
+    text = _text(data, suffix)
     if suffix == ".py":
         pieces = list(itertools.islice(_pieces(_short(text)), MAX_CELLS + 1))
         if len(pieces) > MAX_CELLS:
@@ -283,12 +297,44 @@ def _sources(text: str) -> list[tuple[int, str, bool]]:
 
 
 def _plain(source: str) -> Cell:
-    """Return a cell with its magics as comments; one for another language is nothing at all."""
+    """Return a cell as Jupyter runs it; one for another language is nothing at all."""
     if _CELL_MAGIC.match(source):
         return _parsed("\n" * source.count("\n"))
+    if _FIRST_PROMPT.match(source):
+        source = _PROMPT.sub("", source)
     cell = _parsed(source)
     # A line that begins with % may go on from the line before: then all is well as it is.
-    return cell if cell.tree is not None else _parsed(_MAGIC.sub("# ", source))
+    return cell if cell.tree is not None else _parsed(_without_commands(_unindented(source)))
+
+
+def _unindented(source: str) -> str:
+    """Return a cell without the indentation of its first line."""
+    first = source[: len(source) - len(source.lstrip())].rpartition("\n")[2]
+    return re.sub(f"(?m)^{first}", "", source)
+
+
+def _without_commands(source: str) -> str:
+    """Return a cell with IPython's commands as comments; what they are assigned to has no value."""
+    parts: list[str] = []
+    place = depth = 0
+    begins = True  # whether a statement may begin here
+    while place < len(source):
+        found = (_COMMAND.match(source, place) or _HELP.match(source, place)) if begins else None
+        if found:
+            indent, target, timed, command = found.groups(default="")
+            value = "pass" if not target else "[]" if command.startswith("!") else "None"
+            comment = command.replace("\n", "\n# ")
+            # What %time runs is Python, with all that it assigns.
+            parts += [indent, target, command if timed else f"{value}  # {comment}"]
+        else:
+            found = _TOKEN.match(source, place)
+            assert found is not None
+            token = found.group()
+            depth = max(0, depth + (token in "([{") - (token in ")]}"))
+            parts.append(token)
+            begins = token == "\n" and not depth
+        place = found.end()
+    return "".join(parts)
 
 
 def _top(cell: Cell) -> set[str]:
@@ -319,11 +365,14 @@ def _stubs(cell: Cell) -> set[str]:
     }
 
 
-def _text(data: bytes) -> str:
-    for encoding in ("utf-8-sig", "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"):
+def _text(data: bytes, suffix: str) -> str:
+    encodings = ["utf-8-sig", "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"]
+    if suffix == ".py" and (declared := _DECLARED.match(data)):
+        encodings.insert(0, declared.group(1).decode())
+    for encoding in encodings:
         try:
             return data.decode(encoding)
-        except UnicodeDecodeError:
+        except (UnicodeError, LookupError):
             continue
     raise Unreadable("The file is no text: it was not saved as UTF-8.")
 

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.grading.notebook import MAX_CELLS, MAX_CODE, Unreadable, cells_of
+from autodiff_kit.grading.notebook import (
+    MAX_CELLS,
+    MAX_CODE,
+    Unreadable,
+    binding,
+    bound_by,
+    cells_of,
+)
 from tests.grading import tiny
 
 LOCKED = {"grade_id": "e01-test", "locked": True, "grade": True, "solution": False, "points": 1}
@@ -71,15 +78,91 @@ def test_a_cell_that_was_retyped_without_its_id_counts() -> None:
 @pytest.mark.parametrize(
     ("cell", "kept"),
     [
-        ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
-        ("!pip install torch\nx = 1", "# !pip install torch\nx = 1"),
+        ("%matplotlib inline\nx = 1", "pass  # %matplotlib inline\nx = 1"),
+        ("!pip install torch\nx = 1", "pass  # !pip install torch\nx = 1"),
         ("x = (7\n  % 3)", "x = (7\n  % 3)"),
         ("%%bash\nrm -rf /\n", "\n\n"),
-        ("%%time\nx = 1", "# %%time\nx = 1"),
+        ("%%time\nx = 1", "pass  # %%time\nx = 1"),
     ],
 )
 def test_commands_to_jupyter_are_no_code(cell: str, kept: str) -> None:
     assert code(cell) == [kept]
+
+
+IPYTHON = [
+    "np.add?",
+    "np.add??",
+    "?np.add",
+    "x = y?",
+    "*int*?",
+    "files = !ls",
+    "a, b = !ls",
+    "d['x'] = %pwd",
+    "x: int = !ls",
+    "!!ls",
+    "/f 1",
+    ",f a b",
+    "files = !ls | grep 'a",
+    "!ls \\\n  -l\nx = 1",
+    "x = %time max(3, 4)",
+    "if True:\n    !ls",
+    "for i in range(3):\n    x = %time i",
+    "def f():\n    np.add?\n    return 1",
+    's = """\n!a\n%b\nc?\n"""\n!ls',
+    "x = [\n  5\n  % 3\n]\n%pwd",
+    "  x = 1\n  y = 2",
+    ">>> def f():\n...     return 1\n...\n>>> x = f()",
+    "In [1]: x = 1",
+]
+
+
+@pytest.mark.parametrize("cell", IPYTHON)
+def test_what_jupyter_runs_is_code(cell: str) -> None:
+    transformers = pytest.importorskip("IPython.core.inputtransformer2")
+    as_jupyter = transformers.TransformerManager().transform_cell(cell)
+    ast.parse(as_jupyter)  # Jupyter does run it
+
+    data = tiny.notebook((f"{cell}\n\n{tiny.SOLUTION}", tiny.SOLVING))
+    (alone,) = cells_of(tiny.notebook(cell), ".ipynb")
+    (with_solution,) = cells_of(data, ".ipynb", ["double"])
+
+    assert alone.tree is not None and with_solution.tree is not None
+    assert bound_by(alone) == binding(as_jupyter)
+    assert "double" in bound_by(with_solution)
+
+
+@pytest.mark.parametrize("cell", ["%time x = 3", "%%time\nx = 3", "if True:\n    %time x = 3"])
+def test_what_is_timed_is_run(cell: str) -> None:
+    (found,) = cells_of(tiny.notebook(cell), ".ipynb")
+
+    assert bound_by(found) == {"x"}
+
+
+def test_texts_of_several_lines_stay_as_they_are_beside_commands() -> None:
+    (cell,) = cells_of(tiny.notebook('s = """\n!a\n%b\nc?\n"""\n!ls'), ".ipynb")
+    space: dict[str, str] = {}
+
+    assert cell.tree is not None
+    exec(compile(cell.tree, "cell", "exec"), space)
+    assert space["s"] == "\n!a\n%b\nc?\n"
+
+
+@pytest.mark.parametrize("cell", ["x = !", "x = (", "def f(:\n    !ls", "x ? y", "print 3"])
+def test_what_jupyter_does_not_run_is_no_code(cell: str) -> None:
+    (found,) = cells_of(tiny.notebook(f"{cell}\nx = = 1"), ".ipynb")
+
+    assert found.tree is None
+
+
+@pytest.mark.parametrize(
+    "head", ["# -*- coding: latin-1 -*-", "#!/usr/bin/python\n# coding=cp1252"]
+)
+def test_a_script_may_say_its_encoding_as_in_python(head: str) -> None:
+    source = f"{head}\nx = 'größe'"
+
+    assert sources(source.encode("latin-1"), ".py") == [source]
+    with pytest.raises(Unreadable, match="no text"):
+        sources("# coding: utf-99\nx = 'größe'".encode("latin-1"), ".py")
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
