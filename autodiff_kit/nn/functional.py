@@ -22,6 +22,7 @@ from autodiff_kit.creation import ones_like
 from autodiff_kit.dtypes import full_name, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_numpy
+from autodiff_kit.nn import functional_images, functional_pooling
 from autodiff_kit.nn.functional_activations import *
 from autodiff_kit.nn.functional_activations import __all__ as _activations
 from autodiff_kit.nn.functional_attention import *
@@ -60,7 +61,7 @@ __all__ += [
     "layer_norm",
     "linear",
 ]
-__all__ += ["one_hot", "rms_norm"]
+__all__ += ["local_response_norm", "one_hot", "rms_norm"]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -181,6 +182,25 @@ def rms_norm(
     dims = tuple(range(-len(expected), 0))
     out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
     return out if weight is None else out * weight
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Divide by ``(k + alpha * mean) ** beta``: the mean of the squares of ``size`` channels.
+
+    Input has shape (n, channels, *).
+
+    Source: Krizhevsky et al., ImageNet classification with deep convolutional networks (2012).
+    """
+    if input.ndim < 3:
+        raise error("functional.response_rank", rank=input.ndim)
+    if not input.numel():
+        return input
+    squares = (input * input).reshape(input.shape[0], 1, input.shape[1], -1)
+    around = functional_images.pad(squares, (0, 0, size // 2, (size - 1) // 2))
+    means = functional_pooling.avg_pool2d(around, (size, 1), stride=1).reshape(input.shape)
+    return input / (means * alpha + k).pow(beta)
 
 
 def group_norm(

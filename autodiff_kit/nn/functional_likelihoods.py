@@ -20,7 +20,8 @@ from autodiff_kit.nn.functional_losses import check_reduction, loss
 from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["gaussian_nll_loss", "kl_div", "poisson_nll_loss"]
+__all__ = ["gaussian_nll_loss", "kl_div", "multilabel_soft_margin_loss", "poisson_nll_loss"]
+__all__ += ["soft_margin_loss"]
 
 
 @loss
@@ -115,4 +116,30 @@ def gaussian_nll_loss(
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
         losses += 0.5 * math.log(2 * math.pi)
+    return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+@loss
+def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """Return ``log(1 + exp(-target * input))``, reduced; targets are 1 or -1."""
+    check_reduction(reduction)
+    losses = (-target * input).exp().log1p()
+    return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+@loss
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
+) -> Tensor:
+    """Return how surprised the sigmoids of input are, averaged over the classes, then reduced.
+
+    Input and target have shape (*, classes); targets say for each class whether it is there.
+    """
+    no, yes = ops.log_sigmoid(-input), ops.log_sigmoid(input)
+    losses = -(target * yes + (1 - target) * no)
+    if weight is not None:
+        losses = losses * weight
+    losses = losses.sum(-1) / input.shape[-1]
+    if reduction not in ("mean", "sum", "none"):
+        raise error("functional.gaussian_reduction", reduction=reduction)
     return losses if reduction == "none" else getattr(losses, reduction)()

@@ -17,7 +17,8 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss"]
 __all__ += ["GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss"]
-__all__ += ["MarginRankingLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "TripletMarginLoss"]
+__all__ += ["MarginRankingLoss", "MultiLabelSoftMarginLoss", "NLLLoss", "PoissonNLLLoss"]
+__all__ += ["SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss"]
 
 
 class _Loss(Module):
@@ -324,4 +325,22 @@ class TripletMarginLoss(_Loss):
             self.eps,
             self.swap,
             reduction=self.reduction,
+        )
+
+
+class SoftMarginLoss(_Loss):
+    """The mean of ``log(1 + exp(-target * input))``; targets are 1 or -1."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """How surprised the sigmoids of predictions are: for each class, whether it is there."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.multilabel_soft_margin_loss(
+            input, target, weight=self.weight, reduction=self.reduction
         )

@@ -11,10 +11,11 @@ from typing import Any
 
 from autodiff_kit.errors import error
 from autodiff_kit.nn import functional as F
+from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.weighted import Scaling, Shape
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
+__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 class LayerNorm(Scaling):
@@ -84,6 +85,22 @@ class RMSNorm(Scaling):
         """Return the options."""
         options = f"eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         return f"{self.normalized_shape}, {options}"
+
+
+class LocalResponseNorm(Module):
+    """Divide each element by a power of the mean of the squares of ``size`` channels around it."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply ``local_response_norm``."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class GroupNorm(Scaling):

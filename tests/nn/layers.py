@@ -41,6 +41,7 @@ def tell_gradients(model, out):
 
 # PyTorch has operations of its own for these, the kit composes them.
 COMPOSED = ("PairwiseDistance", "pairwise_distance", "RNN(", "GRU(", "LSTM(", "pad_seq", "pack_seq")
+COMPOSED += ("nn.SoftMarginLoss",)
 
 # Each line makes a layer; it is printed, and called with what stands behind the ";".
 LAYERS = """
@@ -119,6 +120,12 @@ nn.InstanceNorm1d(4); sequence
 nn.InstanceNorm2d(4, affine=True, track_running_stats=True); image
 nn.InstanceNorm2d(4, affine=True); image[0]
 nn.GroupNorm(2, 4); x
+nn.LocalResponseNorm(2); image
+nn.LocalResponseNorm(3, 0.5, 0.6, 2.0); sequence
+nn.SoftMarginLoss(); x, z.sign()
+nn.SoftMarginLoss(reduction='none'); x, z.sign()
+nn.MultiLabelSoftMarginLoss(); x, (z > 0).double()
+nn.MultiLabelSoftMarginLoss(z[0].abs(), reduction='sum'); x, (z > 0).double()
 nn.GroupNorm(2, 4, 0.1, False); image
 nn.GroupNorm(4, 4); sequence
 nn.RMSNorm(4); x
