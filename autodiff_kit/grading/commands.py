@@ -239,7 +239,7 @@ def build(folder: Path | None, check: bool) -> None:
     help="The folder with course.toml; else the one around here.",
 )
 def new_exercise(key: str, title: str, folder: Path) -> None:
-    """Begin an exercise of your own, such as 13.softmax, in your course.
+    """Begin an exercise of your own, such as 17.softmax, in your course.
 
     What is written works at once: a small exercise (the backward rule of the mean), its parts
     explained by comments. Put yours in its place, part by part, and let `verify` tell you what is
@@ -247,8 +247,8 @@ def new_exercise(key: str, title: str, folder: Path) -> None:
 
     \b
     Examples:
-      autodiff-kit new-exercise 13.softmax
-      autodiff-kit new-exercise 13.softmax --title "The rule of softmax" --course ~/course
+      autodiff-kit new-exercise 17.softmax
+      autodiff-kit new-exercise 17.softmax --title "The rule of softmax" --course ~/course
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     with explained():
         course, name = begin(folder, key, title)

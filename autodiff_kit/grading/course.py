@@ -6,6 +6,7 @@ of the same name, and its name in ``course.toml``. Read next: ``exercise.py``.
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,10 +48,16 @@ class Course:
         ExerciseError
             If there is none; the message lists the ids.
         """
+        keys: dict[str, str] = {}  # what an exercise may be meant by -> its folder name
         for name in self.names:
             number, _, rest = name.removeprefix("e").partition("_")
             if key in (name, number, f"{number}.{rest}"):
                 return _load(self.folder, name)
+            keys |= {f"{number}.{rest}": name, name: name, rest: name, number.lstrip("0"): name}
+        near = difflib.get_close_matches(key.removesuffix(".ipynb"), keys, n=1, cutoff=0.7)
+        if near:
+            exercise = _load(self.folder, keys[near[0]])
+            raise ExerciseError(f"There is no exercise {key!r}.\n-> Did you mean {exercise.id}?")
         ids = ", ".join(exercise.id for exercise in self.exercises())
         raise ExerciseError(f"There is no exercise {key!r}.\n-> There are: {ids}")
 

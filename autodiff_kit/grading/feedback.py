@@ -16,23 +16,48 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from autodiff_kit.grading.answers import ask
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
+from autodiff_kit.grading.progress import folder_of_notebook, keep, next_hint
 from autodiff_kit.grading.worker import InProcess, Level0
 
 __all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
 
-_hints_given: dict[str, int] = {}
+_cell: tuple[int, list[_Part]] = (0, [])  # how many cells were run, and the results of the last
 
 
-class Feedback:
+_P = TypeVar("_P", bound="_Part")
+
+
+class _Part:
+    """What `check` and `hint` return: shown below the other results of the same cell.
+
+    A notebook shows the last value of a cell only; nothing that was counted may be lost by that.
+    """
+
+    earlier: tuple[_Part, ...] = ()
+
+    def words(self) -> str:
+        raise NotImplementedError
+
+    def markup(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n\n".join(part.words() for part in (*self.earlier, self))
+
+    def _repr_html_(self) -> str | None:
+        return "".join(part.markup() for part in (*self.earlier, self))
+
+
+class Feedback(_Part):
     """What is said about one try; a notebook shows it as HTML, with a picture where one helps.
 
     Parameters
@@ -58,7 +83,8 @@ class Feedback:
         """Whether every step came out right."""
         return self.result.points == self.result.max
 
-    def __repr__(self) -> str:
+    def words(self) -> str:
+        """Return what is said as plain text."""
         lines = [self._headline()]
         for row in self.result.rows:
             lines.append(f"  {_mark(row)} {row.step}: {row.points:g} of {row.max:g} points")
@@ -66,7 +92,8 @@ class Feedback:
                 lines += [f"      {line}" for line in row.text.splitlines()]
         return "\n".join([*lines, *self._last_line()])
 
-    def _repr_html_(self) -> str:
+    def markup(self) -> str:
+        """Return what is said as HTML."""
         parts = [f"<p><b>{html.escape(self._headline())}</b></p>"]
         for row in self.result.rows:
             text = f"{_mark(row)} {row.step}: {row.points:g} of {row.max:g} points"
@@ -127,13 +154,19 @@ def _inline(text: str) -> str:
     return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
-class Words(str):
+class Words(_Part, str):
     """Text that a notebook shows as it is, without quotation marks."""
 
-    __slots__ = ()
-
-    def __repr__(self) -> str:
+    def words(self) -> str:
+        """Return the text."""
         return str(self)
+
+    def markup(self) -> str:
+        """Return the text as HTML."""
+        return f'<p style="white-space: pre-wrap">{_inline(self)}</p>'
+
+    def _repr_html_(self) -> str | None:
+        return super()._repr_html_() if self.earlier else None
 
 
 def check(key: str, *, course: Course | None = None) -> Feedback:
@@ -161,7 +194,36 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     # A browser has no processes; there this check is the learner's own, and no grade comes of it.
     runner = InProcess() if sys.platform == "emscripten" else Level0()
     result = grade_code(exercise, code, runner, secrets.randbelow(2**32))
-    return Feedback(exercise, result, changed=redefined(exercise.given, _history(namespace)))
+    rows = tuple(_not_run(exercise, row) if row.status == MISSING else row for row in result.rows)
+    result = dataclasses.replace(result, rows=rows)
+    folder = folder_of_notebook()
+    if folder:
+        keep(folder, exercise, points=result.points, max=result.max)
+    changed = redefined(exercise.given, _history(namespace))
+    return _in_cell(namespace, Feedback(exercise, result, changed=changed))
+
+
+def _not_run(exercise: Exercise, row: Row) -> Row:
+    """Say of a step that was not found what a notebook knows: which cells were run."""
+    step = next(step for step in exercise.steps if step.id == row.step)
+    names = " and ".join(f"`{name}`" for name in step.names)
+    text = (
+        f"Not found: {names}. No cell that was run since Python started or was restarted defines "
+        "it. Run the cells above first."
+    )
+    return dataclasses.replace(row, text=text)
+
+
+def _in_cell(namespace: Mapping[str, Any], part: _P) -> _P:
+    """Have a result shown together with those that its cell has had before."""
+    global _cell
+    number = len(_history(namespace))
+    if number != _cell[0]:
+        _cell = (number, [])
+    if number:
+        part.earlier = tuple(_cell[1])
+        _cell[1].append(part)
+    return part
 
 
 def hint(key: str, *, course: Course | None = None) -> Words:
@@ -184,14 +246,14 @@ def hint(key: str, *, course: Course | None = None) -> Words:
         If there is no such exercise.
     """
     exercise = (course or _course()).exercise(key)
-    number = _hints_given.get(exercise.id, 0)
-    _hints_given[exercise.id] = number + 1
-    if number >= len(exercise.hints):
-        _hints_given[exercise.id] = 0
-        return Words("That was the last hint. The next one is the first again.")
-    rung = exercise.hints[number]
-    where = f" ({rung.step})" if rung.step else ""
-    return Words(f"Hint {number + 1} of {len(exercise.hints)}{where}: {rung.text}")
+    number = next_hint(folder_of_notebook(), exercise, pause=True)
+    if number is None:
+        text = "That was the last hint. The next one is the first again."
+    else:
+        rung = exercise.hints[number]
+        where = f" ({rung.step})" if rung.step else ""
+        text = f"Hint {number + 1} of {len(exercise.hints)}{where}: {rung.text}"
+    return _in_cell(sys._getframe(1).f_globals, Words(text))
 
 
 def hidden_test(key: str, name: str, namespace: Mapping[str, Any]) -> None:

@@ -16,7 +16,6 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 from rich import box
@@ -31,12 +30,20 @@ from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.feedback import Feedback
 from autodiff_kit.grading.marking import DOES_NOT_RUN, MISSING, NOT_ATTEMPTED, grade_code
 from autodiff_kit.grading.notebook import Unreadable, redefined
-from autodiff_kit.grading.places import EXERCISES, code_of, is_begun, place_of, places, shown
+from autodiff_kit.grading.places import (
+    EXERCISES,
+    code_of,
+    grade_ids,
+    is_begun,
+    place_of,
+    places,
+    shown,
+)
+from autodiff_kit.grading.progress import keep, known, next_hint
 from autodiff_kit.grading.worker import Level0
 
 __all__ = ["LEARNER", "for_lessons"]
 
-PROGRESS = ".autodiff-kit-exercises.json"
 HAND_IN = (
     "Nothing has been sent. Upload this file where your course collects work (Moodle, Canvas, an\n"
     "e-mail to your teacher). If you learn on your own, there is nothing to hand in."
@@ -79,38 +86,29 @@ def _place(course: Course, exercise: Exercise, folder: Path | None) -> Path:
     return place_of(exercise.name, _released(course, exercise.name), among)
 
 
-def _work(exercise: Exercise, folder: Path) -> Path:
-    """Return the learner's notebook; stop if it is not there."""
+def _work(course: Course, exercise: Exercise, folder: Path) -> Path:
+    """Return the learner's notebook; stop if it is not there, or under another name."""
     for suffix in (".ipynb", ".py"):
         path = folder / f"{exercise.name}{suffix}"
         if path.is_file():
             return path
+    _stop_if_renamed(course, exercise, folder)
     raise click.ClickException(
         f"There is no {exercise.name}.ipynb in {folder}.\n"
         f"-> Begin it with: autodiff-kit start {exercise.id}"
     )
 
 
-def _progress(folder: Path) -> dict[str, Any]:
-    """Return what is kept between commands; a file that cannot be read counts as none."""
-    try:
-        found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _keep(folder: Path, exercise: Exercise, **facts: Any) -> None:
-    known = _progress(folder)
-    before = known.get(exercise.id)
-    known[exercise.id] = {**(before if isinstance(before, dict) else {}), **facts}
-    if folder.is_dir():
-        (folder / PROGRESS).write_text(json.dumps(known, indent=1), encoding="utf-8")
-
-
-def _known(folder: Path, exercise: Exercise) -> dict[str, Any]:
-    found = _progress(folder).get(exercise.id)
-    return found if isinstance(found, dict) else {}
+def _stop_if_renamed(course: Course, exercise: Exercise, folder: Path) -> None:
+    """Name the notebooks that have this exercise's cells under another name, if there are any."""
+    others = [p for p in sorted(folder.glob("*.ipynb")) if not p.stem.startswith(exercise.name)]
+    ids = grade_ids(_released(course, exercise.name)) if others else set()
+    names = [path.name for path in others if ids & grade_ids(path.read_bytes())]
+    if names:
+        raise click.ClickException(
+            f"There is no {exercise.name}.ipynb in {folder}, but {' and '.join(names)} has its "
+            f"cells.\n-> Close it in JupyterLab and rename it: {exercise.name}.ipynb"
+        )
 
 
 @click.command(name="list")
@@ -139,10 +137,11 @@ def start(key: str, folder: Path | None) -> None:
     folder = _place(course, exercise, folder)
     target = folder / f"{exercise.name}.ipynb"
     if is_begun(exercise.name, released, folder):
-        path = _work(exercise, folder)
+        path = _work(course, exercise, folder)
         click.echo(f"You have begun it: {shown(path)}\n(Begin again: autodiff-kit reset {key})")
         return
     if not target.exists():
+        _stop_if_renamed(course, exercise, folder)
         folder.mkdir(parents=True, exist_ok=True)
         target.write_bytes(_linked(released, exercise.lesson, folder))
     click.echo(
@@ -197,7 +196,7 @@ def check(key: str, folder: Path | None) -> None:
     """Try your work on an EXERCISE with fresh inputs, in a process of its own."""
     course, exercise = _find(key)
     folder = _place(course, exercise, folder)
-    path = _work(exercise, folder)
+    path = _work(course, exercise, folder)
     click.echo(f"Your work: {shown(path)}")
     feedback = _tried(exercise, path)
     Console(highlight=False, emoji=False).print(repr(feedback), markup=False)
@@ -223,7 +222,7 @@ def _tried(exercise: Exercise, path: Path) -> Feedback:
 
 
 def _keep_points(folder: Path, exercise: Exercise, feedback: Feedback) -> None:
-    _keep(folder, exercise, points=feedback.result.points, max=feedback.result.max)
+    keep(folder, exercise, points=feedback.result.points, max=feedback.result.max)
 
 
 @click.command()
@@ -235,11 +234,8 @@ def hint(key: str, folder: Path | None) -> None:
     if not exercise.hints:
         raise click.ClickException(f"There are no hints for {exercise.id}.")
     folder = _place(course, exercise, folder)
-    given = _known(folder, exercise).get("hints", 0)
-    number = given if isinstance(given, int) and 0 <= given < len(exercise.hints) else 0
-    rung = exercise.hints[number]
-    click.echo(f"Hint {number + 1} of {len(exercise.hints)}: {rung.text}")
-    _keep(folder, exercise, hints=number + 1)
+    number = next_hint(folder, exercise) or 0
+    click.echo(f"Hint {number + 1} of {len(exercise.hints)}: {exercise.hints[number].text}")
 
 
 @click.command()
@@ -256,7 +252,7 @@ def status(folder: Path | None) -> None:
     for e in exercises:
         place = _place(course, e, folder)
         used[place] = None
-        facts = _known(place, e)
+        facts = known(place, e)
         points = f"{facts['points']} of {facts['max']}" if {"points", "max"} <= set(facts) else "-"
         hints = f"{facts.get('hints', 0)} of {len(e.hints)}"
         table.add_row(e.id, _state(course, e, place), Text(points), Text(hints))
@@ -267,13 +263,13 @@ def status(folder: Path | None) -> None:
 
 def _state(course: Course, exercise: Exercise, place: Path) -> str:
     """Say in words how far the learner's work is; whether it was handed in is not known here."""
-    facts = _known(place, exercise)
+    facts = known(place, exercise)
     if not is_begun(exercise.name, _released(course, exercise.name), place) and not facts:
         return "not begun"
     packed = facts.get("submitted")
     if not packed:
         return "begun"
-    now = hashlib.sha256(_work(exercise, place).read_bytes()).hexdigest()
+    now = hashlib.sha256(_work(course, exercise, place).read_bytes()).hexdigest()
     return "packed for handing in" if packed == now else "changed since it was packed"
 
 
@@ -284,7 +280,7 @@ def reset(key: str, folder: Path | None) -> None:
     """Begin an EXERCISE again. Your old work is kept beside it, under another name."""
     course, exercise = _find(key)
     folder = _place(course, exercise, folder)
-    path = _work(exercise, folder)
+    path = _work(course, exercise, folder)
     fresh = _linked(_released(course, exercise.name), exercise.lesson, folder)
     number = 1
     while (old := path.with_name(f"{exercise.name}-old{number}{path.suffix}")).exists():
@@ -297,16 +293,18 @@ def reset(key: str, folder: Path | None) -> None:
 @click.command()
 @_EXERCISE
 @_FOLDER
-@click.option("--yes", is_flag=True, help="Pack it also where steps are missing, and do not ask.")
+@click.option("--yes", is_flag=True, help="Pack it as it is, and do not ask.")
 def submit(key: str, folder: Path | None, yes: bool) -> None:
     """Pack your work on an EXERCISE into a zip to hand in, with a receipt.
 
-    It is tried first, as `check` does, and you hear what is missing. The receipt is the hash of
+    It is tried first, as `check` does, and you hear what is missing. Wrong answers are packed
+    all the same; if a step is not attempted or not found, or a cell does not run, you are asked
+    before (without a terminal to answer in, nothing is packed). The receipt is the hash of
     your work: keep it, and you can show later what you handed in.
     """
     course, exercise = _find(key)
     folder = _place(course, exercise, folder)
-    path = _work(exercise, folder)
+    path = _work(course, exercise, folder)
     click.echo(f"Your work: {shown(path)}")
     feedback = _tried(exercise, path)
     _keep_points(folder, exercise, feedback)
@@ -328,7 +326,7 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(path.name, data)
         archive.writestr("receipt.json", json.dumps(receipt, indent=1))
-    _keep(folder, exercise, submitted=digest)
+    keep(folder, exercise, submitted=digest)
     click.echo(
         f"\nPacked: {target.resolve()}\n{course.hand_in or HAND_IN}\n"
         f"Receipt, to show later what you handed in: {digest}"

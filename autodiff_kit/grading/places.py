@@ -20,6 +20,7 @@ __all__ = [
     "EXERCISES",
     "LESSONS",
     "code_of",
+    "grade_ids",
     "is_begun",
     "latest",
     "lessons_around",
@@ -98,6 +99,16 @@ def code_of(notebook: bytes) -> list[str]:
     cells = json.loads(notebook)["cells"]
     sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     return [source for source in sources if source.strip()]
+
+
+def grade_ids(notebook: bytes) -> set[str]:
+    """Return nbgrader's ids of a notebook's cells; what cannot be read has none."""
+    try:
+        cells = json.loads(notebook)["cells"]
+        ids = (cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells)
+        return {str(name) for name in ids if name}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return set()
 
 
 def remember(lessons: Path) -> None:

@@ -330,5 +330,7 @@ def _place(cells: list[Any], cell: int, line: int) -> str:
     lines = lines_of(source)
     if not 0 < line <= len(lines):
         return ""
-    where = f"code cell {number}, " if number else ""
+    # JupyterLab shows no numbers of code cells: a cell is known by how it begins.
+    begin = next((text for text in lines if text.strip()), "")
+    where = f'in the cell "{clean(begin.strip(), 60)}", ' if number else ""
     return f"{where}line {above + line}: {clean(lines[line - 1].strip(), 200)}"

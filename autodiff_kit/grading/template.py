@@ -246,13 +246,13 @@ def begin(folder: Path, key: str, title: str = "") -> tuple[Path, str]:
     folder : Path
         The folder of the course, or one in it. Nothing that is there is overwritten.
     key : str
-        ``"13.softmax"``: a number of two figures that is free, and a word.
+        ``"17.softmax"``: a number of two figures that is free, and a word.
     title : str
         Heading for learners; else made of the word.
 
     Returns
     -------
-    (Path, str) - the folder of the course, and the name of the new folders, ``"e13_softmax"``.
+    (Path, str) - the folder of the course, and the name of the new folders, ``"e17_softmax"``.
 
     Raises
     ------

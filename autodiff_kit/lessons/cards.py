@@ -83,7 +83,8 @@ class QuestionCard(Card):
     state : dict
         What came of the last answer: ``count`` (of reactions so far), ``given``, ``outcome``
         (``""``, ``"right"``, ``"wrong"``, ``"unclear"``, ``"looked"``), ``feedback`` and ``note``
-        as HTML. It is replaced with every answer, never changed.
+        as HTML; and ``marks``, the outcome of each choice that was tried. It is replaced with every
+        answer, never changed.
     """
 
     form = traitlets.Dict().tag(sync=True)
@@ -93,11 +94,12 @@ class QuestionCard(Card):
         self.question = question
         self._first: str | None = None
         self._tried = False
+        before: progress.Answer | None = None
         note = ""
         if question.key:
             answers, note = progress.read()
-            if question.key in answers:
-                self._first = answers[question.key].first
+            before = answers.get(question.key)
+            self._first = before.first if before else None
         super().__init__(
             body=to_html(question.text),
             form={
@@ -107,11 +109,15 @@ class QuestionCard(Card):
                     {"value": choice, "html": inline(choice)} for choice in question.choices
                 ],
             },
-            state={"count": 0, "given": "", "outcome": "", "feedback": "", "note": ""},
+            state={
+                **dict.fromkeys(("given", "outcome", "feedback", "note"), ""),
+                "count": 0,
+                "marks": {},
+            },
         )
         self.on_msg(self._on_message)
-        if self._first is not None or note:
-            self._tell("", "", "", note)
+        if before or note:
+            self._tell("", "", "", note, _standing(before) if before else "")
 
     def answer(self, response: str) -> str:
         """Judge an answer, keep it, and tell the learner what came of it.
@@ -151,7 +157,7 @@ class QuestionCard(Card):
         self._tried = True
         return note
 
-    def _tell(self, response: str, outcome: str, text: str, note: str) -> None:
+    def _tell(self, response: str, outcome: str, text: str, note: str, since: str = "") -> None:
         heading = {"right": "Right.", "wrong": "Not quite.", "looked": "The answer:"}.get(outcome)
         feedback = f"<p><strong>{heading}</strong></p>" if heading else ""
         feedback += to_html(text) if text else ""
@@ -159,10 +165,14 @@ class QuestionCard(Card):
         if self._first is not None:
             is_choice = self.question.kind == "choice"
             first = inline(self._first) if is_choice else f"<code>{html.escape(self._first)}</code>"
-            notes.append(f"Your first prediction: {first}")
+            notes.append(f"Your first prediction: {first}{since}")
         if note:
             notes.append(html.escape(note))
+        marks = dict(self.state["marks"])
+        if self.question.kind == "choice" and outcome in ("right", "wrong"):
+            marks[response] = outcome
         self.state = {
+            "marks": marks,
             "count": self.state["count"] + 1,
             "given": response,
             "outcome": outcome,
@@ -188,6 +198,15 @@ class QuestionCard(Card):
         """Give the question and its choices, without the answer and without any address."""
         words = " ".join(self.question.text.split())
         return " / ".join([f"Question: {words}", *self.question.choices])
+
+
+def _standing(answer: progress.Answer) -> str:
+    """Say what came of a question that was answered before."""
+    if answer.right:
+        return ". It was right."
+    if answer.solved:
+        return ". You have found the right answer since."
+    return ". You have seen the answer since." if answer.looked else ". It is not solved yet."
 
 
 class ProgressCard(Card):

@@ -143,7 +143,8 @@ class Question:
         for wrong, text in self.why.items():
             if self._same(response, wrong):
                 return Verdict("wrong", text)
-        return Verdict("wrong", self.otherwise)
+        advice = _advice(response, str(self.answer)) if self.kind == "code" else ""
+        return Verdict("unclear", advice) if advice else Verdict("wrong", self.otherwise)
 
     def _same(self, response: str, expected: str | float) -> bool:
         if self.kind == "choice":
@@ -154,6 +155,48 @@ class Question:
                 return number is not None and math.isnan(number)
             return number == target or abs(number - target) <= max(self.within, _rounding(response))
         return _meaning(response) == _meaning(str(expected))
+
+
+_TIMES = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\))\s*([A-Za-z_]\w*|\()")
+
+
+def _advice(response: str, answer: str) -> str:
+    """Say how to write an answer that has not the form of the right one; ``""``: it has it."""
+    code, right = response.strip("` "), _tree(answer)
+    tree = _tree(code)
+    if right is None:
+        return ""  # itself no Python, such as <AddBackward0>
+    calls = [part.func for part in ast.walk(tree) if isinstance(part, ast.Call)] if tree else []
+    times = _TIMES.search(code)
+    if times and (tree is None or any(isinstance(f, ast.Constant | ast.BinOp) for f in calls)):
+        return f"Python needs a sign for a product: write `{times[1]} * {times[2]}`."
+    if tree is None and answer.isidentifier():
+        return f"Type one name and nothing else: `{code}` is none."
+    if tree is None:
+        return f"`{code}` is not Python: look at its brackets, quotes and signs."
+    if "^" in code and "^" not in answer:
+        return "Python writes powers with `**`: `x**2`, not `x^2`."
+    match right.body:
+        case [ast.Expr(ast.List([ast.Constant(str()), *_]))]:
+            return _advice_on_texts(tree)
+    return ""
+
+
+def _advice_on_texts(tree: ast.Module) -> str:
+    """Say what a list of texts needs: quotes around each, and its brackets."""
+    if any(isinstance(part, ast.Name) for part in ast.walk(tree)):
+        return "The names in this list are texts, so each needs quotes: `['...', '...']`."
+    match tree.body:
+        case [ast.Expr(ast.List())]:
+            return ""
+    return "Type a list, in brackets: `['...', '...']`."
+
+
+def _tree(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -248,10 +291,13 @@ class _Sameness(ast.NodeTransformer):
 def _meaning(text: str) -> str:
     """Return what two answers in code have in common when they mean the same. Nothing is run."""
     text = text.strip("` ")
+    tree = _tree(text)
     try:
-        return ast.dump(_Sameness().visit(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return re.sub(r"\s+", "", text)  # no Python, such as <AddBackward0>
+        if tree is not None:
+            return ast.dump(_Sameness().visit(tree))
+    except RecursionError:
+        pass
+    return re.sub(r"\s+", "", text)  # no Python, such as <AddBackward0>
 
 
 def to_html(text: str) -> str:

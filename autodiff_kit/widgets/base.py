@@ -93,7 +93,7 @@ class KitWidget(anywidget.AnyWidget):
         return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata
 
 
-def picture_stand_in(still: str) -> str:
+def picture_stand_in(still: str, note: str = "To step through it, run the notebook again.") -> str:
     """Return what stands for a picture, given as SVG text, where its widget is not alive."""
     size = re.search(r' width="([\d.]+)" height="([\d.]+)"', still)
     width, height = size.groups() if size else ("600", "300")
@@ -101,7 +101,7 @@ def picture_stand_in(still: str) -> str:
     words = named[1].replace('"', "&quot;") if named else "a picture"
     return stand_in(
         f'<img alt="{words}" width="{width}" height="{height}" src="{_address(still)}">',
-        "To step through it, run the notebook again.",
+        note,
     )
 
 

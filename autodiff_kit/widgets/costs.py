@@ -71,6 +71,8 @@ class Costs(Lab):
     ({'recorded': [1], 'no_grad': [0]}, {'recorded': [4000], 'no_grad': [0]})
     """
 
+    revival = "To use this lab, and to see the times, run the notebook again."
+
     def __init__(self, inputs: Sequence[Tensor], /, **ways: Callable[[Tensor], Any]) -> None:
         self._inputs, self._ways = _checked(inputs, ways)
         self.nodes: dict[str, list[int]] = {}

@@ -97,6 +97,8 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
     Square(A square of side 4.)
     """
 
+    revival = "To use this lab, run the notebook again."  # below the picture that stands for it
+
     # One for all labs: linked ones change each other, and could wait for each other for ever.
     _turn = threading.RLock()
 
@@ -246,7 +248,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         """Show the lab, and have the still picture ready where it cannot come back."""
         still = self.still()
         if still:
-            display({"text/html": picture_stand_in(still)}, raw=True)  # type: ignore[no-untyped-call]
+            display({"text/html": picture_stand_in(still, self.revival)}, raw=True)  # type: ignore[no-untyped-call]
         data = self._repr_mimebundle_()
         if data is not None:
             display(data, raw=True)  # type: ignore[no-untyped-call]

@@ -15,6 +15,8 @@ from time import perf_counter
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.core.observer import installed
 from autodiff_kit.record.memory import Memory
 from autodiff_kit.record.source_files import is_foreign
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 ENOUGH, FEWEST, MOST = 0.02, 7, 25  # seconds spent on measuring; timings at least, and at most
+LARGE = 2**24  # bytes; twice as many are held back then
 FINE = 1e-6  # seconds: a clock with finer steps needs no care; in a browser, they may be 1e-4
 TICKS = 10  # of a coarser clock, that a timing takes at least
 PRINTS = "prints at each of them"
@@ -44,6 +47,7 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
     """Return how long each of these calls takes, unwatched: the median of 7 to 25, in turn.
 
     Each is called once before, and the leaves that get a gradient then have their own back after.
+    They find memory at hand: how long the system takes to bring it depends on what ran before.
     Where the clock is too coarse for one call, as in a browser, several are timed together.
 
     Raises
@@ -54,6 +58,9 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
 
     def several() -> list[float]:
         times: list[list[float]] = [[] for _ in calls]
+        # A C library that gives memory back to the system as soon as a call has ended, to ask for
+        # it again in the next one, stops that once a large block was freed.
+        np.empty(LARGE, np.uint8)
         with installed(None), fresh_grads() as grads:
             counts = [_count(call) for call in calls]
         before = [(leaf, leaf.grad) for leaf, _ in grads.found]

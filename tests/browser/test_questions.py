@@ -111,6 +111,38 @@ def test_by_keyboard_only(own: Path, notebook: Callable[..., Any], app: str) -> 
     assert page.locator(".adk-q").count() == 3
 
 
+def test_keys_of_notebooks_check_an_answer_and_the_reply_comes_into_view(
+    own: Path, notebook: Callable[..., Any]
+) -> None:
+    page = notebook(own, height=420)
+    choices, typed = card(page, 0), card(page, 1)
+    in_view = """node => { const { top, bottom } = node.getBoundingClientRect();
+      const pane = node.closest('.jp-WindowedPanel-outer, .jp-Notebook').getBoundingClientRect();
+      return top >= pane.top - 1 && bottom <= pane.bottom + 1; }"""
+
+    field = typed.get_by_role("textbox")
+    field.fill("4")
+    field.evaluate("node => node.scrollIntoView({ block: 'end' })")
+    field.press("Shift+Enter")  # as one runs a cell: that would empty the field
+    assert outcome(typed, "wrong").evaluate(in_view)
+    after = field.input_value()
+    field.fill("")
+    field.press("Enter")
+    empty = outcome(typed, "unclear").inner_text()
+    choices.get_by_label("both").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    outcome(choices, "wrong")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+Enter")
+    outcome(choices, "right")
+
+    assert after == "4"
+    assert "Type an answer first" in empty
+    assert kept(own)["03.adds"]["tries"] == 1
+    assert page.locator(".adk-q").count() == 3
+
+
 def test_the_table_of_progress_is_up_to_date_when_its_cell_runs_again(
     own: Path, notebook: Callable[..., Any]
 ) -> None:
@@ -125,7 +157,8 @@ def test_the_table_of_progress_is_up_to_date_when_its_cell_runs_again(
     page.get_by_text("1 right at first").wait_for()
 
     assert "right at first" not in before
-    assert card(page, 1).locator(".adk-q-note").inner_text() == "Your first prediction: 5"
+    note = card(page, 1).locator(".adk-q-note").inner_text()
+    assert note == "Your first prediction: 5. It was right."
 
 
 def test_without_python_a_question_says_what_to_do(own: Path, notebook: Callable[..., Any]) -> None:
@@ -141,7 +174,8 @@ def test_without_python_a_question_says_what_to_do(own: Path, notebook: Callable
     question.get_by_role("textbox").fill("5")
     question.get_by_role("button", name="Check my prediction").click()
 
-    question.get_by_text("Python has not answered").wait_for()
+    question.get_by_text("Python has not answered. If it was restarted").wait_for()
+    question.get_by_text("run the cells above").wait_for()
 
 
 def test_a_lesson_that_was_not_run_shows_its_questions(

@@ -492,6 +492,87 @@ def test_hints_come_one_at_a_time_and_begin_again(begun: Path) -> None:
     assert hints == ["Hint 1 of 2: Two times.", "Hint 2 of 2: Plus one.", "Hint 1 of 2: Two times."]
 
 
+def in_notebook(begun: Path, monkeypatch: pytest.MonkeyPatch, *cells: str) -> object:
+    """Run cells as a notebook in the folder of exercises does, and return what the last shows."""
+    monkeypatch.chdir(begun)
+    shell: dict[str, object] = {"In": [""], "check": feedback.check, "hint": feedback.hint}
+    for cell in cells:
+        shell["In"] = [*shell["In"], cell]  # type: ignore[misc]
+        *lines, last = cell.split("\n")
+        if not last.startswith(("check", "hint")):
+            exec(cell, shell)
+            continue
+        exec("\n".join(lines), shell)
+        value = eval(last, shell)
+    return value
+
+
+def test_checks_and_hints_of_the_notebook_count_as_those_of_the_command_line(
+    begun: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "'01.double'"
+    in_notebook(begun, monkeypatch, tiny.SOLUTION, f"check({key})", f"hint({key})")
+    monkeypatch.chdir(begun.parent)
+    status = run("status").output
+    following = run("hint", "01.double").output
+    last = in_notebook(begun, monkeypatch, f"hint({key})")
+    again = in_notebook(begun, monkeypatch, f"hint({key})")
+    monkeypatch.chdir(begun.parent)
+
+    assert "3 of 3" in status and "1 of 2" in status
+    assert following == "Hint 2 of 2: Plus one.\n"
+    assert "That was the last hint" in str(last) and "Hint 1 of 2" in str(again)
+    assert "2 of 2" in run("status").output
+
+
+def test_in_one_cell_what_was_said_first_is_shown_with_what_is_said_last(
+    begun: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, hint = "check('01.double')", "hint('01.double')"
+    below = in_notebook(begun, monkeypatch, tiny.WRONG, f"{check}\n{hint}")
+    above = in_notebook(begun, monkeypatch, tiny.WRONG, f"{hint}\n{check}")
+    alone = in_notebook(begun, monkeypatch, tiny.WRONG, check, hint)
+
+    for shown, number in ((below, 1), (above, 2)):
+        for text in (repr(shown), shown._repr_html_()):  # type: ignore[attr-defined]
+            assert "0 of 3 points" in text and f"Hint {number} of 2" in text
+    assert repr(alone).startswith("That was the last hint")
+
+
+def test_a_step_whose_cell_was_not_run_is_told_so_in_the_notebook(
+    begun: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = in_notebook(begun, monkeypatch, "check('01.double')")
+
+    assert "Not found: `double`." in repr(said)
+    assert "Run the cells above first." in repr(said)
+
+
+def test_a_renamed_notebook_is_named_and_no_empty_one_is_begun_beside_it(begun: Path) -> None:
+    write(begun, tiny.SOLUTION)
+    (begun / f"{tiny.NAME}.ipynb").rename(begun / "mine.ipynb")
+    (begun / "other.ipynb").write_bytes(tiny.notebook("x = 1"))
+
+    for command in ("check", "submit", "start"):
+        output = run(command, "01.double", status=1).output
+        assert "but mine.ipynb has its cells" in output
+        assert f"rename it: {tiny.NAME}.ipynb" in output
+    (begun / "mine.ipynb").rename(begun / f"{tiny.NAME}.ipynb")
+    assert "3 of 3" in run("submit", "01.double").output
+
+
+def test_work_that_was_reset_is_no_renamed_notebook(begun: Path) -> None:
+    run("reset", "01.double")
+    (begun / f"{tiny.NAME}.ipynb").unlink()
+
+    assert "Yours:" in run("start", "01.double").output
+
+
+@pytest.mark.parametrize("key", ["double", "1", "01.duoble", "e01_double.ipynb", "e01-double"])
+def test_an_exercise_that_is_nearly_named_is_suggested(begun: Path, key: str) -> None:
+    assert "Did you mean 01.double?" in run("start", key, status=1).output
+
+
 def test_reset_keeps_the_old_work(begun: Path) -> None:
     for code in (tiny.WRONG, tiny.SOLUTION):
         write(begun, code)

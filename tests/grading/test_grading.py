@@ -532,7 +532,8 @@ def test_a_line_that_ends_the_run_is_named_where_something_is_missing(
 
     row, _ = grade_code(exercise, work, Level0(), 1).rows
     status, why, line = ENDING[ending]
-    place = f"code cell 3, line {ending.count(chr(10)) + 1}: {line}"
+    begin = ending.splitlines()[0]
+    place = f'in the cell "{begin}", line {ending.count(chr(10)) + 1}: {line}'
 
     assert row.status == status
     assert why in row.text.splitlines()[0]
@@ -563,7 +564,7 @@ def test_a_mistake_in_the_syntax_is_named_first_with_its_place(cell: str, course
     error, place, missing = row.text.splitlines()
 
     assert error.startswith("SyntaxError: ")
-    assert place == f"code cell 2, line 1: {cell.splitlines()[0]}"
+    assert place == f'in the cell "{cell.splitlines()[0]}", line 1: {cell.splitlines()[0]}'
     assert missing == "After this error, `double` is not defined."
 
 
@@ -589,7 +590,7 @@ def test_a_name_that_another_cell_should_have_defined_leads_to_the_error_there(
     error, place, missing = row.text.splitlines()
 
     assert error.startswith(CAUSES[cause][0])
-    assert place == f"code cell 1, line 1: {cause}"
+    assert place == f'in the cell "{cause}", line 1: {cause}'
     assert missing.startswith(CAUSES[cause][1])
     assert missing.endswith("`rest` is not defined, which your code for `double` needs.")
 

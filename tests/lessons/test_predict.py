@@ -142,8 +142,11 @@ def test_messages_of_the_browser_are_answers_or_a_wish_to_look() -> None:
 def test_what_the_learner_typed_is_shown_as_text_and_never_as_html() -> None:
     card = predict("Which code?", code="x")
 
-    card.answer("<img src=x>")
+    card.answer("<img src=x>")  # no Python
+    unread = card.state["feedback"]
+    card.answer("'<img src=x>'")
 
+    assert "&lt;img src=x&gt;" in unread and "<img" not in unread
     assert "&lt;img src=x&gt;" in card.state["note"]
     assert "<img" not in card.state["note"] + card.state["feedback"]
 
@@ -174,6 +177,37 @@ def test_a_question_asked_again_shows_the_first_prediction() -> None:
 
     assert "Your first prediction: <code>4</code>" in again.state["note"]
     assert again.state["outcome"] == ""
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        (["5"], "It was right."),
+        (["4", "5"], "You have found the right answer since."),
+        (["4"], "It is not solved yet."),
+        (["4", "look"], "You have seen the answer since."),
+    ],
+)
+def test_a_question_asked_again_says_what_came_of_it(answers: list[str], words: str) -> None:
+    card = predict("03.adds")
+    for answer in answers:
+        card.look() if answer == "look" else card.answer(answer)
+
+    note = predict("03.adds").state["note"]
+
+    assert note == f"<p>Your first prediction: <code>{answers[0]}</code>. {words}</p>"
+
+
+def test_every_choice_that_was_tried_has_its_mark() -> None:
+    card = predict("02.spread")
+    for choice in ("both", "only `h`", "neither: they were not asked to", ""):
+        card.answer(choice)
+
+    assert card.state["marks"] == {
+        "both": "wrong",
+        "only `h`": "right",
+        "neither: they were not asked to": "wrong",
+    }
 
 
 def test_a_first_prediction_that_was_a_choice_is_shown_as_it_was_worded() -> None:

@@ -183,7 +183,6 @@ def test_code_may_be_written_in_many_ways(given: str) -> None:
         "z = 4 * 2 * x + 3 - 1",
         "z = 4 * (2 * x + 3) + 1",
         "z = 1 - 4 * (2 * x + 3)",
-        "z = 4 * (",
         "z = 8 * y + 11",
         "y = 8 * x + 11",
         "z = 8 * x + 11.001",
@@ -203,6 +202,53 @@ def test_values_are_compared_as_values(given: str) -> None:
 @pytest.mark.parametrize("given", ["<AddBackward0>", "< AddBackward0 >", "`<AddBackward0>`"])
 def test_what_is_no_python_is_compared_without_its_blanks(given: str) -> None:
     assert code("<AddBackward0>").judge(given).outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("8x + 11", "write `8 * x`"),
+        ("4 * (2x + 3) - 1", "write `2 * x`"),
+        ("4(2 * x + 3) - 1", "write `4 * (`"),
+        ("z = 4 * (2 * x + 3 - 1", "is not Python: look at its brackets"),
+        ("x^2", "`x**2`, not `x^2`"),
+    ],
+)
+def test_code_in_the_notation_of_mathematics_is_told_so_and_is_no_try(
+    typed: str, advice: str
+) -> None:
+    verdict = code("z = 4 * (2 * x + 3) - 1").judge(typed)
+
+    assert verdict.outcome == "unclear"
+    assert advice in verdict.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("AddBackward0, AccumulateGrad", "each needs quotes"),
+        ("[AddBackward0, AccumulateGrad]", "each needs quotes"),
+        ("'AddBackward0', 'AccumulateGrad'", "in brackets"),
+        ("['AddBackward0', 'AccumulateGrad'", "look at its brackets"),
+    ],
+)
+def test_a_list_of_names_without_quotes_or_brackets_is_told_so_and_is_no_try(
+    typed: str, advice: str
+) -> None:
+    verdict = code("['AddBackward0', 'AccumulateGrad']").judge(typed)
+
+    assert verdict.outcome == "unclear"
+    assert advice in verdict.text
+
+
+def test_what_was_foreseen_or_is_a_list_is_judged_as_it_is() -> None:
+    question = code("['a', 'b']", why={"[a, b": "Foreseen."})
+
+    assert question.judge("[a, b").text == "Foreseen."
+    assert question.judge("['b', 'a']").outcome == "wrong"
+    assert code("[3, 1]").judge("3, 2").outcome == "wrong"
+    assert code("<AddBackward0>").judge("<MulBackward0>").outcome == "wrong"
+    assert "one name" in code("AddBackward0").judge("Add Backward0").text
 
 
 def test_there_may_be_several_right_answers_in_code() -> None:
@@ -232,8 +278,9 @@ def test_an_answer_in_code_is_never_run(tmp_path: Path) -> None:
         "λ = 1",
     ],
 )
-def test_an_odd_answer_in_code_is_only_wrong(given: str) -> None:
-    assert code("x").judge(given).outcome == "wrong"
+def test_an_odd_answer_in_code_is_only_wrong_or_no_python(given: str) -> None:
+    is_python = given not in ("(" * 150, "\0")
+    assert code("x").judge(given).outcome == ("wrong" if is_python else "unclear")
 
 
 def test_a_very_long_answer_is_refused_in_words() -> None:

@@ -2,6 +2,8 @@
 
 import functools
 import math
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -23,6 +25,30 @@ def test_times_are_medians_of_calls_in_turn() -> None:
     assert slow >= 0.002 > quick
     assert called[::2] == ["slow"] * (len(called) // 2)
     assert called[1::2] == ["quick"] * (len(called) // 2)
+
+
+FAULTS = """
+import resource
+import numpy as np
+from autodiff_kit.widgets.measuring import seconds_of
+
+faults = []
+
+def held():  # ten arrays of 400,000 bytes, as a graph of ten nodes holds them
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    arrays = [np.ones(100_000, np.float32) for _ in range(10)]
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+seconds_of(held)
+print(sorted(faults)[len(faults) // 2])
+"""
+
+
+def test_what_is_timed_finds_its_memory_at_hand() -> None:
+    run = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+
+    pages = 10 * 400_000 // 4096  # each a fault, were the memory fetched anew in every call
+    assert int(run.stdout) < pages / 10
 
 
 def test_a_call_that_is_quicker_than_the_steps_of_the_clock_has_a_time(

@@ -7,8 +7,9 @@ import { ownKeys } from "../../view/static/kit/keys.mjs";
 
 const PATIENCE = 5000; // ms until we say that Python does not answer
 const SILENCE =
-  "Python has not answered. If you have not run this cell since you opened the notebook, run it (Shift+Enter); " +
-  "otherwise wait until the cell that is running has ended.";
+  "Python has not answered. If it was restarted, or the notebook was opened again, since this cell was run, it " +
+  "knows nothing of this question: run the cells above (Run > Run All Above Selected Cell) and then this one " +
+  "(Shift+Enter). Otherwise wait until the cell that is running has ended.";
 const MARKS = { right: "✓", wrong: "✗" };
 let made = 0; // radio buttons and labels need names of their own in the page, one set per view
 
@@ -50,11 +51,18 @@ function questionForm(model, labelId, name) {
     : make("div", { class: "adk-q-choices", role: "radiogroup", "aria-labelledby": labelId }, ...rows.map((row) => row.row));
 
   let waiting = 0;
+  let sent = false; // from here: only then does the reply come into view
   function silence() {
     feedback.dataset.outcome = "";
     feedback.textContent = SILENCE;
+    reveal();
+  }
+  function reveal() {
+    if (sent) (note.textContent ? note : feedback).scrollIntoView({ block: "nearest" });
+    sent = false;
   }
   function send(content) {
+    sent = true;
     clearTimeout(waiting);
     waiting = setTimeout(silence, PATIENCE);
     try {
@@ -66,8 +74,8 @@ function questionForm(model, labelId, name) {
   const chosen = () => (field ? field.value : rows.find((row) => row.input.checked)?.input.value ?? "");
   check.addEventListener("click", () => send({ answer: chosen() }));
   look.addEventListener("click", () => send({ look: true }));
-  field?.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey) check.click();
+  answers.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") check.click();
   });
 
   function show() {
@@ -78,11 +86,11 @@ function questionForm(model, labelId, name) {
     note.innerHTML = state.note;
     if (state.outcome === "wrong") look.hidden = false;
     for (const row of rows) {
-      const about = row.input.value === state.given && MARKS[state.outcome];
       if (row.input.value === state.given) row.input.checked = true;
-      if (about) row.mark.textContent = about;
+      row.mark.textContent = MARKS[state.marks?.[row.input.value]] ?? "";
     }
     if (field && state.given && document.activeElement !== field) field.value = state.given;
+    reveal();
   }
   model.on("change:state", show);
   show();
@@ -104,7 +112,8 @@ function render({ model, el }) {
   const form = asks ? questionForm(model, name, `${name}-choice`) : null;
   if (form) card.append(form.element);
   el.append(card);
-  const endKeys = ownKeys(card);
+  // Shift+Enter where an answer is given checks it: to run the cell anew would lose it.
+  const endKeys = ownKeys(card, ({ key, target }) => key === "Enter" && target.matches("input"));
   return () => {
     form?.end();
     endKeys();

@@ -11,7 +11,8 @@ def on_and_off(rng):
 @check(step="context", points=2, concept="blocks inside of blocks", cases=4)
 class Nesting:
     shown = (
-        "a block in a block: is recording on inside, between and after (inner object made first)"
+        "a block in a block (its object made first): is recording on before, in the outer block, "
+        "in the inner one, in the outer one again, and after"
     )
     example = {"on": [True], "ahead": [False, True]}
 

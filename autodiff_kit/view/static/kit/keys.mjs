@@ -10,14 +10,16 @@ const EARLY = { capture: true };
  * Keep the keys that are pressed inside of `root` from JupyterLab and Notebook, which would move the selection of
  * cells or run a command. They listen at the document, before anybody in it, and pass over what carries the mark
  * itself. The window is asked even earlier: whatever has the focus carries the mark just while they look.
- * A click anywhere in `root` gives it the keys. Returns a function that ends all this.
+ * A click anywhere in `root` gives it the keys. Events of which `isOwn` says so are the widget's in any case.
+ * Returns a function that ends all this.
  */
-export function ownKeys(root) {
+export function ownKeys(root, isOwn = () => false) {
+  const passes = (event) => areJupyters(event) && !isOwn(event);
   const mark = (event) => {
-    if (root.contains(event.target) && !areJupyters(event)) event.target.setAttribute(MARK, "true");
+    if (root.contains(event.target) && !passes(event)) event.target.setAttribute(MARK, "true");
   };
   const unmark = (event) => event.target.removeAttribute(MARK);
-  const keep = (event) => areJupyters(event) || event.stopPropagation();
+  const keep = (event) => passes(event) || event.stopPropagation();
   root.tabIndex = -1;
   root.style.outline = "none"; // what has the focus inside of it has a ring of its own
   window.addEventListener("keydown", mark, EARLY);
