@@ -197,7 +197,7 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     rows = tuple(_not_run(exercise, row) if row.status == MISSING else row for row in result.rows)
     result = dataclasses.replace(result, rows=rows)
     folder = folder_of_notebook()
-    if folder:
+    if folder and any(row.status != MISSING for row in rows):  # else nothing was run yet to check
         keep(folder, exercise, points=result.points, max=result.max)
     changed = redefined(exercise.given, _history(namespace))
     return _in_cell(namespace, Feedback(exercise, result, changed=changed))

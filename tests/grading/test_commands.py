@@ -544,6 +544,8 @@ def test_a_step_whose_cell_was_not_run_is_told_so_in_the_notebook(
 ) -> None:
     said = in_notebook(begun, monkeypatch, "check('01.double')")
 
+    monkeypatch.chdir(begun.parent)
+    assert "0 of 3" not in run("status").output  # nothing was checked: an earlier check stays
     assert "Not found: `double`." in repr(said)
     assert "Run the cells above first." in repr(said)
 
