@@ -6,6 +6,9 @@ import threading
 import ipywidgets
 import pytest
 
+import autodiff_kit as torch
+from autodiff_kit.widgets import Costs
+from autodiff_kit.widgets import lab as lab_module
 from autodiff_kit.widgets.lab import SLOW, Lab
 from autodiff_kit.widgets.running import Refused
 
@@ -34,6 +37,19 @@ def test_a_lab_draws_at_once_and_after_each_change():
 
     assert lab.canvas.caption == "5 bars."
     assert 'width="5"' in lab.canvas.svg
+
+
+def test_the_picture_of_a_lab_that_is_not_alive_says_what_a_run_brings_back(monkeypatch):
+    shown = []
+    monkeypatch.setattr(lab_module, "display", lambda data, **_: shown.append(data))
+
+    Bars()._ipython_display_()
+    Costs([torch.ones(2)], sine=torch.sin)._ipython_display_()
+
+    notes = [data["text/html"] for data in shown if "<style" in data.get("text/html", "")]
+    assert "To use this lab, run the notebook again." in notes[0]
+    assert "to see the times, run the notebook again." in notes[1]
+    assert "step through" not in notes[0] + notes[1]
 
 
 def test_an_error_becomes_words_and_the_picture_stays_in_grey():
