@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from inspect import CO_OPTIMIZED, getattr_static
-from operator import and_
 from types import FrameType, MemberDescriptorType, ModuleType
 from typing import Any
 
@@ -106,12 +105,13 @@ class Names(dict[int, str]):
         numbers = [find(x) if isinstance(x, self._kind) else None for x in inputs]
         nameless = [n is not None and n not in self for n in numbers]
         is_spread = place.calls_back or len(inputs) > len(texts)  # an operand is a list of them
-        if not (any(nameless) if is_spread else any(map(and_, map(bool, texts), nameless))):
-            names = [self.get(n) for n in numbers if n is not None and n in self]
-            others = any(text.isidentifier() and text not in names for text in texts)
+        if not (is_spread and any(nameless)):
+            names = [self.get(n) for n in numbers if n is not None]
+            rest = [text for text in texts if text and text not in names]
             is_twice = len(set(names)) < len(names)  # `h * w`, after `h = w`
-            if not others or (all(name in texts for name in names) and not is_twice):
-                return  # such as the inner product of x * 2 + b
+            is_clear = all(name in texts for name in names) and not is_twice
+            if is_clear or not ((any(nameless) and rest) or any(map(str.isidentifier, rest))):
+                return  # such as the inner product of x * 2 + b: nothing is written for it
         known, values = _operands(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
             if number is None:

@@ -126,7 +126,7 @@ class _Recorder(KitBackward):
             if op.name not in self.recording.ops:
                 self.recording.ops[op.name] = described(op)
         sources: list[Input] = []
-        is_unclear = False
+        is_unclear, before = False, None
         args, operands = draft.args, place.operands
         for i, value in enumerate(inputs):
             if isinstance(value, Tensor):
@@ -147,12 +147,13 @@ class _Recorder(KitBackward):
                     source = self._number(value, scope)
                 if self._promoted:
                     source = self._promoted.pop(source, source)
-                is_unclear = is_unclear or names.get(source) not in operands
+                name = names.get(source)
+                if name not in operands or (name == before and operands[0] != operands[-1]):
+                    is_unclear = True  # another name is written here, as in `h * w` after `h = w`
+                before = name
                 sources.append({"arg": args[i], "node": source})
             elif value is not None:
                 sources.append({"arg": args[i], "value": parameter(value)})
-        if len(inputs) == 2 and inputs[0] is inputs[1] and operands[:1] != operands[1:]:
-            is_unclear = True  # `h * w`, after `h = w`
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
         if is_unclear and is_own and operands:
             names.name_operands(place, inputs, sources, self._known, frame)

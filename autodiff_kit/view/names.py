@@ -221,6 +221,9 @@ class Names:
         if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
             inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))
         named = inputs | parameters
+        several = [arg for arg in inputs if "[" in arg]
+        if several:  # `tensors[0]` and `tensors[1]` of stack(tensors)
+            named[several[0].split("[")[0]] = f"[{', '.join(inputs[arg] for arg in several)}]"
         if at := subscript(record, self._nodes):
             text = f"x{at}"
         if parsed(text) is None:  # `x with x[positions] = y`

@@ -162,6 +162,9 @@ def test_an_item_of_a_view_is_set_in_its_base(library: str) -> None:
         ("d = (lambda g, t: g(g(t)))(lambda t: t * 2, b)\n", "d = (b * 2) * 2"),
         ("a = a * 2\nd = a - c\n", "d = a2 - c"),  # a1 is the leaf
         ("k = a\nd = k * a\n", "d = a * a"),
+        ("k = a\na = a * 2\nd = (k - a).abs()\n", "d = (a1 - a2).abs()"),
+        ("k = 1.0\nt = a\nd = k * 3 + t\n", "d = k * 3 + a"),
+        ("d = torch.stack((a * 1, b)).sum()\n", "d = torch.stack((a * 1, b)).sum()"),
     ],
 )
 def test_a_name_in_a_title_is_that_of_the_node_it_stands_for(
@@ -285,6 +288,31 @@ def test_why_nothing_is_recorded_is_what_was_so_then(source: str, why: str, libr
     (told,) = [c for c in captions(source, library) if c.startswith("y = x * 2")]
 
     assert told.endswith(f"Nothing is recorded here: {why}.")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_leaf_that_a_loop_gives_has_the_name_of_its_variable(library: str) -> None:
+    source = (
+        "xs = [torch.tensor(float(i), requires_grad=True) for i in range(2)]\n"
+        "y = 0.0\nfor x, k in list(zip(xs, (3.0, 4.0))): y = y * k + x\n"
+    )
+
+    assert forward_steps(source, library)[2:4] == [
+        "Iteration 1. y1 = y * k + x1",
+        "Iteration 2. y1 * k",
+    ]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_a_call_that_the_learner_did_not_write_stacks_is_told(library: str) -> None:
+    package = "autodiff_kit" if library == "kit" else "torch"
+    source = (
+        f"from {package}.utils.data import DataLoader, TensorDataset\n"
+        "X = torch.tensor([1.0, 2.0])\n"
+        "for (b,) in DataLoader(TensorDataset(X), batch_size=2): b * 2\n"
+    )
+
+    assert "b = stack([X[0], X[1]])" in " ".join(forward_steps(source, library))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
