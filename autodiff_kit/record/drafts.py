@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op
 from autodiff_kit.record.events import Saved
@@ -64,7 +66,7 @@ class Draft:
         if not self._kept:
             return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
-        counted: list[Any] = []  # `x * x` saves one array, for both rules
+        counted: list[Any] = []  # `x * x` saves one array, for both rules; so does `x.t() @ x`
         sizes: list[int | None] = []
         for name, _, slot in self._kept:
             value = getattr(node, slot) if slot in _SLOTS else None
@@ -98,7 +100,19 @@ class Draft:
             parts = [value]
         size = 0
         for part in parts:
-            if all(part is not other for other in counted):
+            if not any(_is_one(part, other) for other in counted):
                 counted.append(part)
                 size += getattr(part, "nbytes", 0)
         return size
+
+
+def _is_one(array: Any, other: Any) -> bool:
+    """Return whether two arrays are the same memory, as a matrix and its transpose are."""
+    if array is other:
+        return True
+    if not (isinstance(array, np.ndarray) and isinstance(other, np.ndarray)):
+        return False
+    owner = array if array.base is None else array.base
+    if owner is not (other if other.base is None else other.base):
+        return False
+    return bool(array.nbytes == other.nbytes and array.ctypes.data == other.ctypes.data)

@@ -385,8 +385,15 @@ def really_saved(node: Any, torch: Any) -> int:
         read = zip(node.op.rest, node.rest, strict=False)  # else it is only there to be checked
         kept = [*node.saved().values(), *(value for _, value in read)]
         parts = [p for v in kept for p in (*(v if isinstance(v, tuple) else [v]), *given(v))]
-        arrays = {id(p): p for p in parts if isinstance(p, np.ndarray | np.generic)}
-        return sum(int(array.nbytes) for array in arrays.values())
+        arrays = [p for p in parts if isinstance(p, np.ndarray | np.generic)]
+        # Of a number, which has no memory to look into, the object; else where it begins.
+        return sum(
+            size
+            for _, size in {
+                (p.ctypes.data if isinstance(p, np.ndarray) else id(p), int(p.nbytes))
+                for p in arrays
+            }
+        )
     kept = set()
     for name in dir(node):
         if name.startswith("_saved_") and "_sym_" not in name:
