@@ -71,8 +71,7 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(method)
     def guarded(self: Notes, *what: Any) -> None:
-        # What the recorder itself does need not be traced: ``rounds.pause``, but a call of that
-        # would be. And it is not noted.
+        # What the recorder itself does need not be traced (see ``rounds.tracer``), nor noted.
         is_traced = gettrace() is tracer
         if is_traced:
             settrace(None)

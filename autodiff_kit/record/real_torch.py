@@ -25,6 +25,8 @@ from autodiff_kit.record.torch_values import is_transformed
 
 __all__ = ["record_torch"]
 
+gettrace, settrace, tracer = sys.gettrace, sys.settrace, rounds.tracer
+
 
 class record_torch:
     """Record what real PyTorch does inside a ``with`` block; ``ak.record(torch)`` makes one.
@@ -112,7 +114,9 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 if "outputs" in bound:
                     recorder.results(bound["inputs"], out)
                 return out
-            traces = rounds.pause()  # what the recorder itself does need not be traced
+            traces = gettrace() is tracer
+            if traces:  # what the recorder itself does need not be traced
+                settrace(None)
             direct = not is_foreign(sys._getframe(1).f_code.co_filename)
             entered, has_worked = recorder.call(func, args, direct), False
             try:
@@ -121,11 +125,13 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 out = func(*args, **kwargs)
                 has_worked = True
             finally:
-                rounds.pause()
+                if gettrace() is tracer:
+                    settrace(None)
                 recorder.end_call(entered, args, has_worked=has_worked)
+                if has_worked:
+                    recorder.called(func, args, out, direct)
                 if traces:
                     rounds.resume()
-            recorder.called(func, args, out, direct)
             return out
 
     class Operations(operations):  # type: ignore[misc]
@@ -139,7 +145,9 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             kwargs = kwargs or {}
             if recorder.at_work.depth:
                 return func(*args, **kwargs)
-            traces = rounds.pause()
+            traces = gettrace() is tracer
+            if traces:
+                settrace(None)
             try:
                 recorder.announced(func, args, kwargs)
                 out = func(*args, **kwargs)

@@ -22,8 +22,7 @@ from typing import Any
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.source_tree import Span, is_within, read_source
 
-__all__ = ["Turns", "Variables", "let_go", "pause", "resume", "start", "stop", "tracer"]
-__all__ += ["turns_of"]
+__all__ = ["Turns", "Variables", "let_go", "resume", "start", "stop", "tracer", "turns_of"]
 
 Variables = dict[str, Any]  # of a frame, by their names
 
@@ -394,12 +393,6 @@ def turns_of(frame: FrameType) -> Turns | None:
 
 
 resume = _counter.resume
+# What ``sys.gettrace`` returns while rounds are counted by tracing. The recorder switches that off
+# while it works, in a line of its own each time: a call of a function for it would be traced.
 tracer = _counter.function
-
-
-def pause() -> bool:
-    """Let nothing be traced until ``resume``; return False if nothing was, or another traces."""
-    is_traced = sys.gettrace() is tracer
-    if is_traced:
-        sys.settrace(None)
-    return is_traced

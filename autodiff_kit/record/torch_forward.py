@@ -299,23 +299,25 @@ class TorchRecorder(TorchFunctions):
         place, scope, frame = at
         name = name_of(func, self._call)
         op = described(OPS[name]) if name in OPS else describe(func)
-        if name == "detach":
-            op = DETACH
+        op = DETACH if name == "detach" else op
         self.recording.ops.setdefault(name, op)
         inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
         sources: list[Input] = []
-        tensors: list[Any] = []
+        names: list[str | None] = []  # of the tensors
         for arg, value in inputs:
-            tensors.append(value)
             if not isinstance(value, self._torch.Tensor):
                 sources.append({"arg": arg, "value": parameter(value)})
-            elif numbers.get(id(value)) is not None:
-                sources.append({"arg": arg, "node": numbers[id(value)]})
+                continue
+            source = numbers.get(id(value))
+            names.append(self._names.get(source))
+            if source is not None:
+                sources.append({"arg": arg, "node": source})
             elif scope in self._passes and self._is_seed(value):
                 sources.append({"arg": arg, "value": self._parameter(value), "is_seed": True})
         is_own = scope not in self._passes
-        if is_own and place.operands:
-            self._names.name_operands(place, tensors, sources, self._known, frame)
+        is_clear = len({*names}) == len(names) and all(name in place.operands for name in names)
+        if is_own and place.operands and not is_clear:  # each nearly always has its own name here
+            self._names.name_operands(place, [x for _, x in inputs], sources, self._known, frame)
         plain = {key: self._parameter(value) for key, value in params.items()}
         if name == "detach":
             plain = {}

@@ -131,13 +131,13 @@ class TorchNotes(Changes):
                 value = getattr(node, attribute)
             except RuntimeError:
                 continue  # changed already, which is for backward to complain of
-            tensors = tensors_in((value,), self._torch.Tensor)
+            extents = [extent(t) for t in tensors_in((value,), self._torch.Tensor)]
             is_number = name in numbers and type(value) in (int, float)
-            if not is_number and not sum(extent(t)[1] for t in tensors):
+            if not is_number and not any(size for _, size in extents):
                 continue
             readers = [w for w in receivers if name in reads.get(w.split("[")[0], ())]
             if name not in numbers:
-                arrays[name] = [extent(t) for t in tensors]
+                arrays[name] = extents
             entries.append({"name": name, "for": readers or receivers or [name], "bytes": 0})
         if len(entries) > 1:
             order = ["out", *args]
