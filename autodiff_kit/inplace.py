@@ -145,7 +145,10 @@ def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) 
     if strictly:
         written = share(tensor)  # what is no array lies nowhere
     for operand in operands:
-        refuse_overlap(written, operand._array, how, strictly=strictly)
+        read = operand._array
+        if read is written and operand is not tensor:
+            read = read[...]  # a detached tensor: it overlaps only if it has elements
+        refuse_overlap(written, read, how, strictly=strictly)
 
 
 def _check_fits(old: Any, new: Any, how: str) -> None:

@@ -132,7 +132,9 @@ class Saved:
             return wrap(self.packed.array(), edge)
         changes = changes_of(self.array)
         if changes and changes[-1] > node.number:
-            origin = changes.node_name if self.output is None else node.name()
+            is_leaf = edge is None or isinstance(edge, AccumulateGrad)
+            origin = changes.node_name or ("" if is_leaf else edge.name())
+            origin = node.name() if self.output is not None else origin
             keeper = f"{node.name()} ({node.op.text})"
             saved = "a tensor by save_for_backward"
             raise saved_changed(self.array, changes, node.number, origin, keeper, saved)

@@ -47,6 +47,9 @@ ONCE_WRONG = {
         *("a = torch.tensor(3.0, requires_grad=True)", "b = torch.tensor([5, 6])", "b[None] = a"),
         *("c = b // b", "d = b // 2", "e = 2 // b", "b.floor_divide_(2)", "b //= b"),
     ],
+    "a tensor without elements is written to at indices that are detached from it": [
+        *("a = torch.zeros(0, dtype=torch.int64)", "b = a.detach()", "a.scatter_(-1, b, 2)"),
+    ],
     "what two rules read is saved, though no gradient flows through a view": [
         *("a = torch.ones(3, requires_grad=True)", "with torch.no_grad():\n    b = a.view(3)"),
         *("c = torch.arange(3)", "d = torch.pow(c, b)", "c.add_(1)", "d.sum().backward()"),
@@ -490,6 +493,15 @@ MESSAGES_ONCE_WRONG = {
     "a leaf was changed by way of what was detached from it": [
         *("a = torch.tensor(2.0, requires_grad=True)", "b = a.minimum(a)", "a.detach().mul_(a)"),
         "b.backward()",
+    ],
+    "what a Function has saved was changed by way of a detached tensor": [
+        _function(
+            "Kept",
+            "):\n        ctx.save_for_backward(x)\n        return x * x",
+            "g): return g * ctx.saved_tensors[0]",
+        ),
+        *("a = torch.ones(2, requires_grad=True).sum()", "b = Kept.apply(a)"),
+        *("a.detach().mul_(2)", "b.backward()"),
     ],
     "of two changed inputs the one that comes first by its name is told": [
         *("a = torch.ones(1, 3, requires_grad=True)", "b = a.double()", "c = b.T"),
