@@ -132,8 +132,8 @@ class Saved:
             return wrap(self.packed.array(), edge)
         changes = changes_of(self.array)
         if changes and changes[-1] > node.number:
-            is_leaf = edge is None or isinstance(edge, AccumulateGrad)
-            origin = changes.node_name or ("" if is_leaf else edge.name())
+            has_maker = edge is not None and not isinstance(edge, AccumulateGrad)
+            origin = changes.node_name or (edge.name() if has_maker and edge else "")
             origin = node.name() if self.output is not None else origin
             keeper = f"{node.name()} ({node.op.text})"
             saved = "a tensor by save_for_backward"

@@ -109,6 +109,7 @@ class Run:
         self._told: set[tuple[str, str]] = set()
         self._line = self._about = self._reason = ""
         self._is_shared = False
+        self._retained: list[Any] = []  # by PyTorch, of nodes of several outputs not the first
         self._prints_of_rules: set[str] = (
             set()
         )  # texts with the name of a node that counts as alike
@@ -142,6 +143,9 @@ class Run:
             nodes = [_name(_place(value)[2]) for value in _tensors(used)]
             self._prints_of_rules |= {line[0]} if "a rule's" in nodes else set()
         carries = "grad(" in line or "backward(" in line
+        if carries and any(map(_loses_its_output, self._retained)):
+            self.over = True  # PyTorch crashes: see known.py
+            return
         by_inference = any(value.is_inference() for value in _tensors(used))
         if carries or by_inference:
             pairs, gradients = self._pairs_and_gradients()
@@ -150,6 +154,8 @@ class Run:
         expected = _outcome(_compiled(line), self.real)
         said = _outcome(_compiled(line), self.kit)
         self._refused = expected is not None and expected == said
+        if ".retain_grad()" in line:
+            self._retained += [x for x in _tensors(used) if x.output_nr and not x._is_view()]
         if expected != said:
             self._compare_outcomes(expected, said)
         self.checks["message"] += 1
@@ -411,6 +417,11 @@ def _leaves(tensor: Any) -> list[Any]:
                 leaves += [node.variable] if hasattr(node, "variable") else []
                 queue += [following for following, _ in node.next_functions]
     return leaves
+
+
+def _loses_its_output(tensor: Any) -> bool:
+    """Return whether a tensor was changed by way of a view since PyTorch retains its gradient."""
+    return _place(tensor)[1] is False and tensor.output_nr == 0
 
 
 def _has_grad(tensor: Any) -> bool:

@@ -61,6 +61,20 @@ def test_what_differs_is_found_and_made_small() -> None:
     assert shrunk(lines, difference)[0] == ["r = torch.__name__"]
 
 
+def test_a_program_ends_before_pytorch_crashes() -> None:
+    both = """class Both(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 1, x * 2
+    @staticmethod
+    def backward(ctx, g, h): return g + h"""
+    leaf = "a = torch.ones(2, 2, requires_grad=True)"
+    lines = [leaf, both, "k = Both.apply(a)", "k[1].retain_grad()", "k[1][1:].mul_(2)"]
+    run = replay([*lines, "k[1].sum().backward()"])
+
+    assert run.over
+    assert run.differences == []
+
+
 def test_a_wrong_value_has_no_excuse() -> None:
     lines = ["a = torch.ones(2)", "b = a + 1"]
     difference = Difference("value", lines[1], "b", "2.0", "3.0")
