@@ -9,6 +9,7 @@ next: ``cards.py``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -38,21 +39,22 @@ def keep_widgets(model: dict[str, Any], path: str, contents_manager: Any, **_: A
     shown = set(_shown(notebook))
     if not shown:
         return
-    try:
-        file = Path(contents_manager.root_dir, path.strip("/"))
-        stored = _models(json.loads(file.read_bytes()))
-    except (
-        OSError,
-        ValueError,
-        AttributeError,
-    ):  # a new file, or no notebook: it has nothing to lose
-        return
+    stored = _stored(Path(contents_manager.root_dir, path.strip("/")))
     live = _models(notebook)
     lost = _needed(shown - live.keys(), stored)
     if lost:
         models = {**{name: stored[name] for name in sorted(lost)}, **live}
         state = {"version_major": 2, "version_minor": 0, "state": models}
         notebook.setdefault("metadata", {}).setdefault("widgets", {})[STATE] = state
+
+
+def _stored(file: Path) -> dict[str, Any]:
+    """Return the widgets in a notebook's file; under a new name, those in the files beside it."""
+    stored: dict[str, Any] = {}
+    for each in [file] if file.exists() else sorted(file.parent.glob("*.ipynb")):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # it has nothing to lose
+            stored |= _models(json.loads(each.read_bytes()))
+    return stored
 
 
 def _shown(notebook: Mapping[str, Any]) -> Iterator[str]:

@@ -73,6 +73,16 @@ def test_over_a_file_without_widgets_the_notebook_is_saved_as_it_is(save: Any, b
     assert save(before, notebook(["a"], {"b": widget()})) == {"b": widget()}
 
 
+def test_saved_under_a_new_name_a_notebook_takes_its_widgets_along(
+    save: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "damaged.ipynb").write_text("{")
+    first = notebook(["a"], {"a": widget(), "b": widget()})
+    (tmp_path / "first.ipynb").write_text(json.dumps(first))
+
+    assert save(None, notebook(["a"], {})) == {"a": widget()}
+
+
 def test_what_is_no_notebook_is_left_alone(tmp_path: Path) -> None:
     for model in ({"type": "file", "content": "text"}, {"type": "directory"}):
         before = dict(model)
