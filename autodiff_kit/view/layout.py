@@ -30,7 +30,9 @@ from autodiff_kit.view.route import Layout, Point, Size, route
 __all__ = ["Layout", "Point", "Size", "crossings", "layout"]
 
 
-def layout(nodes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
+def layout(
+    nodes: Sequence[Size], edges: Sequence[Edge], labels: Sequence[Size | None] = ()
+) -> Layout:
     """Lay a graph out in rows, top to bottom.
 
     Parameters
@@ -39,6 +41,8 @@ def layout(nodes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
     edges : sequence of (source, target), node numbers with source < target
         Edges of one target come in the order of its arguments. The same pair may occur twice
         (``x * x``).
+    labels : sequence of (width, height) or None
+        For each edge, the room to keep free on it; empty for none at all.
 
     Returns
     -------
@@ -60,6 +64,13 @@ def layout(nodes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
                 f"edge {(source, target)} does not lead from an earlier node to a later one "
                 f"of {len(nodes)} nodes. Number the nodes in the order of their creation."
             )
+    if any(labels):
+        return _with_labels(nodes, edges, labels)
+    return _layout(nodes, edges, frozenset())
+
+
+def _layout(nodes: Sequence[Size], edges: Sequence[Edge], on_edges: frozenset[int]) -> Layout:
+    """Lay out a graph, some of whose nodes are labels that an edge runs through."""
     parts = connected(len(nodes), edges)
     part_of = {v: number for number, part in enumerate(parts) for v in part}
     place_of = {v: k for part in parts for k, v in enumerate(part)}
@@ -68,7 +79,9 @@ def layout(nodes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
         edges_of[part_of[source]].append(e)
     drawings = [
         _draw(
-            [nodes[v] for v in part], [(place_of[edges[e][0]], place_of[edges[e][1]]) for e in own]
+            [nodes[v] for v in part],
+            [(place_of[edges[e][0]], place_of[edges[e][1]]) for e in own],
+            {place_of[v] for v in part if v in on_edges},
         )
         for part, own in zip(parts, edges_of, strict=True)
     ]
@@ -83,14 +96,47 @@ def layout(nodes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
     return Layout(positions, routes, width, height)
 
 
-def _draw(nodes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
+def _with_labels(
+    nodes: Sequence[Size], edges: Sequence[Edge], labels: Sequence[Size | None]
+) -> Layout:
+    """Lay out a graph in which a label is a box that its edge runs through."""
+    into: list[list[int]] = [[] for _ in nodes]
+    for e, (_, target) in enumerate(edges):
+        into[target].append(e)
+    items: list[Size] = []
+    node_at: list[int] = []
+    label_at: dict[int, int] = {}
+    for v, size in enumerate(nodes):
+        for e in into[v]:
+            if (label := labels[e]) is not None:
+                label_at[e] = len(items)
+                items.append(label)
+        node_at.append(len(items))
+        items.append(size)
+    pieces: list[Edge] = []
+    pieces_of: list[list[int]] = []
+    for e, (source, target) in enumerate(edges):
+        ends = [node_at[source], *([label_at[e]] if e in label_at else []), node_at[target]]
+        pieces_of.append(list(range(len(pieces), len(pieces) + len(ends) - 1)))
+        pieces += pairwise(ends)
+    drawing = _layout(items, pieces, frozenset(label_at.values()))
+    routes = [[point for p in own for point in drawing.routes[p]] for own in pieces_of]
+    middles: list[Point | None] = [None] * len(edges)
+    for e, item in label_at.items():
+        (x, y), (width, height) = drawing.positions[item], items[item]
+        middles[e] = (x + width / 2, y + height / 2)
+    positions = [drawing.positions[item] for item in node_at]
+    return Layout(positions, routes, drawing.width, drawing.height, middles)
+
+
+def _draw(nodes: Sequence[Size], edges: Sequence[Edge], labels: set[int]) -> Layout:
     """Lay out one connected part, its top left corner at (0, 0)."""
     if not edges:
         return Layout([(0.0, 0.0)], [], *nodes[0])
     web = rank(len(nodes), edges)
     widths = [w for w, _ in nodes] + [0.0] * (len(web.row) - len(nodes))
     rows = order(web)
-    return route(nodes, edges, web, rows, place(web, rows, widths))
+    return route(nodes, edges, web, rows, place(web, rows, widths), labels)
 
 
 def crossings(drawing: Layout, edges: Sequence[Edge]) -> int:

@@ -25,10 +25,14 @@ class Fields(TypedDict, total=False):
     value: str  # after a change in place
     g: str | None  # the gradient that waits there
     grad: str | None  # what is in .grad
+    total: str | None  # of parts that have slots: what they add up to, where `g` or `grad` say more
     gradient: str  # either of them in full, for the inspector
     rule: list[str] | None  # the latest backward rule, in names and in numbers
     visited: bool
     released: bool
+    slope: str | None  # of an arrow: the local slope, ``dy/dx = 3.``
+    sent: str | None  # of an arrow: what comes back along it, ``1. × 3. = 3.``
+    arrived: str | None  # of an arrow: what has come back along it, ``3.``
 
 
 class Frame(TypedDict):
@@ -41,6 +45,7 @@ class Frame(TypedDict):
     where: Where | None
     caption: str
     set: dict[str, Fields]  # what changes, by box
+    along: NotRequired[dict[str, Fields]]  # what changes, by arrow
 
 
 class State(TypedDict):
@@ -61,11 +66,14 @@ class BoxText(TypedDict):
     """What stands in a box, and what will stand there at other steps."""
 
     name: str
-    symbol: str
+    symbol: str  # the expression beside a name, or what kind of box it is
+    made: str  # by what: ``2 ×``, ``leaf``
     lines: list[str]
     ghost: bool
+    label: str  # of its gradient: ``w.grad`` of a leaf
     grads: list[str]
     values: list[str]
+    slots: dict[str, str]  # arrow that brings a part of the gradient -> the longest it brings
 
 
 class SourceLines(TypedDict):

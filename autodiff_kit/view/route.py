@@ -6,7 +6,7 @@ corners, arrows their lines and heads. Read next: ``svg.py``, which writes it do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from autodiff_kit.view.place import settle
@@ -19,6 +19,7 @@ Size = tuple[float, float]
 
 # Distances in pixels.
 ROW_GAP = 32.0  # between two rows ...
+LABEL_GAP = 15.0  # ... above and below a row of labels ...
 SLANT = 0.1  # ... plus this part of the longest sideways run between them ...
 MOST_SLANT = 60.0  # ... but no more than this
 PORT_INSET = 14.0  # arrow heads keep off the corners of a box
@@ -30,13 +31,15 @@ class Layout:
     """Where everything stands, in pixels; y grows downwards.
 
     ``positions`` are the top left corners of the boxes. ``routes`` has one polyline per edge,
-    from the bottom of its source to the top of its target.
+    from the bottom of its source to the top of its target. ``labels`` are the middles of the room
+    that is kept free on edges.
     """
 
     positions: list[Point]
     routes: list[list[Point]]
     width: float
     height: float
+    labels: Sequence[Point | None] = ()
 
 
 def route(
@@ -45,15 +48,16 @@ def route(
     web: Web,
     rows: list[list[int]],
     x: list[float],
+    labels: Collection[int] = (),
 ) -> Layout:
     """Set the rows below each other and draw each edge along its waypoints.
 
-    A line runs straight down through a row and sideways only between rows, where no boxes are.
+    ``labels`` are nodes that stand on an edge: it runs through their middle. A line runs straight down through a row and sideways only between rows, where no boxes are.
     """
     left = min([*x, *(x[v] - w / 2 for v, (w, _) in enumerate(nodes))])
     x = [place - left for place in x]
     width = max([*x, *(x[v] + w / 2 for v, (w, _) in enumerate(nodes))])
-    tops, bottoms = _bands(nodes, web, rows, x)
+    tops, bottoms = _bands(nodes, web, rows, x, labels)
     positions = []
     leaving: list[list[int]] = [[] for _ in nodes]
     arriving: list[list[int]] = [[] for _ in nodes]
@@ -66,7 +70,8 @@ def route(
     heads = [0.0] * len(edges)
     for target, numbers in enumerate(arriving):
         lines = sorted(zip([x[u] for u in web.above[target]], numbers, strict=True))
-        places = _heads(x[target], nodes[target][0], [at for at, _ in lines])
+        width_of_heads = 0.0 if target in labels else nodes[target][0]
+        places = _heads(x[target], width_of_heads, [at for at, _ in lines])
         for (_, e), place in zip(lines, places, strict=True):
             heads[e] = place
     routes: list[list[Point]] = [[] for _ in edges]
@@ -87,16 +92,22 @@ def route(
 
 
 def _bands(
-    nodes: Sequence[Size], web: Web, rows: list[list[int]], x: list[float]
+    nodes: Sequence[Size],
+    web: Web,
+    rows: list[list[int]],
+    x: list[float],
+    labels: Collection[int],
 ) -> tuple[list[float], list[float]]:
     """Return the top and the bottom of each row; long sideways lines get more room below."""
     tops, bottoms = [], []
     top = 0.0
-    for row in rows:
+    of_labels = [any(v in labels for v in row) for row in rows] + [False]
+    for r, row in enumerate(rows):
         tops.append(top)
         bottoms.append(top + max([nodes[v][1] for v in row if v < len(nodes)], default=0.0))
         run = max([abs(x[v] - x[t]) for v in row for t in web.below[v]], default=0.0)
-        top = bottoms[-1] + ROW_GAP + round(min(SLANT * run, MOST_SLANT))
+        gap = LABEL_GAP if of_labels[r] or of_labels[r + 1] else ROW_GAP
+        top = bottoms[-1] + gap + round(min(SLANT * run, MOST_SLANT))
     return tops, bottoms
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view import svg, text
+from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
@@ -38,6 +39,7 @@ from autodiff_kit.view.written import COMMUTE
 __all__ = ["Picture", "build"]
 
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
+EXPRESSION = 24  # characters of an expression beside it
 
 
 def build(
@@ -118,11 +120,15 @@ class Picture:
         self.title = self._title()
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
+        self.chips = chips(self.frames, len(self.outline.boxes))
+        self.slots = slots(parts_of(self.outline, recording), self.chips)
         self.texts = self._texts()
         place = {box.id: i for i, box in enumerate(self.outline.boxes)}
         edges = [(place[e.source], place[e.target]) for e in self.outline.edges]
         self.sizes = [svg.box_size(words) for words in self.texts]
-        self.layout: Layout = layout(self.sizes, edges)
+        marks = [self.chips.get(edge.id) for edge in self.outline.edges]
+        labels = [mark.size if mark and mark.is_kept else None for mark in marks]
+        self.layout: Layout = layout(self.sizes, edges, labels)
         self.edge_labels = self._edge_labels()
         self.sources: list[SourceLines] = [
             {
@@ -166,13 +172,15 @@ class Picture:
             box.id: {"hidden": step < self.since[box.id], "active": box.id == frame["node"]}
             for box in self.outline.boxes
         }
+        edges: dict[str, Fields] = {
+            edge.id: {"hidden": step < self.since[edge.target], "active": edge.id == frame["edge"]}
+            for edge in self.outline.edges
+        }
         for before in self.frames[: step + 1]:
             for name, fields in before["set"].items():
                 nodes[name].update(fields)
-        edges: dict[str, Fields] = {
-            edge.id: {"hidden": nodes[edge.target]["hidden"], "active": edge.id == frame["edge"]}
-            for edge in self.outline.edges
-        }
+            for name, fields in before.get("along", {}).items():
+                edges[name].update(fields)
         return {
             "step": step,
             "phase": frame["phase"],
@@ -325,9 +333,9 @@ class Picture:
         values: dict[str, dict[str, None]] = {}
         for frame in self.frames:
             for name, fields in frame["set"].items():
+                told = ("total",) if name in self.slots else ("g", "grad")
                 for line, into in (
-                    (fields.get("g"), grads),
-                    (fields.get("grad"), grads),
+                    *((fields.get(field), grads) for field in told),
                     (fields.get("value"), values),
                 ):
                     if line is not None:
@@ -336,6 +344,7 @@ class Picture:
         for box in self.outline.boxes:
             words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes)
             words["grads"] = list(grads.get(box.id, ()))
+            words["slots"] = self.slots.get(box.id, {})
             words["values"] = list(values.get(box.id, ()))
             texts.append(words)
         return texts
@@ -343,31 +352,45 @@ class Picture:
     def _node_text(self, outputs: Sequence[int]) -> BoxText:
         node = outputs[0]
         record = self._recording["nodes"][node]
-        name = record["name"] or ""
+        names = self._names
+        of_gradient = "gradient"
+        made = ""
         if record["kind"] == "leaf":
-            name, symbol = self._names.name(node), record["grad_fn"] or "leaf"
+            name, of = names.name(node), "leaf" if record["requires_grad"] else "data"
+            symbol, made = record["grad_fn"] or of, record["grad_fn"] or "leaf"
+            if name.isidentifier() and not record["grad_fn"]:
+                of_gradient = f"{name}.grad"
+        elif record["name"]:
+            name, symbol, made = record["name"], names.text(node), self._op_label(node)
+            if len(symbol) > EXPRESSION:
+                symbol = made
         else:
-            constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
-            params = {k: parameter(v) for k, v in record["params"].items()}
-            formula = self._recording["ops"][str(record["op"])]["text"]
-            formula = decided(formula, tuple(sorted(params.items())))
-            order = self._names.written.order(node)
-            is_mirrored = len(order) == 2 and order[0] == 1
-            nodes, expression = self._recording["nodes"], self._names.text(node)
-            symbol = in_box(record, nodes, expression, LABEL)
-            if not symbol and record["op"] in REBUILT:
-                symbol = word(record["op"])
-            elif not symbol:
-                name_of_op, constants = str(record["op"]), constants | params
-                symbol = label(formula, constants, name_of_op, reverse=is_mirrored)
+            name, symbol, made = names.name(node), "", self._op_label(node)
         lines = [box_value(record["value"])]
         if len(outputs) > 1:  # one node of PyTorch's
-            name, symbol = ", ".join(map(self._names.name, outputs)), word(str(record["op"]))
+            name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))
+            made = symbol
             values = [box_value(self._recording["nodes"][n]["value"]) for n in outputs]
             lines = [
                 ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
             ]
-        return _text(in_short(name, NAME), symbol, lines, ghost=not record["recorded"])
+        name = in_short(name, NAME)
+        return _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
+
+    def _op_label(self, node: int) -> str:
+        """Return what an op does, ``** 2``: where its expression is too long for its box."""
+        record = self._recording["nodes"][node]
+        constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
+        params = {k: parameter(v) for k, v in record["params"].items()}
+        formula = self._recording["ops"][str(record["op"])]["text"]
+        formula = decided(formula, tuple(sorted(params.items())))
+        order = self._names.written.order(node)
+        is_mirrored = len(order) == 2 and order[0] == 1
+        nodes, expression = self._recording["nodes"], self._names.text(node)
+        symbol = in_box(record, nodes, expression, LABEL)
+        if symbol or record["op"] in REBUILT:
+            return symbol or word(record["op"])
+        return label(formula, constants | params, str(record["op"]), reverse=is_mirrored)
 
     def _fold_text(self, box: Box) -> BoxText:
         nodes = self._recording["nodes"]
@@ -381,7 +404,7 @@ class Picture:
                 value = short(last["value"]) or shape_text(last["value"]["shape"])
                 lines.append(f"{last['name']} = {value}")
         ghost = not any(nodes[n]["recorded"] for n in box.nodes)
-        return _text(box.title, box.count, lines, ghost=ghost)
+        return _text(box.title, box.count, lines, made=box.count, ghost=ghost)
 
     def _edge_labels(self) -> dict[str, str]:
         """Return the arrows whose role matters, and which it is: `x - y`, but not `x + y`."""
@@ -398,14 +421,19 @@ class Picture:
         return labels
 
 
-def _text(name: str, symbol: str, lines: list[str], *, ghost: bool) -> BoxText:
+def _text(
+    name: str, symbol: str, lines: list[str], *, made: str, ghost: bool, label: str = "gradient"
+) -> BoxText:
     return {
         "name": name,
         "symbol": symbol,
+        "made": made,
         "lines": lines,
         "ghost": ghost,
+        "label": label,
         "grads": [],
         "values": [],
+        "slots": {},
     }
 
 

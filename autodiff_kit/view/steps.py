@@ -21,6 +21,7 @@ from autodiff_kit.record.events import (
     Value,
 )
 from autodiff_kit.view.calls import numbered_calls
+from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import Fields, Frame
@@ -55,6 +56,7 @@ class Steps:
             if box.kind == "op" and len(box.nodes) > 1
             for n in box.nodes
         }
+        self.in_parts = parts_of(outline, recording)  # boxes whose gradient is shown part by part
         self.names = names
         self.frames: list[Frame] = []
         self.subjects: list[list[Subject]] = []
@@ -74,6 +76,7 @@ class Steps:
         self.sent: Counter[tuple[int, str, int]] = Counter()
         self.arrivals: Counter[int] = Counter()  # node -> contributions so far
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
+        self.passed: dict[str, str] = {}  # arrow that a gradient came back along -> where it leads
         self.grads: dict[int, Value] = {}  # leaf -> its .grad
         self.accumulated: list[int] = []
         self.cleared: list[int] = []  # those whose .grad the latest step has cleared
@@ -90,8 +93,9 @@ class Steps:
         changes: Mapping[int, Fields] | None = None,
         g: Value | None = None,
         sent: Value | None = None,
+        along: Mapping[str, Fields] | None = None,
     ) -> Frame:
-        """Add a step; ``changes`` are the fields that change, by node.
+        """Add a step; ``changes`` are the fields that change, by node; ``along`` those by arrow.
 
         ``g`` and ``sent`` are what it says of the node's gradient and of a contribution.
         """
@@ -116,6 +120,8 @@ class Steps:
             "caption": sentence(caption),
             "set": fields,
         }
+        if along:
+            frame["along"] = dict(along)
         self.frames.append(frame)
         return frame
 

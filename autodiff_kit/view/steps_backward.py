@@ -22,9 +22,10 @@ from autodiff_kit.record.events import (
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
+from autodiff_kit.view.slopes import chain, one_use, slope, slope_text
 from autodiff_kit.view.steps import Steps, Value
 from autodiff_kit.view.text import saved_name
-from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
+from autodiff_kit.view.values import grid, number, parameter, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
     IN_A_BOX,
     a_value,
@@ -64,9 +65,15 @@ class BackwardSteps(Steps):
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # cleared where no event could tell of it
         changes: dict[int, Fields] = {}
+        gone: Fields = {"slope": None, "sent": None, "arrived": None}
+        along = {edge: gone for edge, target in self.passed.items() if target in reached}
+        for edge in along:
+            del self.passed[edge]
         for box in self.touched.keys() & reached:  # of other graphs, the gradients stay
             node = self.touched.pop(box)
             changes[node] = {"g": None, "rule": None, "visited": False}
+            if box in self.in_parts:
+                changes[node]["total"] = None
             if node in self.grads:
                 changes[node] |= self._shown(node, "grad", self.grads[node])
         for root, seed in self.roots.items():
@@ -78,7 +85,8 @@ class BackwardSteps(Steps):
         caption = f"{self.round(event.get('scope', 0))}Backward starts at {starts}"
         first = next(iter(self.roots), None)
         g = None if first is None else self.roots[first]
-        self.add("backward", first, caption, where=self.pass_where, changes=changes, g=g)
+        where = self.pass_where
+        self.add("backward", first, caption, where=where, changes=changes, g=g, along=along)
 
     def _shown(self, node: int, field: str, value: Value, text: str | None = None) -> Fields:
         """Return the fields that show a gradient: short for the box, whole for the inspector."""
@@ -105,6 +113,10 @@ class BackwardSteps(Steps):
             text = f"{box_value(self.grads[node])}, {box_value(value)}"
             return self._shown(node, "grad", value, text + WAITING)
         return self._shown(node, "g", value, text or box_value(value) + WAITING)
+
+    def _total(self, node: int, text: str) -> Fields:
+        """Return the field for what the parts of a gradient add up to, if they are shown so."""
+        return {"total": text} if self.outline.box_of[node].id in self.in_parts else {}
 
     def visit(self, event: Visit) -> None:
         """Tell that the gradient of a node is complete, or that a hook has changed it."""
@@ -136,6 +148,8 @@ class BackwardSteps(Steps):
             all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
         fields = self._arrived(node) if group else self._shown(node, "g", g)
+        if waited is not None and waited["data"] != g["data"]:
+            fields |= self._total(node, f"{box_value(waited)} → {box_value(g)}")
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
@@ -155,11 +169,14 @@ class BackwardSteps(Steps):
         changes: dict[int, Fields] = {node: {"rule": forms}}
         edge = self._edge(node, event["arg"], to)
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
+        along = self._along(edge, node, event["arg"], to, sent)
         if total is None:
             self.waiting[to] = after
         if total is None and not spread:
             changes[to] = self._arrived(to)
-        self.add("contribution", node, effect, changes=changes, sent=sent, **about)
+        if to != node:
+            changes.setdefault(to, {}).update(self._total(to, ""))  # said when they add up
+        self.add("contribution", node, effect, changes=changes, sent=sent, along=along, **about)
         name = self._called(to)
         if spread:
             caption = (
@@ -168,14 +185,71 @@ class BackwardSteps(Steps):
                 f"{dimensions(sent['shape'], after['shape'])}: {a_value(after)}"
             )
             changes = {} if total is not None else {to: self._arrived(to)}
-            self.add("unbroadcast", to, caption, changes=changes, sent=after, **about)
+            along = {e: {"sent": box_value(after), "arrived": box_value(after)} for e in along}
+            self.add("unbroadcast", to, caption, changes=changes, sent=after, along=along, **about)
         if total is not None:
             self.waiting[to] = total
             added = None if waited is None else sum_of(waited, after, total)
             caption = f"{name} is used more than once, so its gradients add up"
             caption += f": {added}" if added else f" to {a_value(total)}"
-            changes = {to: self._arrived(to, added)}
+            changes = {to: self._arrived(to, added) | self._total(to, box_value(total))}
             self.add("add", to, caption, changes=changes, **about)
+
+    def _along(
+        self, edge: str | None, node: int, arg: str, to: int, sent: Value
+    ) -> dict[str, Fields]:
+        """Return what the arrow shows that a contribution goes back along: the chain rule."""
+        record = self.nodes[node]
+        if edge is None:
+            return {}
+        self.passed[edge] = self.outline.box_of[node].id
+        fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
+        g = self.waiting.get(node)
+        rule = None
+        if record["op"] is not None:
+            rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
+        if g is not None and self.outline.box_of[node].kind != "fold":
+            numbers = self._numbers(node, rule["reads"]) if rule else {}
+            factor = slope(rule and rule["text"], numbers, g, sent)
+            if factor is not None:
+                of, what = self.names.name(node), self.names.name(to)
+                others = {a for i, a in self._operands(node) if a != arg and self._uses(i, to)}
+                if others:  # dy/dx is the sum over all ways from x to y, this is one
+                    formula = str(self.ops[str(record["op"])]["text"])
+                    of = one_use(formula, self.names.operands(node), others)
+                fields["slope"] = f"{slope_text(of, what)} = {number(factor)}"
+                fields["sent"] = chain(g, factor, sent)
+        return {edge: fields}
+
+    def _operands(self, node: int) -> list[tuple[int, str]]:
+        return [(i["node"], i["arg"]) for i in self.nodes[node]["inputs"] if "node" in i]
+
+    def _uses(self, node: int, leaf: int) -> bool:
+        """Return whether a node is made of another one, or is it."""
+        ways, seen = [node], {node}
+        while ways:
+            node = ways.pop()
+            if node == leaf:
+                return True
+            older = {n for n, _ in self._operands(node) if n >= leaf and n not in seen}
+            seen |= older
+            ways += older
+        return False
+
+    def _numbers(self, node: int, reads: Sequence[str]) -> dict[str, float]:
+        """Return the numbers that a rule reads, by the names it reads them by."""
+        record = self.nodes[node]
+        numbers: dict[str, Any] = dict(record["params"])
+        for source in record["inputs"]:
+            if "node" in source:
+                value = self._operand(node, source["node"])
+                if not value["shape"] and value["data"]:
+                    numbers[source["arg"]] = float(value["data"][0])
+            else:
+                numbers[source["arg"]] = source["value"]
+        if not record["value"]["shape"] and record["value"]["data"]:
+            numbers["out"] = float(record["value"]["data"][0])
+        return numbers
 
     def _edge(self, node: int, arg: str, to: int) -> str | None:
         """Return the arrow that a contribution goes back along."""
@@ -255,6 +329,8 @@ class BackwardSteps(Steps):
         self.grads[node] = grad
         self.accumulated.append(node)
         fields = self._shown(node, "grad", grad, text)
+        if before is not None:
+            fields |= self._total(node, f"{box_value(event['g'])}, .grad {text or box_value(grad)}")
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
@@ -312,7 +388,10 @@ class BackwardSteps(Steps):
             return self._shown(node, "grad", grad)
         self.grads.pop(node, None)
         self.whole.pop(node, None)
-        return {"grad": None, "g": None}
+        cleared: Fields = {"grad": None, "g": None}
+        if self.outline.box_of[node].id in self.in_parts:
+            cleared["total"] = None
+        return cleared
 
     def release(self, event: Release) -> None:
         """Tell what an op has saved and releases."""

@@ -15,6 +15,7 @@ from itertools import pairwise
 from math import sqrt
 from textwrap import wrap
 
+from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
@@ -23,13 +24,15 @@ from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
 __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
 
-PADDING = 11  # px between the border of a box and its text
-LINE = 17  # px
-GAP = 14  # px between a name and the symbol beside it
-LEAST_WIDTH = 54
+PADDING = 14  # px between the border of a box and its text
+LINE = 23  # px
+GAP = 18  # px between a name and the expression beside it
+LEAST_WIDTH = 64
+NAME, TEXT, SMALL = 15, 14, 13  # px, fonts
 CORNER = 9  # px, radius where an arrow turns
-RADIUS = {"leaf": 17, "op": 3, "fold": 3}
+RADIUS = {"leaf": 20, "op": 6, "fold": 6}
 STACK = (4, 8)  # px by which the sheets behind a folded box are shifted
+PLUS = 20  # px, a sign between two slots
 CAPTION_CHARACTER = 6.9  # px, 13 px proportional font, generous
 
 
@@ -43,13 +46,24 @@ def box_size(text: BoxText) -> tuple[float, float]:
         the value and the gradient become in the course of the steps (no gradients: no line).
     """
     gap = GAP if text["name"] and text["symbol"] else 0
-    widths = [text_width(text["name"], bold=True) + gap + text_width(text["symbol"])]
-    widths += [text_width(line) for line in (*text["lines"], *text["values"])]
-    label = text_width("grad ")
-    widths += [label + text_width(grad, bold=True) for grad in text["grads"]]
-    rows = 1 + len(text["lines"]) + bool(text["grads"])
+    name = text_width(text["name"], bold=True, size=NAME)
+    widths = [name + gap + text_width(text["symbol"], size=SMALL)]
+    widths += [text_width(line, size=TEXT) for line in (*text["lines"], *text["values"])]
+    label = _before_gradient(text)
+    widths += [label + text_width(grad, bold=True, size=TEXT) for grad in text["grads"]]
+    height = LINE * (1 + len(text["lines"])) + 15
+    if text["grads"]:
+        height += SLOT + 4 if text["slots"] else LINE
     width = max(LEAST_WIDTH, max(widths) + 2 * PADDING)
-    return float(round(width)), float(LINE * rows + 11)
+    return float(round(width)), float(height)
+
+
+def _before_gradient(text: BoxText) -> float:
+    """Return the room on the gradient's line that its label and the slots take."""
+    width = text_width(text["label"] + " ", size=SMALL)
+    for longest in text["slots"].values():
+        width += slot_width(longest) + PLUS
+    return width
 
 
 # -- the base drawing ---------------------------------------------------------------------------
@@ -79,7 +93,8 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
             f'data-to="{edge.target}" d="{_line(route)}"/>'
         )
         # Two heads: down where a value goes in; up, seen only while a gradient comes back.
-        against = bool(state and fields and fields["active"] and state["phase"] == "backward")
+        active = bool(state and fields and fields["active"] and state["phase"] == "backward")
+        against = active or bool(fields and fields.get("sent"))
         if not against:
             parts.append(_head("adk-tip", edge.id, looks, route[-1], route[-2]))
         if not edge.ghost and (state is None or against):
@@ -90,14 +105,25 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
             x, y = route[-1]
             side, anchor = (6, "start") if route[-2][0] <= x else (-6, "end")  # the free side
             rank, last = heads[edge.target].index(x), len(heads[edge.target]) - 1
-            if last:  # outermost labels stand outside, the others above each other
+            label = escaped(picture.edge_labels[edge.id])
+            room = text_width(picture.edge_labels[edge.id], size=SMALL) + 14
+            near = [other for other in heads[edge.target] if 0 < abs(other - x) < room]
+            if last and near:  # outermost labels stand outside, the others above each other
                 side, anchor = (6, "start") if rank else (-6, "end")
                 y -= LINE * rank if rank < last else 0
-            label = escaped(picture.edge_labels[edge.id])
             parts.append(
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{pixels(x + side)}" '
                 f'y="{pixels(y - 5)}" text-anchor="{anchor}">{label}</text>'
             )
+    places = picture.layout.labels or [None] * len(picture.layout.routes)
+    over: list[str] = []  # marks that no room is kept for lie over the boxes
+    for edge, route, place in zip(
+        picture.outline.edges, picture.layout.routes, places, strict=True
+    ):
+        if chip := picture.chips.get(edge.id):
+            fields = None if state is None else state["edges"][edge.id]
+            into = parts if chip.is_kept else over
+            into.append(chip_svg(edge.id, chip, place, route, fields))
     for box, (x, y), size, text in zip(
         picture.outline.boxes, picture.layout.positions, picture.sizes, picture.texts, strict=True
     ):
@@ -106,13 +132,13 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
             ghost = " adk-ghost" * text["ghost"]
             classes = f"adk-node adk-{box.kind}{ghost}{_state_classes(fields)}"
             at = f'transform="translate({pixels(x)},{pixels(y)})"'
-            inside = _box(box.kind, box.id, size, text, fields)
+            inside = _box(box.kind, box.id, size, text, state)
             parts.append(f'<g class="{classes}" data-node="{box.id}" {at}>{inside}</g>')
-    parts.append("</g>")
-    return "".join(parts)
+    return "".join((*parts, *over, "</g>"))
 
 
-def _box(kind: str, name: str, size: Size, text: BoxText, fields: Fields | None) -> str:
+def _box(kind: str, name: str, size: Size, text: BoxText, state: State | None) -> str:
+    fields = None if state is None else state["nodes"][name]
     width, height = size
     parts = []
     if kind == "fold":  # two more sheets behind
@@ -134,16 +160,38 @@ def _box(kind: str, name: str, size: Size, text: BoxText, fields: Fields | None)
             line = fields["value"]
         parts.append(f'<text class="adk-value" x="{left}" y="{y}">{escaped(line)}</text>')
     if text["grads"]:
-        y += LINE
-        grad = ""
-        if fields:
-            gradient = fields.get("grad")
-            grad = (fields.get("g") if gradient is None else gradient) or ""
-        parts.append(f'<text class="adk-op-label" x="{left}" y="{y}">grad</text>')
+        parts.append(_gradient(name, text, float(y), state))
+    return "".join(parts)
+
+
+def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
+    """Return the last line of a box: a slot for each part of the gradient, and what it is."""
+    fields = None if state is None else state["nodes"][name]
+    grad = ""
+    if fields:
+        gradient = fields.get("grad")
+        grad = (fields.get("g") if gradient is None else gradient) or ""
+        grad = fields.get("total") or "" if text["slots"] else grad
+    top = y + 8
+    y += (SLOT if text["slots"] else 0) * 0.5 + (13 if text["slots"] else LINE)
+    parts = [
+        f'<text class="adk-grad-label" x="{PADDING}" y="{pixels(y)}">{escaped(text["label"])}</text>'
+    ]
+    x = PADDING + text_width(text["label"] + " ", size=SMALL)
+    slots = list(text["slots"].items())
+    for number, (edge, longest) in enumerate(slots, 1):
+        own = None if state is None else state["edges"][edge]
+        parts.append(slot_svg(edge, x, top, longest, own))
+        x += slot_width(longest) + PLUS
+        sign = "+" if number < len(slots) else "="
         parts.append(
-            f'<text class="adk-grad" data-grad="{name}" x="{pixels(left + text_width("grad "))}" '
-            f'y="{y}">{escaped(grad)}</text>'
+            f'<text class="adk-sign" x="{pixels(x - PLUS / 2)}" y="{pixels(y)}" '
+            f'text-anchor="middle">{sign}</text>'
         )
+    parts.append(
+        f'<text class="adk-grad" data-grad="{name}" x="{pixels(x)}" y="{pixels(y)}">'
+        f"{escaped(grad)}</text>"
+    )
     return "".join(parts)
 
 
@@ -153,6 +201,8 @@ def _state_classes(fields: Fields | None) -> str:
     classes = " adk-active" if fields.get("active") else ""
     if fields.get("grad") is not None or fields.get("g") is not None:
         classes += " adk-has-grad"
+    if fields.get("sent"):
+        classes += " adk-passed"
     for name in ("released", "visited"):
         if fields.get(name):
             classes += f" adk-{name}"
@@ -184,7 +234,7 @@ def _bend(before: Point, corner: Point, after: Point) -> str:
 
 def _head(kind: str, edge: str, classes: str, tip: Point, tail: Point, more: str = "") -> str:
     """Return an arrow head; its attributes count only where kit.css says nothing of it."""
-    long, wide = (7.0, 3.6) if kind == "adk-tip" else (10.0, 5.5)
+    long, wide = (7.0, 3.6) if kind == "adk-tip" else (11.0, 6.0)
     (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
     points = "L".join(f"{pixels(x)} {pixels(y)}" for x, y in ((lx, ly), tip, (rx, ry)))
     plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ""

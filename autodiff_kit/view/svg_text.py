@@ -13,12 +13,19 @@ from unicodedata import combining, east_asian_width
 
 __all__ = ["escaped", "pixels", "text_width"]
 
-CHARACTER = 7.35  # px, advance of a 12 px monospaced font; the widest in use have 7.3
+CHARACTER = 0.6125  # em, advance of a monospaced font; the widest in use have 0.61
 BOLD = 1.02  # some fonts are wider in bold
 
 
-def text_width(text: str, bold: bool = False) -> float:
+def text_width(text: str, bold: bool = False, size: float = 12) -> float:
     """Return the width of monospaced text in pixels, generously, without a browser.
+
+    Parameters
+    ----------
+    text : str
+    bold : bool
+    size : float
+        Of the font, in pixels.
 
     Examples
     --------
@@ -33,7 +40,7 @@ def text_width(text: str, bold: bool = False) -> float:
             0 if combining(c) else 1 if c.isascii() else 2 if east_asian_width(c) in "WF" else 1.15
             for c in text
         )
-    return cells * CHARACTER * (BOLD if bold else 1)
+    return cells * CHARACTER * size * (BOLD if bold else 1)
 
 
 @lru_cache(maxsize=16384)  # boxes in a column, arrows at a row: most places occur many times

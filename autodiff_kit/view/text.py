@@ -256,7 +256,7 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
         mark = ">" if fields["active"] else " "
         grad = fields.get("grad") if fields.get("grad") is not None else fields.get("g")
         value = fields.get("value", text["lines"][-1] if text["lines"] else "")
-        notes = text["symbol"]
+        notes = text["made"]
         if text["ghost"]:
             notes += ", not recorded" if box.kind == "op" else ", requires no gradient"
         rows.append([f"{mark} {picture.titles[box.id]}", notes, value, grad or ""])

@@ -372,6 +372,54 @@ def the_arithmetic_in_captions_is_true(program: Run) -> None:
             np.testing.assert_allclose(a, b, 2e-3, 2e-3, err_msg=frame["caption"])
 
 
+def marks(program: Run, step: int) -> dict[str, Any]:
+    """Return what each arrow says at a step."""
+    edges = program.picture.state(step)["edges"]
+    return {name: fields for name, fields in edges.items() if fields.get("sent")}
+
+
+def what_arrows_multiply_is_true(program: Run) -> None:
+    for step, frame in enumerate(program.picture.frames):
+        for name in frame.get("along", ()):
+            mark = marks(program, step).get(name)
+            if mark and " × " in mark["sent"]:
+                assert mark["sent"].split(" = ")[1] == mark["arrived"]
+                left, right = mark["sent"].split(" = ")
+                g, slope = left.split(" × ")
+                slope = slope.strip("()")
+                assert mark["slope"].endswith(f" = {slope}")
+                with np.errstate(all="ignore"):
+                    np.testing.assert_allclose(float(g) * float(slope), float(right), 2e-3, 2e-3)
+
+
+def parts_in_slots_add_up(program: Run) -> None:
+    picture = program.picture
+    for step in range(len(picture.frames)):
+        state = picture.state(step)
+        for box, slots in picture.slots.items():
+            total = state["nodes"][box].get("total")
+            arrived = [state["edges"][edge].get("arrived") for edge in slots]
+            if total and None not in arrived:
+                first = re.match(r"[^ ,]+", total)[0]
+                assert sum(map(float, arrived)) == pytest.approx(float(first), 2e-3, 2e-3), total
+
+
+def leads_to(program: Run, older: int, younger: int) -> bool:
+    inputs = [i["node"] for i in program.nodes[younger]["inputs"] if "node" in i]
+    return older == younger or any(n >= older and leads_to(program, older, n) for n in inputs)
+
+
+def a_slope_is_called_dy_by_dx_only_if_one_way_leads_from_x_to_y(program: Run) -> None:
+    edges = {edge.id: key for key, edge in program.picture.outline.edge_at.items()}
+    for frame in program.picture.frames:
+        for name, mark in frame.get("along", {}).items():
+            if name in edges and mark.get("slope") and not mark["slope"].startswith("slope"):
+                node, place = edges[name]
+                inputs = [i.get("node") for i in program.nodes[node]["inputs"]]
+                ways = [i for i in inputs if i is not None and leads_to(program, inputs[place], i)]
+                assert ("·" in mark["slope"]) == (len(ways) > 1), mark["slope"]
+
+
 # -- memory ------------------------------------------------------------------------------------
 
 
@@ -470,6 +518,9 @@ CHECKS = [
     brackets_are_those_of_the_source,
     parentheses_are_not_doubled,
     the_arithmetic_in_captions_is_true,
+    what_arrows_multiply_is_true,
+    parts_in_slots_add_up,
+    a_slope_is_called_dy_by_dx_only_if_one_way_leads_from_x_to_y,
     bytes_are_the_same_wherever_they_are_told,
     what_was_released_is_not_listed_as_saved_any_more,
 ]

@@ -39,9 +39,24 @@ test("a step touches exactly the nodes that look different after it", () => {
     const before = kit.stateAt(payload, k - 1);
     const after = kit.stateAt(payload, k);
     const different = Object.keys(after).filter((id) => shown(before[id]) !== shown(after[id]));
-    const touched = walk.moveTo(k);
+    const { nodes: touched } = walk.moveTo(k);
     for (const id of different) assert.ok(touched.has(id), `frame ${k} must touch ${id}`);
     assert.ok(touched.size <= Object.keys(payload.frames[k].set).length + 1);
+  }
+});
+
+test("what arrows say agrees with alongAt after jumps, and each that changes is touched", () => {
+  const told = (edges) => Object.fromEntries(Object.entries(edges).filter(([, own]) => Object.keys(own).length));
+  const walk = kit.cursor(payload);
+  assert.ok(payload.frames.some(({ along }) => along), "the payload has a backward pass");
+  for (let i = 0, k = 0; i < 200; i += 1, k = (k * 7 + 3 + i) % (last + 1)) {
+    const before = structuredClone(told(walk.edges));
+    const { along } = walk.moveTo(k);
+    const after = told(walk.edges);
+    assert.deepEqual(after, kit.alongAt(payload, k), `frame ${k}`);
+    for (const id of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      if (JSON.stringify(before[id]) !== JSON.stringify(after[id])) assert.ok(along.has(id), `frame ${k}, ${id}`);
+    }
   }
 });
 

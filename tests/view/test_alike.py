@@ -133,7 +133,7 @@ def test_a_list_of_positions_is_no_leaf(library: str) -> None:
     program = recorded(f"{W}out = w[[1, 0]]\n", library)
 
     assert [node["name"] for node in program.nodes] == ["w", "out"]
-    assert program.picture.texts[1]["symbol"] == "[[1, 0]]"
+    assert program.picture.texts[1]["symbol"] == "w[[1, 0]]"
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

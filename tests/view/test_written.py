@@ -73,7 +73,7 @@ def test_a_constant_stands_on_the_side_where_it_was_written(
     expression: str, symbol: str, library: str
 ) -> None:
     found, _ = picture(expression, library)
-    assert found.texts[[*found.outline.boxes].index(last_op(found))]["symbol"] == symbol
+    assert found.texts[[*found.outline.boxes].index(last_op(found))]["made"] == symbol
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -4,6 +4,10 @@ import { attribute, button, drawing, make, SVG } from "./dom.mjs";
 import { around, firstView, fitScale, fitted, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
+// As view/svg_text.py and view/chips.py have them.
+const INSET = 9;
+const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
+
 /** The graph: the base drawing from Python, classes toggled on it, and the view that pans and zooms. */
 export function graphPane(payload, still, pick) {
   const graph = { w: payload.width, h: payload.height };
@@ -43,7 +47,8 @@ export function graphPane(payload, still, pick) {
     group.querySelectorAll("text").forEach((text) => text.setAttribute("aria-hidden", "true"));
     const value = group.querySelector(".adk-value");
     const grad = group.querySelector("[data-grad]");
-    nodes[id] = { group, box, grad, value, made: value?.textContent, rect: { x, y, w, h }, rx };
+    const hasSlots = group.querySelector("[data-slot]") != null;
+    nodes[id] = { group, box, grad, hasSlots, value, made: value?.textContent, rect: { x, y, w, h }, rx };
   }
   for (const mark of layer.querySelectorAll("[data-edge], [data-edge-label]")) {
     const path = mark.dataset.edge != null;
@@ -53,7 +58,20 @@ export function graphPane(payload, still, pick) {
     mark.setAttribute("aria-hidden", "true");
     if (path) [edge.from, edge.to] = [mark.dataset.from, mark.dataset.to];
   }
-  const firstNode = layer.querySelector("[data-node]");
+  for (const chip of layer.querySelectorAll("[data-chip]")) {
+    chip.setAttribute("aria-hidden", "true"); // the caption says it in words
+    const edge = (edges[chip.dataset.chip] ??= { marks: [] });
+    edge.chip = chip;
+    edge.rows = ["sent", "slope"].map((name) => [
+      name,
+      chip.querySelector(`rect.adk-${name}`),
+      chip.querySelector(`.adk-${name}-text`),
+    ]);
+  }
+  for (const slot of layer.querySelectorAll("[data-slot]")) {
+    (edges[slot.dataset.slot] ??= { marks: [] }).slot = slot;
+  }
+  const firstNode = layer.querySelector("[data-chip], [data-node]");
   for (const edge of Object.values(edges)) (edgesInto[edge.to] ??= []).push(edge);
 
   // -- view
@@ -168,6 +186,7 @@ export function graphPane(payload, still, pick) {
 
   let active = null;
   let activeEdge = null;
+  let idBefore = null;
   const STATES = [
     ["adk-has-grad", ({ g, grad }) => (grad ?? g) != null],
     ["adk-released", ({ released }) => Boolean(released)],
@@ -189,9 +208,26 @@ export function graphPane(payload, still, pick) {
       for (const edge of edgesInto[id] ?? []) edge.marks.forEach((mark) => mark.classList.toggle("adk-hidden", hidden));
       for (const [name, holds] of STATES) node.group.classList.toggle(name, holds(fields));
       const text = fields.grad ?? fields.g ?? "";
-      if (node.grad) node.grad.textContent = text;
+      if (node.grad) node.grad.textContent = node.hasSlots ? (fields.total ?? "") : text;
       if (node.value) node.value.textContent = fields.value ?? node.made; // else changed in place
       node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${text}`));
+    },
+    /** Bring what one arrow says up to date: the local slope, and what has come back along it. */
+    carry(id, fields) {
+      if (!edges[id]) return;
+      const { marks, chip, slot, rows = [] } = Object.assign(edges[id], { fields });
+      for (const mark of marks) mark.classList.toggle("adk-passed", fields?.sent != null);
+      chip?.classList.toggle("adk-hidden", fields?.sent == null);
+      slot?.classList.toggle("adk-full", fields?.arrived != null);
+      if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "";
+      const now = edges[id] === activeEdge;
+      for (const [name, rect, text] of rows) {
+        if (!text) continue;
+        const words = fields?.[name === "sent" && !now ? "arrived" : name] ?? "";
+        text.textContent = words;
+        const width = words ? textWidth(words) + 2 * INSET : 0;
+        attribute(rect, { x: -width / 2, width });
+      }
     },
     /** Mark what frame k is about and keep it in sight. */
     mark(frame) {
@@ -203,10 +239,15 @@ export function graphPane(payload, still, pick) {
       }
       const edge = frame.edge == null ? null : edges[frame.edge];
       if (activeEdge !== edge) {
-        activeEdge?.marks.forEach((mark) => mark.classList.remove("adk-active"));
-        edge?.marks.forEach((mark) => mark.classList.add("adk-active"));
-        if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
+        const before = activeEdge;
         activeEdge = edge;
+        for (const one of [before, edge]) {
+          if (!one) continue;
+          for (const mark of [...one.marks, one.chip, one.slot]) mark?.classList.toggle("adk-active", one === edge);
+        }
+        for (const id of [idBefore, frame.edge]) if (id != null) this.carry(id, edges[id]?.fields);
+        idBefore = frame.edge;
+        if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
       }
       if (id != null) reveal(id, edge && (edge.from === id ? edge.to : edge.from));
     },

@@ -55,7 +55,7 @@ function stepper(root, payload, host) {
   const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element);
-  root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 520)}px`);
+  root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
   root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN}px`);
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools);
@@ -76,7 +76,9 @@ function stepper(root, payload, host) {
     if (k === step) return;
     step = k;
     const frame = payload.frames[k];
-    for (const id of walk.moveTo(k)) graph.update(id, walk.fields[id], walk.hidden(id));
+    const { nodes, along } = walk.moveTo(k);
+    for (const id of nodes) graph.update(id, walk.fields[id], walk.hidden(id));
+    for (const id of along) graph.carry(id, walk.edges[id]);
     root.dataset.phase = frame.phase;
     graph.mark(frame);
     graph.keepTabStop(visible, focusOf(payload, k));

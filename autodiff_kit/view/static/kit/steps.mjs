@@ -57,13 +57,23 @@ export function stateAt(payload, k) {
   return nodes;
 }
 
+/** What frame k shows of each arrow, worked out from nothing. */
+export function alongAt(payload, k) {
+  const edges = {};
+  for (const frame of payload.frames.slice(0, k + 1)) {
+    for (const [id, fields] of Object.entries(frame.along ?? {})) edges[id] = { ...edges[id], ...fields };
+  }
+  return edges;
+}
+
 /**
  * Walks over the frames and remembers how to walk back, so that a step costs what it changes and not what is
  * there. `moveTo(k)` returns the ids of the nodes that look different now.
  */
 export function cursor(payload) {
   const fields = {}; // node id -> fields set so far
-  const undo = []; // frame -> [node id, key, value before]
+  const edges = {}; // arrow id -> fields set so far
+  const undo = []; // frame -> [fields of what, key, value before]
   const born = payload.frames.map(() => []);
   for (const [id, node] of Object.entries(payload.nodes)) {
     fields[id] = {};
@@ -74,31 +84,40 @@ export function cursor(payload) {
   function forward(touched) {
     at += 1;
     undo[at] = [];
-    for (const [id, changes] of Object.entries(payload.frames[at].set)) {
-      for (const [key, value] of Object.entries(changes)) {
-        undo[at].push([id, key, fields[id][key]]);
-        fields[id][key] = value;
+    const { set, along = {} } = payload.frames[at];
+    for (const [all, changed] of [[fields, set], [edges, along]]) {
+      for (const [id, changes] of Object.entries(changed)) {
+        const own = (all[id] ??= {});
+        for (const [key, value] of Object.entries(changes)) {
+          undo[at].push([own, key, own[key]]);
+          own[key] = value;
+        }
       }
-      touched.add(id);
     }
-    born[at].forEach((id) => touched.add(id));
+    touch(touched);
   }
 
   function back(touched) {
-    for (const [id, key, before] of undo[at].reverse()) {
-      if (before === undefined) delete fields[id][key];
-      else fields[id][key] = before;
-      touched.add(id);
+    for (const [own, key, before] of undo[at].reverse()) {
+      if (before === undefined) delete own[key];
+      else own[key] = before;
     }
-    born[at].forEach((id) => touched.add(id));
+    touch(touched);
     at -= 1;
+  }
+
+  function touch({ nodes, along }) {
+    const frame = payload.frames[at];
+    for (const id of [...Object.keys(frame.set), ...born[at]]) nodes.add(id);
+    for (const id of Object.keys(frame.along ?? {})) along.add(id);
   }
 
   return {
     fields,
+    edges,
     hidden: (id) => at < payload.nodes[id].since,
     moveTo(k) {
-      const touched = new Set();
+      const touched = { nodes: new Set(), along: new Set() };
       while (at < k) forward(touched);
       while (at > k) back(touched);
       return touched;

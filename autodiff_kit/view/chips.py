@@ -1,0 +1,160 @@
+"""What an arrow says while a gradient comes back along it, and the room for it.
+
+After reading you can say how large the two marks on an arrow are - the local slope, and above it
+what goes on - and where they stand. Read next: ``svg.py``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.layout import Point, Size
+from autodiff_kit.view.outline import Edge, Outline
+from autodiff_kit.view.payload import Fields, Frame
+from autodiff_kit.view.svg_text import escaped, pixels, text_width
+
+__all__ = ["SLOT", "Chip", "Slots", "chip_svg", "chips"]
+__all__ += ["parts_of", "slot_svg", "slot_width", "slots"]
+
+Slots = dict[str, dict[str, str]]
+
+ROOM = 60  # boxes: in a larger drawing only the arrow of the step says what it carries
+FONT = 14  # px
+ROW, INSET, GAP = 24, 9, 3  # px: height of a mark, beside its text, between two marks
+NEAR = 8  # px between a box and a mark that no room is kept for
+SLOT = 28  # px, height of a slot
+_END: Any = {"kind": "end"}
+MOST = 4  # slots in a box; a sum of more parts is told as a sum
+
+
+class Chip(NamedTuple):
+    """The marks on one arrow: all texts they will have, and whether room is kept for them."""
+
+    slopes: list[str]
+    sent: list[str]
+    arrived: list[str]
+    is_kept: bool
+
+    @property
+    def size(self) -> Size:
+        """Return the room that the marks take, in pixels."""
+        widest = max(map(_width, (*self.slopes, *self.sent)))
+        rows = bool(self.slopes) + bool(self.sent)
+        return float(round(widest)), float(rows * (ROW + GAP) - GAP)
+
+
+def _width(text: str) -> float:
+    return text_width(text, size=FONT, bold=True) + 2 * INSET
+
+
+def chips(frames: Iterable[Frame], boxes: int) -> dict[str, Chip]:
+    """Return the marks of each arrow that a gradient comes back along."""
+    texts: dict[str, Chip] = {}
+    for frame in frames:
+        for edge, fields in frame.get("along", {}).items():
+            chip = texts.setdefault(edge, Chip([], [], [], boxes <= ROOM))
+            pairs = (("slope", chip.slopes), ("sent", chip.sent), ("arrived", chip.arrived))
+            for name, into in pairs:
+                text = fields.get(name)
+                if text and text not in into:
+                    into.append(str(text))
+    return {edge: chip for edge, chip in texts.items() if chip.sent}
+
+
+def chip_svg(
+    edge: str, chip: Chip, middle: Point | None, route: Sequence[Point], fields: Fields | None
+) -> str:
+    """Return the marks of one arrow; without ``fields`` those of no step, for a browser to fill.
+
+    What goes on stands above the slope: it has come further back.
+    """
+    width, height = chip.size
+    if middle is None:
+        x, y = route[0]
+        middle = (x, y + NEAR + height / 2)
+    active = bool(fields and fields.get("active"))
+    if fields is not None and not (fields.get("sent") and (chip.is_kept or active)):
+        return ""
+    look = " adk-active" * active + " adk-hidden" * (fields is None)
+    kept = "" if chip.is_kept else " adk-passing"
+    at = f"translate({pixels(middle[0])},{pixels(middle[1] - height / 2)})"
+    parts = [
+        f'<g class="adk-chip{kept}{look}" data-chip="{edge}" transform="{at}">'
+        f'<rect class="adk-chip-paper" x="{-width / 2:g}" width="{width:g}" height="{height:g}"/>'
+    ]
+    rows = [("sent", ROW / 2)] + [("slope", 4.0)] * bool(chip.slopes)
+    for row, (name, corner) in enumerate(rows):
+        shown: Any = fields or {}
+        text = shown.get("arrived" if name == "sent" and not active else name) or ""
+        if fields is not None and not text:
+            continue
+        own = _width(text) if text else 0.0
+        y = row * (ROW + GAP)
+        parts.append(
+            f'<rect class="adk-{name}" x="{pixels(-own / 2)}" y="{y}" width="{pixels(own)}" '
+            f'height="{ROW}" rx="{corner:g}"/><text class="adk-{name}-text" x="0" y="{y + 17}" '
+            f'text-anchor="middle">{escaped(text)}</text>'
+        )
+    return "".join(parts) + "</g>"
+
+
+def parts_of(outline: Outline, recording: RecordingData) -> dict[str, list[str]]:
+    """Return, by box, the arrows that may each bring a part of its gradient, a number.
+
+    Boxes where some parts come otherwise, or not in every pass, or more than a few, have none.
+    """
+    out: dict[str, list[Edge]] = {}
+    for edge in outline.edges:
+        if not edge.ghost:
+            out.setdefault(edge.source, []).append(edge)
+    kinds = {box.id: box.kind for box in outline.boxes}
+    starts: set[int] = set()
+    brought: dict[int, set[int]] = {}  # node -> how many contributions each pass brings
+    arrivals: Counter[int] = Counter()
+    for event in (*recording["events"], _END):
+        if event["kind"] == "contribution":
+            arrivals[event["to"]] += 1
+        elif event["kind"] in ("backward", "end"):
+            for node, count in arrivals.items():
+                brought.setdefault(node, set()).add(count)
+            arrivals.clear()
+            starts.update(event.get("roots", ()))
+    parts: dict[str, list[str]] = {}
+    for box in outline.boxes:
+        edges = out.get(box.id, [])
+        is_number = len(box.nodes) == 1 and not recording["nodes"][box.nodes[0]]["value"]["shape"]
+        is_plain = box.kind != "fold" and all(kinds[e.target] != "fold" for e in edges)
+        is_whole = brought.get(box.nodes[0]) == {len(edges)} and box.nodes[0] not in starts
+        if is_number and is_plain and is_whole and 1 < len(edges) <= MOST:
+            parts[box.id] = [edge.id for edge in edges]
+    return parts
+
+
+def slots(parts: Mapping[str, Sequence[str]], marks: Mapping[str, Chip]) -> Slots:
+    """Return the slots of each box: by arrow, the longest text that it brings."""
+    return {
+        box: {edge: max(marks[edge].arrived, key=len) for edge in edges}
+        for box, edges in parts.items()
+        if all(edge in marks for edge in edges)
+    }
+
+
+def slot_svg(edge: str, left: float, top: float, longest: str, fields: Fields | None) -> str:
+    """Return the slot of one arrow in the box it leads back to: dashed until a number is there."""
+    width = slot_width(longest)
+    text = (fields or {}).get("arrived") or ""
+    look = " adk-active" * bool(fields and fields.get("active") and text) + " adk-full" * bool(text)
+    return (
+        f'<g class="adk-slot{look}" data-slot="{edge}"><rect x="{pixels(left)}" y="{pixels(top)}" '
+        f'width="{pixels(width)}" height="{SLOT}" rx="5"/><text class="adk-slot-text" '
+        f'x="{pixels(left + width / 2)}" y="{pixels(top + 19)}" text-anchor="middle">'
+        f"{escaped(str(text))}</text></g>"
+    )
+
+
+def slot_width(longest: str) -> float:
+    """Return how wide a slot is, in pixels."""
+    return max(34.0, text_width(longest, size=FONT, bold=True) + 14)

@@ -1,0 +1,161 @@
+"""The chain rule on an arrow: a local slope, and the slope times the gradient that came in.
+
+After reading you can say where ``dy/dx = 3.`` beside an arrow comes from: the rule of the op, worked
+out for a gradient of 1 with the numbers of this run. Read next: ``chips.py``, which finds room for
+it.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.record.events import Value
+from autodiff_kit.view.rules import fill, parsed
+from autodiff_kit.view.values import TIMES, number, short
+
+__all__ = ["chain", "one_use", "slope", "slope_text"]
+
+LONG = 26  # characters of `dy/dx`; what would be longer is called "slope"
+_HOLE, _DOT = "__", "\N{MIDDLE DOT}"
+
+_OPERATORS: dict[type[ast.AST], Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_CALLS = {
+    "abs": abs,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "exp": np.exp,
+    "log": np.log,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sign": np.sign,
+    "sin": np.sin,
+    "sinh": np.sinh,
+    "sqrt": np.sqrt,
+    "tan": np.tan,
+    "tanh": np.tanh,
+}
+
+
+def slope(rule: str | None, numbers: Mapping[str, float], g: Value, sent: Value) -> float | None:
+    """Return the local slope of an op from one number to another.
+
+    It is what the rule gives for a gradient of 1; for a rule that is no plain formula, what it gave
+    here over the gradient that came in.
+
+    Parameters
+    ----------
+    rule : str or None
+        As in the table of ops, ``"g * y"``.
+    numbers : dict from str to float
+        What the rule reads, without ``g``.
+    g, sent : Value
+        The gradient that came in, and what the rule gave; both without dimensions.
+
+    Returns
+    -------
+    float or None - None if it is not one number: of tensors, or where nothing finite tells it.
+    """
+    if g["shape"] or sent["shape"] or not g["data"] or not sent["data"]:
+        return None
+    came, gave = float(g["data"][0]), float(sent["data"][0])
+    dtype = np.dtype(str(sent["dtype"]))
+    if rule is not None:
+        with np.errstate(all="ignore"):
+            try:
+                exact = float(_worked_out(ast.parse(rule, mode="eval").body, {**numbers, "g": 1.0}))
+            except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, SyntaxError):
+                exact = math.nan
+        roundoff = 64 * float(np.finfo(dtype).eps)
+        if math.isfinite(exact) and math.isclose(exact * came, gave, rel_tol=roundoff):
+            return float(dtype.type(exact))
+    if came == 0 or not math.isfinite(came) or not math.isfinite(gave):
+        return None
+    return float(dtype.type(gave / came))
+
+
+def _worked_out(node: ast.AST, numbers: Mapping[str, float]) -> Any:
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            return np.float64(value)
+        case ast.Name(id=name):
+            return np.float64(numbers[name])
+        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(
+            left=left, ops=[op], comparators=[right]
+        ):
+            return _OPERATORS[type(op)](_worked_out(left, numbers), _worked_out(right, numbers))
+        case ast.UnaryOp(op=op, operand=operand):
+            return _OPERATORS[type(op)](_worked_out(operand, numbers))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _worked_out(body if _worked_out(test, numbers) else orelse, numbers)
+        case ast.Call(func=ast.Name(id="pow_to_number"), args=[base], keywords=[exponent]):
+            return _worked_out(base, numbers) ** _worked_out(exponent.value, numbers)
+        case ast.Call(func=ast.Name(id="masked"), args=[kept, mask]):
+            return _worked_out(kept, numbers) * _worked_out(mask, numbers)
+        case ast.Call(func=ast.Name(id=name), args=[operand], keywords=[]):
+            return _CALLS[name](_worked_out(operand, numbers))
+    raise ValueError(ast.dump(node))
+
+
+def slope_text(of: str, to: str) -> str:
+    """Return ``dy/dx``; "slope" where that would be long.
+
+    Examples
+    --------
+    >>> slope_text("y", "x"), slope_text("y", "w * x"), slope_text("· + w", "w")
+    ('dy/dx', 'dy/d(w * x)', 'd(· + w)/dw')
+    """
+    text = f"{_differential(of)}/{_differential(to)}"
+    return text if len(text) <= LONG else "slope"
+
+
+def _differential(name: str) -> str:
+    return f"d{name}" if name.isidentifier() else f"d({name})"
+
+
+def one_use(formula: str, names: Mapping[str, str], others: Collection[str]) -> str:
+    """Return an expression with a dot for each argument that another way leads through.
+
+    Parameters
+    ----------
+    formula : str
+        Of the op, ``"x * y"``.
+    names : dict from str to str
+        The learner's name of each argument.
+    others : collection of str
+        The arguments that are not meant.
+
+    Examples
+    --------
+    >>> one_use("x * y", {"x": "a", "y": "a"}, ["y"])
+    'a * ·'
+    """
+    if parsed(formula) is None:
+        return formula
+    return fill(formula, {**names, **dict.fromkeys(others, _HOLE)}).replace(_HOLE, _DOT)
+
+
+def chain(g: Value, factor: float, sent: Value) -> str:
+    """Return ``1. × 3. = 3.``: the gradient that came in, the slope, what goes on."""
+    came, gave = short(g), short(sent)
+    by = number(factor)
+    return f"{came} {TIMES} {f'({by})' if by.startswith('-') else by} = {gave}"
