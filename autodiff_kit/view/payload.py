@@ -31,7 +31,7 @@ class Fields(TypedDict, total=False):
     visited: bool
     released: bool
     slope: str | None  # of an arrow: the local slope, ``dy/dx = 3.``
-    sent: str | None  # of an arrow: what comes back along it, ``1. × 3. = 3.``
+    sent: str | None  # of an arrow: what its rule sends, ``1. * 3. = 3.``
     arrived: str | None  # of an arrow: what has come back along it, ``3.``
 
 
@@ -67,7 +67,7 @@ class BoxText(TypedDict):
 
     name: str
     symbol: str  # the expression beside a name, or what kind of box it is
-    made: str  # by what: ``2 ×``, ``leaf``
+    made: str  # by what: ``leaf``, ``** 2``
     lines: list[str]
     ghost: bool
     label: str  # of its gradient: ``w.grad`` of a leaf
@@ -89,6 +89,8 @@ class BoxPayload(TypedDict):
 
     title: str
     aria: str
+    what: str  # a sentence
+    uses: list[list[str]]  # arrows that bring a part of its gradient, and from where
     where: Where | None
     facts: list[list[str]]
     heat: str | None

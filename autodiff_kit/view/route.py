@@ -52,7 +52,8 @@ def route(
 ) -> Layout:
     """Set the rows below each other and draw each edge along its waypoints.
 
-    ``labels`` are nodes that stand on an edge: it runs through their middle. A line runs straight down through a row and sideways only between rows, where no boxes are.
+    ``labels`` are nodes that stand on an edge: it runs through their middle. A line runs straight
+    down through a row and sideways only between rows, where no boxes are.
     """
     left = min([*x, *(x[v] - w / 2 for v, (w, _) in enumerate(nodes))])
     x = [place - left for place in x]

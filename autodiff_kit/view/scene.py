@@ -13,13 +13,14 @@ from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view import svg, text
+from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
-from autodiff_kit.view.labels import LABEL, label, role, word
+from autodiff_kit.view.labels import role
 from autodiff_kit.view.layout import Layout, layout
-from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
     BoxPayload,
@@ -30,16 +31,11 @@ from autodiff_kit.view.payload import (
     SourceLines,
     State,
 )
-from autodiff_kit.view.rules import decided
-from autodiff_kit.view.subscripts import in_box
-from autodiff_kit.view.values import parameter, shape_text, short
-from autodiff_kit.view.words import box_value
 from autodiff_kit.view.written import COMMUTE
 
 __all__ = ["Picture", "build"]
 
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
-EXPRESSION = 24  # characters of an expression beside it
 
 
 def build(
@@ -256,7 +252,14 @@ class Picture:
         """
         inputs: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
         consumers: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
+        called = {
+            box.id: box.heading if box.kind == "fold" else self._names.name(box.nodes[-1])
+            for box in self.outline.boxes
+        }
+        uses: dict[str, list[list[str]]] = {box.id: [] for box in self.outline.boxes}
         for edge in self.outline.edges:
+            if edge.id in self.chips:
+                uses[edge.source].append([edge.id, called[edge.target]])
             if edge.source not in inputs[edge.target]:
                 inputs[edge.target].append(edge.source)
                 consumers[edge.source].append(edge.target)
@@ -267,6 +270,8 @@ class Picture:
             nodes[box.id] = {
                 "title": self.titles[box.id],
                 "aria": f"{box.heading}, folded" if folded else text.aria(record, self._names),
+                "what": text.what(self._recording, box, self._names),
+                "uses": uses[box.id],
                 "where": box.where if folded else record["where"],
                 "facts": self._facts(box),
                 "heat": None if folded else heat(record["value"]),
@@ -333,78 +338,20 @@ class Picture:
         values: dict[str, dict[str, None]] = {}
         for frame in self.frames:
             for name, fields in frame["set"].items():
-                told = ("total",) if name in self.slots else ("g", "grad")
-                for line, into in (
-                    *((fields.get(field), grads) for field in told),
-                    (fields.get("value"), values),
-                ):
+                gradients = (fields.get("g"), fields.get("grad"))
+                if name in self.slots:
+                    gradients = (fields.get("total"), None)
+                for line, into in (*((g, grads) for g in gradients), (fields.get("value"), values)):
                     if line is not None:
                         into.setdefault(name, {})[line] = None
         texts = []
         for box in self.outline.boxes:
-            words = self._fold_text(box) if box.kind == "fold" else self._node_text(box.nodes)
+            words = box_text(self._recording, box, self._names)
             words["grads"] = list(grads.get(box.id, ()))
             words["slots"] = self.slots.get(box.id, {})
             words["values"] = list(values.get(box.id, ()))
             texts.append(words)
         return texts
-
-    def _node_text(self, outputs: Sequence[int]) -> BoxText:
-        node = outputs[0]
-        record = self._recording["nodes"][node]
-        names = self._names
-        of_gradient = "gradient"
-        made = ""
-        if record["kind"] == "leaf":
-            name, of = names.name(node), "leaf" if record["requires_grad"] else "data"
-            symbol, made = record["grad_fn"] or of, record["grad_fn"] or "leaf"
-            if name.isidentifier() and not record["grad_fn"]:
-                of_gradient = f"{name}.grad"
-        elif record["name"]:
-            name, symbol, made = record["name"], names.text(node), self._op_label(node)
-            if len(symbol) > EXPRESSION:
-                symbol = made
-        else:
-            name, symbol, made = names.name(node), "", self._op_label(node)
-        lines = [box_value(record["value"])]
-        if len(outputs) > 1:  # one node of PyTorch's
-            name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))
-            made = symbol
-            values = [box_value(self._recording["nodes"][n]["value"]) for n in outputs]
-            lines = [
-                ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
-            ]
-        name = in_short(name, NAME)
-        return _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
-
-    def _op_label(self, node: int) -> str:
-        """Return what an op does, ``** 2``: where its expression is too long for its box."""
-        record = self._recording["nodes"][node]
-        constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
-        params = {k: parameter(v) for k, v in record["params"].items()}
-        formula = self._recording["ops"][str(record["op"])]["text"]
-        formula = decided(formula, tuple(sorted(params.items())))
-        order = self._names.written.order(node)
-        is_mirrored = len(order) == 2 and order[0] == 1
-        nodes, expression = self._recording["nodes"], self._names.text(node)
-        symbol = in_box(record, nodes, expression, LABEL)
-        if symbol or record["op"] in REBUILT:
-            return symbol or word(record["op"])
-        return label(formula, constants | params, str(record["op"]), reverse=is_mirrored)
-
-    def _fold_text(self, box: Box) -> BoxText:
-        nodes = self._recording["nodes"]
-        ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
-        lines = [f"of {box.of}"] if box.of else []
-        lines = [in_short(line, 2 * NAME) for line in lines]
-        if ops:
-            lines.append(f"{len(ops):,} ops")
-            last = nodes[ops[-1]]
-            if last["name"]:
-                value = short(last["value"]) or shape_text(last["value"]["shape"])
-                lines.append(f"{last['name']} = {value}")
-        ghost = not any(nodes[n]["recorded"] for n in box.nodes)
-        return _text(box.title, box.count, lines, made=box.count, ghost=ghost)
 
     def _edge_labels(self) -> dict[str, str]:
         """Return the arrows whose role matters, and which it is: `x - y`, but not `x + y`."""
@@ -419,22 +366,6 @@ class Picture:
                 if label:
                     labels[edge.id] = label
         return labels
-
-
-def _text(
-    name: str, symbol: str, lines: list[str], *, made: str, ghost: bool, label: str = "gradient"
-) -> BoxText:
-    return {
-        "name": name,
-        "symbol": symbol,
-        "made": made,
-        "lines": lines,
-        "ghost": ghost,
-        "label": label,
-        "grads": [],
-        "values": [],
-        "slots": {},
-    }
 
 
 _NOTHING: Frame = {

@@ -1,8 +1,8 @@
 """The chain rule on an arrow: a local slope, and the slope times the gradient that came in.
 
-After reading you can say where ``dy/dx = 3.`` beside an arrow comes from: the rule of the op, worked
-out for a gradient of 1 with the numbers of this run. Read next: ``chips.py``, which finds room for
-it.
+After reading you can say where ``dy/dx = 3.`` on an arrow comes from: the rule of the op, worked
+out for a gradient of 1 with the numbers of this run. Read next: ``chips.py``, which finds room
+for it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OPERATORS: dict[type[ast.AST], Any] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
 }
-_CALLS = {
+_CALLS: dict[str, Any] = {
     "abs": abs,
     "cos": np.cos,
     "cosh": np.cosh,
@@ -99,8 +99,9 @@ def _worked_out(node: ast.AST, numbers: Mapping[str, float]) -> Any:
             return np.float64(value)
         case ast.Name(id=name):
             return np.float64(numbers[name])
-        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(
-            left=left, ops=[op], comparators=[right]
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Compare(left=left, ops=[op], comparators=[right])
         ):
             return _OPERATORS[type(op)](_worked_out(left, numbers), _worked_out(right, numbers))
         case ast.UnaryOp(op=op, operand=operand):
@@ -155,7 +156,7 @@ def one_use(formula: str, names: Mapping[str, str], others: Collection[str]) -> 
 
 
 def chain(g: Value, factor: float, sent: Value) -> str:
-    """Return ``1. × 3. = 3.``: the gradient that came in, the slope, what goes on."""
+    """Return ``1. * 3. = 3.``, with a cross: the gradient that came in, the slope, what goes on."""
     came, gave = short(g), short(sent)
     by = number(factor)
     return f"{came} {TIMES} {f'({by})' if by.startswith('-') else by} = {gave}"

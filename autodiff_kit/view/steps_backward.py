@@ -22,10 +22,10 @@ from autodiff_kit.record.events import (
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
-from autodiff_kit.view.slopes import chain, one_use, slope, slope_text
-from autodiff_kit.view.steps import Steps, Value
+from autodiff_kit.view.steps import Value
+from autodiff_kit.view.steps_slopes import SlopeSteps
 from autodiff_kit.view.text import saved_name
-from autodiff_kit.view.values import grid, number, parameter, shape_text, short, show, symbol
+from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
     IN_A_BOX,
     a_value,
@@ -45,7 +45,7 @@ WAITING = " waiting"  # what has come to a leaf but is not in its .grad yet
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 
 
-class BackwardSteps(Steps):
+class BackwardSteps(SlopeSteps):
     """Tells what the engine does."""
 
     def backward(self, event: Backward) -> None:
@@ -169,13 +169,13 @@ class BackwardSteps(Steps):
         changes: dict[int, Fields] = {node: {"rule": forms}}
         edge = self._edge(node, event["arg"], to)
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
-        along = self._along(edge, node, event["arg"], to, sent)
+        along = self.along(edge, node, event["arg"], to, sent)
         if total is None:
             self.waiting[to] = after
         if total is None and not spread:
             changes[to] = self._arrived(to)
-        if to != node:
-            changes.setdefault(to, {}).update(self._total(to, ""))  # said when they add up
+        if blank := self._total(to, ""):  # said when they add up
+            changes[to] = changes.get(to, {}) | blank
         self.add("contribution", node, effect, changes=changes, sent=sent, along=along, **about)
         name = self._called(to)
         if spread:
@@ -194,62 +194,6 @@ class BackwardSteps(Steps):
             caption += f": {added}" if added else f" to {a_value(total)}"
             changes = {to: self._arrived(to, added) | self._total(to, box_value(total))}
             self.add("add", to, caption, changes=changes, **about)
-
-    def _along(
-        self, edge: str | None, node: int, arg: str, to: int, sent: Value
-    ) -> dict[str, Fields]:
-        """Return what the arrow shows that a contribution goes back along: the chain rule."""
-        record = self.nodes[node]
-        if edge is None:
-            return {}
-        self.passed[edge] = self.outline.box_of[node].id
-        fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
-        g = self.waiting.get(node)
-        rule = None
-        if record["op"] is not None:
-            rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
-        if g is not None and self.outline.box_of[node].kind != "fold":
-            numbers = self._numbers(node, rule["reads"]) if rule else {}
-            factor = slope(rule and rule["text"], numbers, g, sent)
-            if factor is not None:
-                of, what = self.names.name(node), self.names.name(to)
-                others = {a for i, a in self._operands(node) if a != arg and self._uses(i, to)}
-                if others:  # dy/dx is the sum over all ways from x to y, this is one
-                    formula = str(self.ops[str(record["op"])]["text"])
-                    of = one_use(formula, self.names.operands(node), others)
-                fields["slope"] = f"{slope_text(of, what)} = {number(factor)}"
-                fields["sent"] = chain(g, factor, sent)
-        return {edge: fields}
-
-    def _operands(self, node: int) -> list[tuple[int, str]]:
-        return [(i["node"], i["arg"]) for i in self.nodes[node]["inputs"] if "node" in i]
-
-    def _uses(self, node: int, leaf: int) -> bool:
-        """Return whether a node is made of another one, or is it."""
-        ways, seen = [node], {node}
-        while ways:
-            node = ways.pop()
-            if node == leaf:
-                return True
-            older = {n for n, _ in self._operands(node) if n >= leaf and n not in seen}
-            seen |= older
-            ways += older
-        return False
-
-    def _numbers(self, node: int, reads: Sequence[str]) -> dict[str, float]:
-        """Return the numbers that a rule reads, by the names it reads them by."""
-        record = self.nodes[node]
-        numbers: dict[str, Any] = dict(record["params"])
-        for source in record["inputs"]:
-            if "node" in source:
-                value = self._operand(node, source["node"])
-                if not value["shape"] and value["data"]:
-                    numbers[source["arg"]] = float(value["data"][0])
-            else:
-                numbers[source["arg"]] = source["value"]
-        if not record["value"]["shape"] and record["value"]["data"]:
-            numbers["out"] = float(record["value"]["data"][0])
-        return numbers
 
     def _edge(self, node: int, arg: str, to: int) -> str | None:
         """Return the arrow that a contribution goes back along."""

@@ -174,9 +174,8 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
         grad = fields.get("total") or "" if text["slots"] else grad
     top = y + 8
     y += (SLOT if text["slots"] else 0) * 0.5 + (13 if text["slots"] else LINE)
-    parts = [
-        f'<text class="adk-grad-label" x="{PADDING}" y="{pixels(y)}">{escaped(text["label"])}</text>'
-    ]
+    label = escaped(text["label"])
+    parts = [f'<text class="adk-grad-label" x="{PADDING}" y="{pixels(y)}">{label}</text>']
     x = PADDING + text_width(text["label"] + " ", size=SMALL)
     slots = list(text["slots"].items())
     for number, (edge, longest) in enumerate(slots, 1):

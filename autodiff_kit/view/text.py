@@ -20,10 +20,10 @@ from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
-from autodiff_kit.view.words import memory
+from autodiff_kit.view.words import capital, memory
 
 __all__ = ["aria", "facts", "fold_facts", "no_saved", "number", "saved_name", "to_text"]
-__all__ += ["where_made"]
+__all__ += ["what", "where_made"]
 
 
 # -- one node -----------------------------------------------------------------------------------
@@ -80,6 +80,38 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
     if place and record["where"] is not None:
         rows.append(["in", place])
     return rows
+
+
+def what(recording: RecordingData, box: Box, names: Names) -> str:
+    """Say in a sentence what a box is and where it was made: what a student asks first.
+
+    As in "A leaf that you made on line 2." and "The result of w * x, on line 3."
+    """
+    record = recording["nodes"][box.nodes[0]]
+    if box.kind == "fold":
+        return f"{capital(box.heading)}, drawn as one box."
+    where = record["where"]
+    on = f" on line {_line_number(recording, where)}" if where else ""
+    if record["kind"] == "op":
+        of = names.text(box.nodes[0]) or word(str(record["op"]))
+        several = f"{len(box.nodes)} outputs" if len(box.nodes) > 1 else "The result"
+        lost = "" if record["recorded"] else " It is not recorded: backward does not reach it."
+        return f"{several} of {of},{on}.{lost}" if on else f"{several} of {of}.{lost}"
+    if "from" in record:
+        return f"The values of {names.name(record['from'])}, without its history{on}."
+    needs = "" if record["requires_grad"] else " It needs no gradient."
+    if record.get("part"):
+        return f"A leaf: a {record['part']}.{needs}"
+    kind = f"A result of {record['grad_fn']}" if record["grad_fn"] else "A leaf"
+    kind = kind if record["requires_grad"] else "Data"
+    if origin := where_made(record):
+        return f"{kind}, made {origin}.{needs}"
+    return f"{kind} that you made{on}.{needs}"
+
+
+def _line_number(recording: RecordingData, where: Sequence[int]) -> int:
+    """Return the line as it is shown beside the source."""
+    return where[1] - 1 + int(recording["sources"][where[0]].get("first_line", 1))
 
 
 def where_made(record: NodeRecord) -> str:

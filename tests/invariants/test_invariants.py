@@ -19,6 +19,7 @@ from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.rules import gradient_of
 from autodiff_kit.view.text import facts
+from autodiff_kit.view.values import TIMES
 from tests.invariants.conftest import LIBRARIES
 from tests.invariants.running import PROGRAMS, Run, run
 from tests.parity import require_torch
@@ -382,10 +383,10 @@ def what_arrows_multiply_is_true(program: Run) -> None:
     for step, frame in enumerate(program.picture.frames):
         for name in frame.get("along", ()):
             mark = marks(program, step).get(name)
-            if mark and " × " in mark["sent"]:
+            if mark and f" {TIMES} " in mark["sent"]:
                 assert mark["sent"].split(" = ")[1] == mark["arrived"]
                 left, right = mark["sent"].split(" = ")
-                g, slope = left.split(" × ")
+                g, slope = left.split(f" {TIMES} ")
                 slope = slope.strip("()")
                 assert mark["slope"].endswith(f" = {slope}")
                 with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 // The pane with the graph: Python's drawing, classes toggled on it. Read next: transport.mjs.
 
 import { attribute, button, drawing, make, SVG } from "./dom.mjs";
-import { around, firstView, fitScale, fitted, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
+import { around, firstView, fitted, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
 // As view/svg_text.py and view/chips.py have them.
@@ -78,6 +78,7 @@ export function graphPane(payload, still, pick) {
   let pane = { w: 600, h: 400 };
   let view = null;
   let whole = false; // stay fitted when the pane changes its size
+  let asFirst = true; // until it is zoomed or moved
   function look(next, glide) {
     if (view && next === view) return;
     view = next;
@@ -90,18 +91,17 @@ export function graphPane(payload, still, pick) {
   function resize(width, height) {
     if (!width || !height) return;
     pane = { w: width, h: height };
-    if (!view) {
-      look(firstView(graph, pane));
-      whole = view.scale === fitScale(graph, pane);
-    } else look(whole ? fitted(graph, pane) : placed(view, graph, pane));
+    if (asFirst) look(firstView(graph, pane));
+    else look(whole ? fitted(graph, pane) : placed(view, graph, pane));
     reveal(focused ?? active);
   }
   function zoom(factor, point = { x: pane.w / 2, y: pane.h / 2 }, glide = true) {
-    whole = false;
+    whole = asFirst = false;
     look(zoomed(view, factor, point, graph, pane), glide);
   }
   function fit() {
     whole = true;
+    asFirst = false;
     look(fitted(graph, pane), true);
   }
   tools.out.addEventListener("click", () => zoom(1 / ZOOM.step));
@@ -130,7 +130,7 @@ export function graphPane(payload, still, pick) {
     if (!drag.moved && Math.hypot(dx, dy) < 4) return;
     if (!drag.moved) svg.setPointerCapture(event.pointerId); // only now: a plain click must reach its node
     drag.moved = true;
-    whole = false;
+    whole = asFirst = false;
     look(placed({ scale: view.scale, x: drag.view.x + dx, y: drag.view.y + dy }, graph, pane));
   });
   svg.addEventListener("pointercancel", () => (drag = null));

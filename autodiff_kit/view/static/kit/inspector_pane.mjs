@@ -32,6 +32,9 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   let cells = {}; // of those rows that change with the steps
   let changed; // the value, where it was changed in place
 
+  const details = make("details", { class: "adk-details" });
+  const summary = make("summary", {}, make("b", {}, "details"), " shape, dtype, memory, backward rule");
+
   function row(label, name) {
     const cell = make("dd");
     if (name) cells[name] = cell;
@@ -58,33 +61,59 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   function lay(id) {
     const node = payload.nodes[id];
     cells = {};
-    const rows = node.facts.map(([label, text]) => {
-      const fact = row(label, ["value", "saved"].includes(label) ? label : null);
-      write(fact.lastChild, text);
-      return fact;
-    });
-    const moving = [];
-    if (ever[id]?.has("g") || ever[id]?.has("grad")) moving.push(row("gradient", "gradient"));
-    if (ever[id]?.has("rule")) moving.push(row("rule", "rule"));
-    rows.splice(node.facts.findIndex(([label]) => label === "value") + 1, 0, ...moving);
-    writeValue(node, (changed = undefined));
+    const first = [row("What is it?", "what")];
+    cells.what.textContent = node.what;
+    if (node.facts.some(([label]) => label === "value")) first.push(row("Value", "value"));
+    if (ever[id]?.has("g") || ever[id]?.has("grad")) first.push(row("Gradient", "gradient"), row("Why?", "why"));
+    const others = node.facts
+      .filter(([label]) => label !== "value")
+      .map(([label, text]) => {
+        const fact = row(label, label === "saved" ? label : null);
+        write(fact.lastChild, text);
+        return fact;
+      });
+    if (ever[id]?.has("rule")) others.unshift(row("rule", "rule"));
+    if (cells.value) writeValue(node, (changed = undefined));
     title.textContent = title.title = node.title;
-    body.replaceChildren(make("dl", { class: "adk-facts" }, ...rows));
+    details.replaceChildren(summary, make("dl", { class: "adk-facts" }, ...others));
+    body.replaceChildren(make("dl", { class: "adk-facts" }, ...first), details);
     body.scrollTop = 0;
+  }
+
+  /** Where a gradient comes from: one row for each arrow that has brought a part of it. */
+  function why(id, fields, edges, now) {
+    if (!cells.why) return;
+    const arrived = payload.nodes[id].uses.filter(([edge]) => edges[edge]?.sent != null);
+    const gradient = fields.grad ?? fields.g;
+    cells.why.parentElement.classList.toggle("adk-gone", gradient == null);
+    if (!arrived.length) return void (cells.why.textContent = gradient == null ? "" : "Backward starts here.");
+    const rows = arrived.map(([edge, from]) => {
+      const { sent, arrived: part } = edges[edge];
+      const product = sent === part ? "" : sent.slice(0, sent.lastIndexOf(" = "));
+      const cellsOfRow = [make("th", { scope: "row" }, from), make("td", {}, product), make("td", {}, part)];
+      return make("tr", edge === now ? { class: "adk-row-now" } : {}, ...cellsOfRow);
+    });
+    if (rows.length > 1) {
+      const total = (fields.total ?? gradient ?? "").split(" = ").at(-1);
+      const sum = [make("th", { scope: "row" }, "sum"), make("td"), make("td", {}, total)];
+      rows.push(make("tr", { class: "adk-row-sum" }, ...sum));
+    }
+    cells.why.replaceChildren(make("table", { class: "adk-uses" }, make("tbody", {}, ...rows)));
   }
 
   return {
     element,
-    show(id, fields, pinned) {
+    show(id, fields, pinned, edges, now) {
       pin.classList.toggle("adk-gone", !pinned);
       if (id == null) return;
       if (id !== shown) {
         lay((shown = id));
         unfold.classList.toggle("adk-gone", !open || !payload.nodes[id].opens);
       }
-      if (fields.value !== changed) writeValue(payload.nodes[id], (changed = fields.value));
+      if (cells.value && fields.value !== changed) writeValue(payload.nodes[id], (changed = fields.value));
       const short = fields.grad ?? fields.g; // what stands in the box; `gradient` is all of it
-      write(cells.gradient, short && (fields.gradient ?? short));
+      write(cells.gradient, short && (fields.gradient ?? short.split(" = ").at(-1)));
+      why(id, fields, edges, now);
       write(cells.rule, fields.rule?.join(" "));
       const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));
       if (forms) cells.rule?.replaceChildren(...forms);

@@ -69,7 +69,7 @@ function stepper(root, payload, host) {
 
   function inspect() {
     const id = subject();
-    inspector.show(id, walk.fields[id] ?? {}, selected != null);
+    inspector.show(id, walk.fields[id] ?? {}, selected != null, walk.edges, payload.frames[step].edge);
   }
   function show(k) {
     k = clamp(k, 0, last);

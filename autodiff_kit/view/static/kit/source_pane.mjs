@@ -3,7 +3,7 @@
 import { covers, scrolled, segments, sideways } from "./code.mjs";
 import { make, scrolling } from "./dom.mjs";
 
-const LINE = 20; // px, height of a source line; kit.css says the same,
+const LINE = 22; // px, height of a source line; kit.css says the same,
 const GUTTER = 38; // and the width of its number, which stays in sight,
 const AROUND = { w: 14 + 1, h: 8 + 1 }; // and what is to the right and below: padding and border
 

@@ -1,0 +1,105 @@
+"""What stands in a box: a name with its expression, a value, what the gradient is called.
+
+After reading you can say why a result without a name is called by its expression, and what a fold
+says of what it hides. Read next: ``chips.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.labels import LABEL, label, word
+from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
+from autodiff_kit.view.outline import Box
+from autodiff_kit.view.payload import BoxText
+from autodiff_kit.view.rules import decided
+from autodiff_kit.view.subscripts import in_box
+from autodiff_kit.view.values import parameter, shape_text, short
+from autodiff_kit.view.words import box_value
+
+__all__ = ["box_text"]
+
+EXPRESSION = 24  # characters of an expression beside it
+
+
+def box_text(recording: RecordingData, box: Box, names: Names) -> BoxText:
+    """Return what stands in a box, but for what the steps bring: gradients, values, slots."""
+    if box.kind == "fold":
+        return _fold_text(recording, box)
+    return _node_text(recording, box.nodes, names)
+
+
+def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -> BoxText:
+    node = outputs[0]
+    record = recording["nodes"][node]
+    of_gradient = "gradient"
+    made = ""
+    if record["kind"] == "leaf":
+        name, of = names.name(node), "leaf" if record["requires_grad"] else "data"
+        symbol, made = record["grad_fn"] or of, record["grad_fn"] or "leaf"
+        if name.isidentifier() and not record["grad_fn"]:
+            of_gradient = f"{name}.grad"
+    elif record["name"]:
+        name, symbol, made = record["name"], names.text(node), _op_label(recording, node, names)
+        if len(symbol) > EXPRESSION:
+            symbol = made
+    else:
+        name, symbol, made = names.name(node), "", _op_label(recording, node, names)
+    lines = [box_value(record["value"])]
+    if len(outputs) > 1:  # one node of PyTorch's
+        name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))
+        made = symbol
+        values = [box_value(recording["nodes"][n]["value"]) for n in outputs]
+        lines = [
+            ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
+        ]
+    name = in_short(name, NAME)
+    return _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
+
+
+def _op_label(recording: RecordingData, node: int, names: Names) -> str:
+    """Return what an op does, ``** 2``: where its expression is too long for its box."""
+    record = recording["nodes"][node]
+    constants = {i["arg"]: parameter(i["value"]) for i in record["inputs"] if "value" in i}
+    params = {k: parameter(v) for k, v in record["params"].items()}
+    formula = recording["ops"][str(record["op"])]["text"]
+    formula = decided(formula, tuple(sorted(params.items())))
+    order = names.written.order(node)
+    is_mirrored = len(order) == 2 and order[0] == 1
+    nodes, expression = recording["nodes"], names.text(node)
+    symbol = in_box(record, nodes, expression, LABEL)
+    if symbol or record["op"] in REBUILT:
+        return symbol or word(str(record["op"]))
+    return label(formula, constants | params, str(record["op"]), reverse=is_mirrored)
+
+
+def _fold_text(recording: RecordingData, box: Box) -> BoxText:
+    nodes = recording["nodes"]
+    ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+    lines = [f"of {box.of}"] if box.of else []
+    lines = [in_short(line, 2 * NAME) for line in lines]
+    if ops:
+        lines.append(f"{len(ops):,} ops")
+        last = nodes[ops[-1]]
+        if last["name"]:
+            value = short(last["value"]) or shape_text(last["value"]["shape"])
+            lines.append(f"{last['name']} = {value}")
+    ghost = not any(nodes[n]["recorded"] for n in box.nodes)
+    return _text(box.title, box.count, lines, made=box.count, ghost=ghost)
+
+
+def _text(
+    name: str, symbol: str, lines: list[str], *, made: str, ghost: bool, label: str = "gradient"
+) -> BoxText:
+    return {
+        "name": name,
+        "symbol": symbol,
+        "made": made,
+        "lines": lines,
+        "ghost": ghost,
+        "label": label,
+        "grads": [],
+        "values": [],
+        "slots": {},
+    }

@@ -1,0 +1,78 @@
+"""What an arrow tells of the chain rule, and whether a gradient is told part by part.
+
+After reading you can say when an arrow is called ``dy/dx`` and when ``d(x * ·)/dx``: where a second
+way leads from x to y, dy/dx is the sum over both. Read next: ``steps_backward.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.slopes import chain, one_use, slope, slope_text
+from autodiff_kit.view.steps import Steps, Value
+from autodiff_kit.view.values import number
+from autodiff_kit.view.words import box_value
+
+__all__ = ["SlopeSteps"]
+
+
+class SlopeSteps(Steps):
+    """Knows the local slope of every op that makes a number of numbers."""
+
+    def along(
+        self, edge: str | None, node: int, arg: str, to: int, sent: Value
+    ) -> dict[str, Fields]:
+        """Return what the arrow shows that a contribution goes back along: the chain rule."""
+        record = self.nodes[node]
+        if edge is None:
+            return {}
+        self.passed[edge] = self.outline.box_of[node].id
+        fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
+        g = self.waiting.get(node)
+        rule = None
+        if record["op"] is not None:
+            rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
+        if g is not None and self.outline.box_of[node].kind != "fold":
+            numbers = self._numbers(node, rule["reads"]) if rule else {}
+            factor = slope(rule and rule["text"], numbers, g, sent)
+            if factor is not None:
+                of, what = self.names.name(node), self.names.name(to)
+                others = {a for i, a in self._operands(node) if a != arg and self._uses(i, to)}
+                if others:  # dy/dx is the sum over all ways from x to y, this is one
+                    formula = str(self.ops[str(record["op"])]["text"])
+                    of = one_use(formula, self.names.operands(node), others)
+                fields["slope"] = f"{slope_text(of, what)} = {number(factor)}"
+                fields["sent"] = chain(g, factor, sent)
+        return {edge: fields}
+
+    def _operands(self, node: int) -> list[tuple[int, str]]:
+        return [(i["node"], i["arg"]) for i in self.nodes[node]["inputs"] if "node" in i]
+
+    def _uses(self, node: int, leaf: int) -> bool:
+        """Return whether a node is made of another one, or is it."""
+        ways, seen = [node], {node}
+        while ways:
+            node = ways.pop()
+            if node == leaf:
+                return True
+            older = {n for n, _ in self._operands(node) if n >= leaf and n not in seen}
+            seen |= older
+            ways += older
+        return False
+
+    def _numbers(self, node: int, reads: Sequence[str]) -> dict[str, float]:
+        """Return the numbers that a rule reads, by the names it reads them by."""
+        record = self.nodes[node]
+        numbers: dict[str, Any] = dict(record["params"])
+        for source in record["inputs"]:
+            if "node" in source:
+                value = self._operand(node, source["node"])
+                if not value["shape"] and value["data"]:
+                    numbers[source["arg"]] = float(value["data"][0])
+            else:
+                numbers[source["arg"]] = source["value"]
+        if not record["value"]["shape"] and record["value"]["data"]:
+            numbers["out"] = float(record["value"]["data"][0])
+        return numbers
