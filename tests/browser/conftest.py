@@ -432,6 +432,10 @@ class Board:
             )
         )
 
+    def slots(self) -> list[str]:
+        """Return what stands in the slots of all nodes, "" where nothing has arrived yet."""
+        return list(self.root.locator(".adk-slot text").all_inner_texts())
+
 
 @pytest.fixture
 def board() -> Callable[..., Board]:

@@ -39,14 +39,12 @@ export function findBar(payload, host, { at, go, pick }) {
     if (error) return say(error, true);
     if (!steps.length) return say("It holds at no step.");
     const numbers = steps.map(([k]) => k);
-    const step = nextStep(numbers, at().step, way);
-    if (step == null) {
-      const where = way > 0 ? "after" : "before";
-      return say(`It holds at no step ${where} this one, and at ${steps.length} in all.`);
-    }
+    const next = nextStep(numbers, at().step, way);
+    const step = next ?? (way > 0 ? numbers[0] : numbers.at(-1));
+    const round = next == null ? `, from the ${way > 0 ? "start" : "end"} again` : "";
     go(step);
     const rank = numbers.indexOf(step);
-    say(`Step ${step + 1}: ${steps[rank][1]} (${rank + 1} of ${steps.length})`);
+    say(`Step ${step + 1}: ${steps[rank][1]} (${rank + 1} of ${steps.length}${round})`);
   }
   function run(way) {
     const text = field.value.trim();

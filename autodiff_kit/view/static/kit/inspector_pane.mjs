@@ -25,7 +25,7 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   const ever = {}; // node -> all fields that any step sets: rows for others would stay empty
   for (const { set } of payload.frames) {
     for (const [id, fields] of Object.entries(set)) {
-      for (const key of Object.keys(fields)) (ever[id] ??= new Set()).add(key);
+      for (const [key, value] of Object.entries(fields)) if (value != null) (ever[id] ??= new Set()).add(key);
     }
   }
   let shown = null; // node whose rows are in place

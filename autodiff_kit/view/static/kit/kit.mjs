@@ -44,7 +44,10 @@ function stepper(root, payload, host) {
   const controls = transport(payload, go);
   const find = findBar(payload, host, {
     at: () => ({ step, selected }),
-    go: controls.by,
+    go(k) {
+      host.select(""); // the step tells of another node than the one that was chosen
+      controls.by(k);
+    },
     pick(id) {
       if (!visible(id)) controls.by(payload.nodes[id].since);
       host.select(id);
@@ -142,7 +145,7 @@ function stepper(root, payload, host) {
     show,
     select,
     hear: find.hear,
-    focus: () => root.querySelector(".adk-range").focus(),
+    focus: () => root.querySelector(".adk-range").focus({ preventScroll: true }),
     remove() {
       controls.stop();
       find.remove();
@@ -201,7 +204,7 @@ function render({ model, el }) {
       view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask });
       view.show(model.get("step"));
       view.select(model.get("selected"));
-      if (hadFocus) view.focus();
+      if (hadFocus || model.get("alone")) view.focus();
     } catch (error) {
       view = null;
       say(root, `This recording cannot be drawn (${error.message}). Run the cell again.`);
@@ -226,7 +229,8 @@ function render({ model, el }) {
 
 /** The same without Jupyter: `bytes` as in the trait, state in a plain object. Used by view/page.py. */
 export function mount(el, bytes) {
-  const state = { payload: bytes, step: 0, selected: "" };
+  const alone = document.activeElement === document.body; // then its keys work at once
+  const state = { payload: bytes, step: 0, selected: "", alone };
   const listeners = {};
   const model = {
     get: (name) => state[name],
