@@ -261,7 +261,7 @@ def test_a_long_expression_without_a_name_is_called_by_its_number():
     x = tape.leaf("x", 1.0)
     node = tape.op("mul", x, x, text="a_very_long_function_name(x, another_argument)")
 
-    assert Names(tape.data).name(node) == "a_very_long_func…nother_argument)"
+    assert Names(tape.data).name(node) == "a_very_long_function_name(…)"
 
 
 def test_the_module_is_left_out_of_a_name():
