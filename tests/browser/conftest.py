@@ -432,9 +432,10 @@ class Board:
             )
         )
 
-    def slots(self) -> list[str]:
-        """Return what stands in the slots of all nodes, "" where nothing has arrived yet."""
-        return list(self.root.locator(".adk-slot text").all_inner_texts())
+    def slots(self, name: str) -> list[str]:
+        """Return what stands in the slots of a node, "" where nothing has arrived yet."""
+        node = self.root.locator("[data-node]", has_text=name).first
+        return sorted(node.locator(".adk-slot text").all_text_contents())
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ CONTRAST = """root => {
   return [...root.querySelectorAll(".adk-canvas text")]
     .filter((text) => text.textContent.trim() && getComputedStyle(text).visibility !== "hidden")
     .map((text) => {
-      const box = text.closest("[data-node]")?.querySelector(".adk-box");
+      const own = text.closest("[data-chip], [data-slot]") && text.previousElementSibling;
+      const box = own || text.closest("[data-node]")?.querySelector(".adk-box");
       const fill = box ? getComputedStyle(box).fill : "none";
       const pair = [getComputedStyle(text).fill, fill === "none" ? paper : fill];
       const [a, b] = pair.map(colour).map(light);
