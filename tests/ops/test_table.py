@@ -121,10 +121,17 @@ def test_a_node_saves_for_the_wanted_rules_only() -> None:
     assert set((x * y).grad_fn.saved()) == {"y"}
 
 
-@pytest.mark.parametrize("value", [[1.0], None, "a", {1}], ids=type)
+@pytest.mark.parametrize("value", [None, {1}], ids=type)
 def test_something_else_than_a_tensor_is_refused_with_advice(value: Any) -> None:
     with pytest.raises(TypeError, match=r"\n-> Operands are tensors and numbers: .*torch\.tensor"):
         torch.ones(2) * value
+
+
+@pytest.mark.parametrize("value", [[1.0], "a"], ids=type)
+def test_a_sequence_is_repeated_by_an_integer_only(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^only integer tensors of a single.*\n-> .*torch\.tensor"):
+        torch.ones(2) * value
+    assert torch.tensor(2) * value == 2 * value
 
 
 @pytest.mark.parametrize("count", [2, 3])
