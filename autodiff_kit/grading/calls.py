@@ -25,12 +25,12 @@ LINES = "\n\t"
 class Limits:
     """What one submission may use."""
 
-    seconds: float = 3.0  # wall clock for running the cells, and again for each call
+    seconds: float = 3.0  # of computing, for each statement of the cells and for each call
     memory: int = 512  # MiB beyond what Python and NumPy take
     output: int = 10_000  # characters printed
     reply: int = 8 * 2**20  # bytes of one answer
     file: int = 2**20  # bytes of one file
-    total: float = 30.0  # wall clock for one try: reading, cells, and all calls
+    total: float = 30.0  # for one try: reading, cells, and all calls
     tries: float = 45.0  # wall clock for all tries of a submission together
 
     @property
@@ -166,6 +166,10 @@ class Process(Protocol):
 
     def read(self, seconds: float) -> bytes | None:
         """Return some bytes, ``b""`` at the end, or None if none came in time."""
+        ...
+
+    def cpu(self) -> float | None:
+        """Return the seconds that it has computed, or None where that cannot be told."""
         ...
 
     def end(self) -> str:

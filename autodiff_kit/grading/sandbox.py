@@ -221,6 +221,14 @@ class _Forked:
         self.is_closed = not chunk
         return chunk
 
+    def cpu(self) -> float | None:
+        try:
+            self.server.control.sendall(b"T")
+            seconds = self.server.told()
+        except (OSError, EOFError, wire.WireError):
+            return None
+        return float(seconds) if seconds else None
+
     def end(self) -> str:
         if self.ended is None:
             self.talk.close()

@@ -29,6 +29,10 @@ MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from 
 READING = 2**22  # bytes a second, at the least: stored outputs take time to be passed over
 MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
 MAX_ASKED = 100_000  # questions of one call that the grader answers
+PATIENCE = 10  # times as long by the clock as of computing, at most
+MOST_WAITING = 90.0  # seconds that a busy machine may add to one try
+LOOK = 0.3  # seconds from one look at what was computed to the next
+RUNS = 0.02  # share of a core below which a process is not waiting for the machine
 START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
 
 
@@ -48,7 +52,7 @@ def supervise(
     replies: dict[int, Reply] = {}
     ended: dict[str, Reply] = {}
     stops: list[Reply] = []
-    latest = time.monotonic() + limits.total
+    clock = _Clock(limits.total)
     while True:
         for number, call in enumerate(calls):
             if number not in replies and call.driver in ended:
@@ -56,13 +60,13 @@ def supervise(
         waiting = [number for number in range(len(calls)) if number not in replies]
         if not waiting:
             return [replies[number] for number in range(len(calls))]
-        if time.monotonic() > latest:
+        if clock.is_over():
             late = Reply("timeout", error=f"More than {limits.total:g} s for the whole submission.")
             replies.update(dict.fromkeys(waiting, late))
             continue
         calls_left = [calls[number] for number in waiting]
         try:
-            for number, reply, is_end in _answers(start, work, calls_left, limits, latest):
+            for number, reply, is_end in _answers(start, work, calls_left, limits, clock):
                 is_left_out = stops and reply.status == "missing"
                 if is_left_out:
                     reply = dataclasses.replace(stops[0], absent=reply.absent)
@@ -147,14 +151,14 @@ def _answers(
     work: Work,
     calls: Sequence[Call],
     limits: Limits,
-    latest: float,
+    clock: _Clock,
 ) -> Iterator[tuple[int, Reply, bool]]:
     """Yield (number, reply, whether it ended the child) as long as the child can answer."""
     order = order_of(calls)
     secret = os.urandom(3 * child.TOKEN)
     first, second = request_of(work, calls, order, limits, secret)
     process = start(wire.frame(first))
-    frames = _Frames(process, secret[: child.TOKEN])
+    frames = _Frames(process, secret[: child.TOKEN], clock)
 
     def stopped(reading: bool = False) -> Reply:
         how = process.end()
@@ -164,9 +168,6 @@ def _answers(
         if reading:
             return Reply("unreadable", error=f"The file cannot be read. {text}")
         return Reply("timeout" if late else "died", error=text)
-
-    def left() -> float:
-        return min(limits.seconds, max(latest - time.monotonic(), 0.1))
 
     running: Begun = {
         "call": child.RUNNING,
@@ -184,7 +185,8 @@ def _answers(
 
     cells: list[Any] = []
     try:
-        if frames.next(child.READY, START, limits.reply) is None:
+        frames.begin(START)
+        if frames.next(child.READY, limits.reply) is None:
             raise Fault(f"The process for the learner's code did not come up. {process.end()}")
         places = [child.READ, child.LOADED, *range(len(calls))]
         numbers = [-1, -1, *order[0], *order[1]]
@@ -195,19 +197,19 @@ def _answers(
             try:
                 limit = MAX_SOURCE if place == child.READ else limits.reply
                 extra = len(work.data) / READING if place == child.READ else 0.0
-                ending = time.monotonic() + left() + extra
-                message = frames.next(place, left() + extra, limit)
+                frames.begin(clock.left(limits.seconds) + extra)
+                message = frames.next(place, limit)
                 for _ in range(MAX_ASKED):
                     if message is None or message["call"] != child.ASKED:
                         break
                     told = wire.encode(calls[number].answer_to(message.get("value")))
-                    process.send(wire.frame(told), left())
-                    message = frames.next(place, ending - time.monotonic(), limit)
+                    process.send(wire.frame(told), clock.left(limits.seconds))
+                    message = frames.next(place, limit)
                 while message is not None and message["call"] == child.RUNNING:
                     running = _statement(message)
                     # Its own time for each; and no child can make more of them than there is.
-                    in_time = time.monotonic() < latest
-                    message = frames.next(place, left(), limit) if in_time else None
+                    frames.begin(clock.left(limits.seconds))
+                    message = None if clock.is_over() else frames.next(place, limit)
                 if message is not None:
                     reply = reply_of(message, limits, cells, calls[number])
             except wire.WireError as error:  # what follows cannot be trusted to be whole either
@@ -236,16 +238,49 @@ def _answers(
         process.end()
 
 
-class _Frames:
-    """Messages, put together from whatever pieces of them arrive."""
+class _Clock:
+    """The time that is left for a submission; what a busy machine takes is given back."""
 
-    def __init__(self, process: Process, token: bytes) -> None:
+    def __init__(self, seconds: float) -> None:
+        self.latest = time.monotonic() + seconds
+        self.room = MOST_WAITING
+
+    def left(self, seconds: float) -> float:
+        return min(seconds, max(self.latest - time.monotonic(), 0.1))
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self.latest
+
+    def put_off(self, seconds: float) -> float:
+        """Return how much of this time may be added, and add it."""
+        seconds = min(seconds, self.room)
+        self.room -= seconds
+        self.latest += seconds
+        return seconds
+
+
+class _Frames:
+    """Messages, put together from whatever pieces of them arrive.
+
+    The time for one is that of computing: a process which the machine lets wait gets more.
+    """
+
+    def __init__(self, process: Process, token: bytes, clock: _Clock) -> None:
         self.process = process
         self.token = token
+        self.clock = clock
         self.data = bytearray()
         self.open = True
+        self.born = self.begun = time.monotonic()
+        self.seconds = self.deadline = 0.0
+        self.look: tuple[float, float] | None = None
 
-    def next(self, place: int, seconds: float, limit: int) -> Claim | None:
+    def begin(self, seconds: float) -> None:
+        """Begin to count the time for an answer."""
+        self.begun = time.monotonic()
+        self.seconds, self.deadline, self.look = seconds, self.begun + seconds, None
+
+    def next(self, place: int, limit: int) -> Claim | None:
         """Return the message whose turn it is, or None if time or stream end before it.
 
         Raises
@@ -253,9 +288,10 @@ class _Frames:
         WireError
             For a message of another form or place.
         """
-        deadline = time.monotonic() + seconds
         while (message := self._message(limit)) is None:
-            chunk = self.process.read(deadline - time.monotonic())
+            chunk = self.process.read(self.deadline - time.monotonic())
+            if chunk is None and self._goes_on():
+                continue
             if not chunk:
                 self.open = chunk is None
                 return None
@@ -268,6 +304,21 @@ class _Frames:
         if type(answer) is not dict or answer.get("call") not in places:
             raise wire.WireError("it is out of order.")
         return answer
+
+    def _goes_on(self) -> bool:
+        """Tell whether the time is over by the clock alone; then put its end off."""
+        used, now = self.process.cpu(), time.monotonic()
+        if used is None or now - self.begun > PATIENCE * self.seconds:
+            return False
+        before, self.look = self.look, (used, now)
+        # Earlier answers took no more of the processor than they took time.
+        left = self.seconds - max(used - (self.begun - self.born), 0.0)
+        is_waiting = before is not None and used - before[0] < RUNS * (now - before[1])
+        if left <= 0.05 * self.seconds or is_waiting:  # for a lock, or asleep
+            return False
+        more = self.clock.put_off(min(left, LOOK))
+        self.deadline = now + more
+        return more > 0
 
     def _message(self, limit: int) -> bytes | None:
         if len(self.data) < 4:

@@ -161,6 +161,9 @@ class _Plain:
         except queue.Empty:
             return None
 
+    def cpu(self) -> float | None:
+        return child.computed(self.process.pid)
+
     def end(self) -> str:
         try:  # one that stopped by itself gets a moment to be seen doing so
             status = self.process.wait(0.2)

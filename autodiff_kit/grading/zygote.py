@@ -25,8 +25,8 @@ def main() -> None:
     """Raise the walls that the grader asks for; then serve until it is gone.
 
     The commands, one byte each: ``R`` with a socket - run the submission that comes in there;
-    ``K`` - kill it; ``W`` - give it a moment to end by itself, then kill it. Both answer how it
-    ended, in words, or with nothing.
+    ``T`` - tell how long it has computed; ``K`` - kill it; ``W`` - give it a moment to end by
+    itself, then kill it. The last two answer how it ended, in words, or with nothing.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     wanted = wire.decode(*wire.unframe(control.recv))
@@ -88,6 +88,9 @@ def _serve(control: socket.socket, home: int | None, program: bytes, taken: int)
             if process == 0:
                 _submission(files[0], program, taken)
             os.close(files[0])
+        elif command == b"T":
+            seconds = None if process is None else child.computed(process)
+            control.sendall(wire.frame(wire.encode("" if seconds is None else str(seconds))))
         else:
             ended = "" if process is None else _end(process, wait=command == b"W")
             process = None

@@ -13,10 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autodiff_kit.grading import child
 from autodiff_kit.grading import sandbox as sandboxes
-from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, clean
+from autodiff_kit.grading.calls import Call, Limits, Process, Reply, Runner, clean
 from autodiff_kit.grading.sandbox import Finding, Sandbox, Walls, best_walls, probe
-from autodiff_kit.grading.worker import InProcess, Level0
+from autodiff_kit.grading.supervision import supervise
+from autodiff_kit.grading.worker import InProcess, Level0, _Plain
 from tests.grading.standing import WALLS
 
 needs_walls = pytest.mark.skipif(
@@ -317,6 +319,45 @@ def test_an_endless_loop_ends_by_the_clock_and_costs_only_its_own_driver(apart: 
     assert [reply.status for reply in replies] == ["ok", "timeout", "timeout", "ok"]
     assert replies[3].value == 6
     assert time.monotonic() - start < 20
+
+
+SLOW = call("wait", 1.5)
+WAITING = "import time\ndef wait(x):\n    time.sleep(x)\n    return x"
+
+
+def test_time_that_the_machine_takes_is_not_the_learners(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Here a sleep stands for a process that gets a tenth of a core.
+    born = time.monotonic()
+    monkeypatch.setattr(child, "computed", lambda process: 0.1 * (time.monotonic() - born))
+
+    assert one(Level0(), SLOW, WAITING, Limits(seconds=0.3)).status == "ok"
+    assert one(Level0(), call("wait", 30.0), WAITING, Limits(seconds=0.3)).status == "timeout"
+
+
+def test_who_only_sleeps_does_not_wait_for_the_machine(apart: Runner) -> None:
+    assert one(apart, call("wait", 30.0), WAITING, Limits(seconds=0.3)).status == "timeout"
+
+
+def test_what_a_process_has_computed_is_told_from_outside(apart: Runner) -> None:
+    if not sys.platform.startswith("linux"):
+        pytest.skip("no clock of other processes")
+    seen: list[float | None] = []
+
+    class Watched:
+        def __init__(self, process: Process) -> None:
+            self.read, self.send, self.cpu = process.read, process.send, process.cpu
+            self.process = process
+
+        def end(self) -> str:
+            seen.append(self.process.cpu())
+            return self.process.end()
+
+    spin = driver("import time\n    while time.process_time() < data: pass\n    return 1", 0.6)
+    start = apart._start if isinstance(apart, Sandbox) else _Plain
+    (reply,) = supervise(lambda request: Watched(start(request)), "", [spin], LIMITS)
+
+    assert reply.status == "ok"
+    assert seen[0] is not None and 0.3 < seen[0] < 5
 
 
 def test_a_process_that_ends_itself_has_died_and_the_rest_goes_on(apart: Runner) -> None:
