@@ -40,10 +40,14 @@ class Check:
     shown : str
         That case in words: ``"y = x * x + x at x = 3"``.
     generate : callable (numpy Generator) -> plain data
+        With `kinds`, it gets one of them, too.
     driver : str
         Source of ``def drive(step, data)``, which runs beside the learner's code.
     cases : int
         How many random cases.
+    kinds : tuple, optional
+        The kinds of cases that have to be asked in each attempt, one case of each: what is drawn is
+        their order, and the numbers in them. A mistake then costs the same, whatever is drawn.
     expected : callable (data) -> plain data, optional
         The right value. Without it the exercise's own solution is asked.
     compare : callable (data, value, wanted) -> bool
@@ -68,9 +72,10 @@ class Check:
     concept: str
     example: Any
     shown: str
-    generate: Callable[[np.random.Generator], Any]
+    generate: Callable[..., Any]
     driver: str
     cases: int = 3
+    kinds: tuple[Any, ...] = ()
     expected: Callable[[Any], Any] | None = None
     compare: Callable[[Any, Any, Any], bool] = field(default=lambda data, value, wanted: False)
     slow: bool = False
@@ -88,7 +93,10 @@ class Check:
         """Return the example and the random cases of a seed: the same for the same seed."""
         seed = self.first_seed(seed)
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        return [self.example, *(self.generate(rng) for _ in range(self.cases))]
+        if not self.kinds:
+            return [self.example, *(self.generate(rng) for _ in range(self.cases))]
+        order = rng.permutation(len(self.kinds))
+        return [self.example, *(self.generate(rng, self.kinds[i]) for i in order)]
 
 
 def check(
@@ -103,6 +111,7 @@ def check(
     """Make a check of a class that is only a bag of functions.
 
     The class has ``shown``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may have
+    ``kinds`` (then it is ``generate(rng, kind)``, and there is one case of each),
     ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, wanted)``,
     ``many``, ``public(data)`` and ``reply(data, question)``; none of them takes ``self``.
 
@@ -119,6 +128,7 @@ def check(
     """
 
     def make(asked: type) -> Check:
+        kinds = tuple(getattr(asked, "kinds", ()))
         sources = [textwrap.dedent(inspect.getsource(part)) for part in (*using, asked.drive)]  # type: ignore[attr-defined]
         return Check(
             name=asked.__name__,
@@ -129,7 +139,8 @@ def check(
             shown=asked.shown,  # type: ignore[attr-defined]
             generate=asked.generate,  # type: ignore[attr-defined]
             driver="\n".join(sources),
-            cases=cases,
+            cases=len(kinds) or cases,
+            kinds=kinds,
             slow=slow,
             expected=getattr(asked, "expected", None),
             compare=getattr(asked, "compare", _compare),

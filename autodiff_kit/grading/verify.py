@@ -36,6 +36,7 @@ from autodiff_kit.grading.trusted import BUDGET, Trusted, bounded
 __all__ = ["SEEDS", "Verdict", "table", "verify", "verify_exercise"]
 
 SEEDS = 200
+CHANGES = 0.05  # times as many seeds under which a small change of a right answer has equal points
 MUTANTS = 0.1  # times as many seeds under which a mutant must have the same points; 3 at least
 NO_WORK = 5  # times as many seeds under which no work must have no points
 LITTLE = 20_000  # lines that a function which computes nothing may make others run
@@ -125,6 +126,7 @@ def verify_exercise(
     _strangers(exercise, others, verdict)
     _no_work(exercise, course, verdict, NO_WORK * seeds)
     _changes(exercise, verdict)
+    _draws(exercise, verdict, range(1, 1 + round(CHANGES * seeds)))
     return verdict
 
 
@@ -402,6 +404,29 @@ def _changes(exercise: Exercise, verdict: Verdict) -> None:
         else:
             verdict.survivors.append(description)
     verdict.problems += [f"reviewed, but noticed or gone: {change}" for change in sorted(unused)]
+
+
+def _draws(exercise: Exercise, verdict: Verdict, seeds: Sequence[int]) -> None:
+    """Small changes of right answers have the same points under these seeds.
+
+    Otherwise a check draws what it has to ask each time (`Check.kinds`). A change may be right.
+    """
+    whole = f"{exercise.given}\n\n{exercise.solution}"
+    checks = [check for check in exercise.checks if not check.slow]
+    for variant in (Variant("solution", "", exercise.solution), *exercise.alternatives):
+        for description, code in changes(variant.code):
+            code = f"{whole}\n\n{code}"
+            what = f"{variant.name}: {description}"
+            for check in checks if what not in exercise.reviewed else ():
+                # A wrong example loses the points under all seeds.
+                if not seeds or not _is_passed(exercise, check, code, seeds[0], BUDGET, (0,)):
+                    continue
+                random = range(1, 1 + check.cases)
+                passed = [s for s in seeds if _is_passed(exercise, check, code, s, BUDGET, random)]
+                if passed and len(passed) < len(seeds):
+                    share = f"{len(passed)} of {len(seeds)}"
+                    text = f"check {check.name} has points under {share} seeds for {what}"
+                    verdict.problems.append(text)
 
 
 def _graded(exercise: Exercise, code: str, seed: int, runner: Trusted) -> Result:

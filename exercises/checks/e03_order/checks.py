@@ -9,7 +9,8 @@ def build(step, data):
     nodes = []
     for inputs, name in zip(data["inputs"], data["names"], strict=True):
         used = tuple(nodes[i] for i in inputs)
-        nodes.append(step.Node(name, used, requires_grad=not name.startswith("const")))
+        label = data.get("label", name)
+        nodes.append(step.Node(label, used, requires_grad=not name.startswith("const")))
     return nodes
 
 
@@ -18,10 +19,10 @@ def names(rng, count):
     return [f"n{number}" for number in rng.permutation(count)]
 
 
-def ordered(step, nodes):
+def ordered(step, nodes, names):
     """Return the names in the order asked for; nodes of earlier graphs are asked for in `Anew`."""
-    own = {id(node) for node in nodes}
-    return [node.name for node in step.order(nodes[-1]) if id(node) in own]
+    own = {id(node): name for node, name in zip(nodes, names, strict=True)}
+    return [own[id(node)] for node in step.order(nodes[-1]) if id(node) in own]
 
 
 def seen_from(data, root):
@@ -107,7 +108,7 @@ class Shared:
         return {"inputs": inputs, "names": names(rng, len(inputs))}
 
     def drive(step, data):
-        return ordered(step, build(step, data))
+        return ordered(step, build(step, data), data["names"])
 
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
@@ -122,10 +123,11 @@ class Doubled:
         for number in range(int(rng.integers(2, 6))):
             inputs.append([number] * int(rng.integers(1, 4)))
         inputs.append([len(inputs) - 1] * 2)
-        return {"inputs": inputs, "names": names(rng, len(inputs))}
+        # Here the nodes themselves are told apart: all of them have the same name.
+        return {"inputs": inputs, "names": names(rng, len(inputs)), "label": "node"}
 
     def drive(step, data):
-        return ordered(step, build(step, data))
+        return ordered(step, build(step, data), data["names"])
 
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
@@ -151,7 +153,7 @@ class Constants:
         return {"inputs": inputs, "names": given}
 
     def drive(step, data):
-        return ordered(step, build(step, data))
+        return ordered(step, build(step, data), data["names"])
 
     expected, compare, diagnose, picture = an_order, is_an_order, what_is_wrong, places
 
@@ -196,7 +198,7 @@ class Deep:
         nodes = [step.Node(data["first"])]
         for number in range(1, data["count"]):
             nodes.append(step.Node(data["first"] + number, (nodes[-1],)))
-        names = ordered(step, nodes)
+        names = ordered(step, nodes, [node.name for node in nodes])
         return [len(names), *names[::300]]
 
     def expected(data):

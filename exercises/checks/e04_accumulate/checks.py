@@ -296,7 +296,10 @@ class Constants:
 
 @check(step="backward", points=2, concept="shared arrays are not changed", using=[build])
 class Arrays:
-    shown = "z = ((x + y) + x) * c at c = [10, 20]; a sum hands the same array to both inputs"
+    shown = (
+        "z = ((x + y) + x) * c at c = [10, 20]; a sum hands the same array to both inputs (.grad "
+        "of x and y; and, elsewhere, .grad of x after backward((x + y) * c) and backward(y * 2))"
+    )
     example = {
         "leaves": [np.array([1.0, 2.0]), np.array([3.0, 4.0])],
         "needs": [True, True],
@@ -304,22 +307,38 @@ class Arrays:
             [[0, 1], [None, None]],
             [[2, 0], [None, None]],
             [[3], [np.array([10.0, 20.0])]],
+            [[0, 1], [None, None]],
+            [[5], [np.array([10.0, 20.0])]],
+            [[1], [2.0]],
         ],
+        "other": 0,
     }
 
     def generate(rng):
         n = int(rng.integers(2, 5))
+        other = int(rng.integers(0, 2))
         sums = [[[0, 1], [None, None]], [[2, int(rng.integers(0, 2))], [None, None]]]
+        again = [[[0, 1], [None, None]], [[5], [rng.uniform(1.5, 3.0, n)]]]
         return {
             "leaves": [rng.normal(size=n), rng.normal(size=n)],
             "needs": [True, True],
-            "operations": [*sums, [[3], [rng.uniform(1.5, 3.0, n)]]],
+            "operations": [
+                *sums,
+                [[3], [rng.uniform(1.5, 3.0, n)]],
+                *again,
+                [[1 - other], [slope(rng)]],
+            ],
+            "other": other,
         }
 
     def drive(step, data):
-        nodes = build(step, data)
-        step.backward(nodes[-1])
-        return [nodes[0].grad, nodes[1].grad]
+        nodes, others = build(step, data), build(step, data)
+        step.backward(nodes[4])
+        # A second pass adds to the .grad of one leaf, and leaves that of the other as it is.
+        step.backward(others[6])
+        step.backward(others[7])
+        return [nodes[0].grad, nodes[1].grad, others[data["other"]].grad]
 
     def expected(data):
-        return [slopes_of(data, leaf, 4) for leaf in (0, 1)]
+        grads = [slopes_of(data, leaf, 4) for leaf in (0, 1)]
+        return [*grads, slopes_of(data, data["other"], 6)]

@@ -23,9 +23,13 @@ class Leading:
     shown = "g of shape (2, 3, 4), full of ones, and shape (4,)"
     example = {"g": np.ones((2, 3, 4)), "shape": [4]}
 
-    def generate(rng):
+    kinds = ("one axis left", "two axes left", "equal sizes")
+
+    def generate(rng, kind):
         a, b, c, d = sizes(rng, 4)
-        return {"g": rng.normal(size=(a, b, c, d)), "shape": [c, d] if rng.random() < 0.7 else [d]}
+        if kind == "equal sizes":
+            b = c = d = 2
+        return {"g": rng.normal(size=(a, b, c, d)), "shape": [c, d] if "two" in kind else [d]}
 
     def drive(step, data):
         return step.unbroadcast(data["g"], tuple(data["shape"]))
@@ -39,10 +43,11 @@ class Ones:
     shown = "g = [[1, 2], [3, 4]] and shape (1, 1)"
     example = {"g": np.array([[1.0, 2.0], [3.0, 4.0]]), "shape": [1, 1]}
 
-    def generate(rng):
-        a, b, c = sizes(rng, 3)
-        shape = [[1, b, 1], [1, 1, c], [a, 1, 1]][int(rng.integers(3))]
-        return {"g": rng.normal(size=(a, b, c)), "shape": shape}
+    kinds = (0, 1, 2)  # the axis that was not stretched
+
+    def generate(rng, kind):
+        g = rng.normal(size=sizes(rng, 3))
+        return {"g": g, "shape": [n if axis == kind else 1 for axis, n in enumerate(g.shape)]}
 
     def drive(step, data):
         return step.unbroadcast(data["g"], tuple(data["shape"]))
@@ -56,9 +61,13 @@ class Both:
     shown = "g of shape (2, 3, 4), full of ones, and shape (3, 1)"
     example = {"g": np.ones((2, 3, 4)), "shape": [3, 1]}
 
-    def generate(rng):
+    kinds = ("last", "first", "equal sizes")
+
+    def generate(rng, kind):
         a, b, c = sizes(rng, 3)
-        return {"g": rng.normal(size=(a, b, c)), "shape": [b, 1] if rng.random() < 0.5 else [1, c]}
+        if kind == "equal sizes":
+            a = b
+        return {"g": rng.normal(size=(a, b, c)), "shape": [1, c] if kind == "first" else [b, 1]}
 
     def drive(step, data):
         return step.unbroadcast(data["g"], tuple(data["shape"]))
@@ -91,10 +100,12 @@ class Multiply:
         "y": np.array([[3.0, 4.0], [5.0, 6.0]]),
     }
 
-    def generate(rng):
+    kinds = ("x is stretched", "y is stretched")
+
+    def generate(rng, kind):
         a, b = sizes(rng, 2)
         x, y = rng.normal(size=b), rng.normal(size=(a, b))
-        if rng.random() < 0.5:
+        if kind == "y is stretched":
             x, y = y, x
         return {"g": rng.normal(size=(a, b)), "x": x, "y": y}
 

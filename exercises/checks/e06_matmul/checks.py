@@ -95,12 +95,12 @@ class Shared:
         "b": np.array([[3.0, 4.0]]),
     }
 
-    def generate(rng):
+    kinds = ("a", "b")  # which of the two is one matrix
+
+    def generate(rng, kind):
         n, k, m = sizes(rng)
-        shapes = {"g": (6, n, m), "a": (6, n, k), "b": (k, m)}
-        if rng.random() < 0.4:
-            shapes = {"g": (6, n, m), "a": (n, k), "b": (6, k, m)}
-        return drawn(rng, shapes)
+        shapes = {"g": (6, n, m), "a": (6, n, k), "b": (6, k, m)}
+        return drawn(rng, {**shapes, kind: shapes[kind][1:]})
 
     def drive(step, data):
         return contributions(step.batch_rule, data, "gab", 2)

@@ -175,7 +175,7 @@ class NoRounds:
 class Rounds:
     shown = (
         "rounds(x, 2) at x = 1.5 (value, gradient, how many nodes are no sum or product; "
-        "and value and gradient at x = 1.5005)"
+        "value and gradient at x = 1.5005; and the value of rounds(x, 1) at x = 2)"
     )
     example = {"x": 1.5, "n": 2, "g": 1.0}
 
@@ -188,10 +188,12 @@ class Rounds:
                 return {"x": x, "n": n, "g": a_weight(rng)}
 
     def drive(step, data):
-        return read(step, lambda x: step.rounds(x, data["n"]), data["x"], data["g"], 5e-4)
+        answer = read(step, lambda x: step.rounds(x, data["n"]), data["x"], data["g"], 5e-4)
+        return [*answer, step.rounds(step.Node(2.0), 1).value]
 
     def expected(data):
-        return wanted_of(lambda x: rounds(x, data["n"]), data["x"], data["g"])
+        wanted = wanted_of(lambda x: rounds(x, data["n"]), data["x"], data["g"])
+        return [*wanted, rounds(2.0, 1)]  # where "larger than 2" ends there is no slope
 
     compare, diagnose = exact, what_is_no_graph
 

@@ -19,9 +19,17 @@ def weights(rng):
     return {"w": float(rng.uniform(0.8, 1.5)), "u": float(rng.uniform(0.3, 0.9))}
 
 
-def lengths(rng):
-    """Return different lengths, none of them as long as the padded rows."""
-    return [int(n) for n in rng.permutation([1, 2, 3, 4])[: int(rng.integers(2, 5))]]
+PLACES = ("first", "last", "between")
+
+
+def lengths(rng, place):
+    """Return different lengths, none as long as the padded rows, and where the longest is."""
+    longest, *others = sorted(
+        (int(n) for n in rng.permutation(4)[: rng.integers(3, 5)]), reverse=True
+    )
+    others = [int(n) for n in rng.permutation(others)]
+    others.insert({"first": 0, "last": len(others), "between": 1}[place], longest)
+    return [n + 1 for n in others]
 
 
 @check(step="state", points=2, concept="one sequence of any length")
@@ -44,7 +52,7 @@ class State:
         return [one(sequence, data["w"], data["u"]) for sequence in data["sequences"]]
 
 
-@check(step="states", points=3, concept="a padded batch", cases=4)
+@check(step="states", points=3, concept="a padded batch")
 class States:
     shown = "the sequences 1, -1, 2 and 1 (padded with 99) with w = 0.5 and u = 2"
     example = {
@@ -54,8 +62,10 @@ class States:
         "u": 2.0,
     }
 
-    def generate(rng):
-        count = lengths(rng)
+    kinds = PLACES
+
+    def generate(rng, place):
+        count = lengths(rng, place)
         padded = rng.uniform(0.2, 1.0, (len(count), 5)) * rng.choice([-1.0, 1.0], (len(count), 5))
         return {"padded": padded, "lengths": count, **weights(rng)}
 
@@ -75,8 +85,10 @@ class Loss:
         "lengths": [3, 1],
     }
 
-    def generate(rng):
-        count = lengths(rng)
+    kinds = PLACES
+
+    def generate(rng, place):
+        count = lengths(rng, place)
         return {"losses": rng.uniform(0.5, 3.0, (len(count), 5)), "lengths": count}
 
     def drive(step, data):
@@ -120,8 +132,10 @@ class Rule:
         "lengths": [3, 1],
     }
 
-    def generate(rng):
-        count = lengths(rng)
+    kinds = PLACES
+
+    def generate(rng, place):
+        count = lengths(rng, place)
         # So large that the mean itself overflows: its rule reads none of them.
         losses = rng.uniform(0.5, 1.7, (len(count), 5)) * 1e308
         return {"g": float(rng.uniform(1.5, 9.0)), "losses": losses, "lengths": count}

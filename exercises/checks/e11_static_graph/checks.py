@@ -95,7 +95,7 @@ def forward(tape, values, results, number):
     return change[-1]
 
 
-@check(step="trace", points=3, concept="everything is noted", cases=4, using=[run])
+@check(step="trace", points=3, concept="everything is noted", using=[run])
 class Tape:
     shown = "2 * x + y at x = y = 5 (the tape, and what names the result)"
     example = {
@@ -104,18 +104,29 @@ class Tape:
             ["add", ["result", 0], ["input", 1]],
         ],
         "values": [5.0, 5.0],
+        "result": ["result", 1],
     }
 
-    def generate(rng):
-        same = number(rng)
-        return {"program": program(rng, 3), "values": [same, number(rng), same]}
+    kinds = ("the last", "an earlier one", "an input")  # which result the function returns
+
+    def generate(rng, kind):
+        same, steps = number(rng), program(rng, 3)
+        last = len(steps) - 1
+        place = last if kind == "the last" else int(rng.integers(0, last))
+        result = ["input", int(rng.integers(3))] if kind == "an input" else ["result", place]
+        return {"program": steps, "values": [same, number(rng), same], "result": result}
 
     def drive(step, data):
-        tape, result = step.trace(lambda *x: run(data["program"], x)[-1], data["values"])
-        return [tape, result]
+        kind, place = data["result"]
+
+        def function(*x):
+            results = run(data["program"], x)
+            return (x if kind == "input" else results)[place]
+
+        return list(step.trace(function, data["values"]))
 
     def expected(data):
-        return [data["program"], ["result", len(data["program"]) - 1]]
+        return [data["program"], data["result"]]
 
 
 @check(step="trace", points=2, concept="decisions are noted", cases=4, using=[run])
@@ -127,13 +138,14 @@ class Guards:
     }
 
     def generate(rng):
-        # Two guards close to each result: an answer with another value differs at one.
+        # Two guards close to each result: an answer with another value differs at one. And one that
+        # is exactly there: it is not larger.
         x, y = number(rng), number(rng)
         product, total = x * y, x * y + x
         steps = [["mul", ["input", 0], ["input", 1]]]
         steps += [["guard", ["result", 0], product + by] for by in (-0.05, 0.05)]
         steps += [["add", ["result", 0], ["input", 0]]]
-        steps += [["guard", ["result", 3], total + by] for by in (0.05, -0.05)]
+        steps += [["guard", ["result", 3], total + by] for by in (0.05, 0.0, -0.05)]
         steps += [["guard", ["input", 1], number(rng)], ["mul", ["result", 3], ["result", 0]]]
         return {"program": steps, "values": [x, y]}
 
@@ -214,7 +226,9 @@ class Slopes:
         steps = program(rng, 2)
         used = ["result", len(steps) - 1]
         steps += [["mul", used, used], ["add", ["result", len(steps)], used]]
-        steps += [["mul", ["input", 1], ["result", len(steps) - 1]]]
+        last = ["result", len(steps) - 1]
+        # The result of one operation is not used by any other, and its input nowhere else.
+        steps += [["mul", last, ["input", 2]], ["mul", ["input", 1], last]]
         results = [rounded(result) for result in run(steps, values)]
         return {"tape": steps, "values": values, "results": results}
 

@@ -284,6 +284,7 @@ class Close:
         zeros = np.zeros(shape(1))
         holes = one_changed(rng, signs(rng, (2, 3)), lambda number: 0.0)
         apart = signs(rng, (4,)) + 3.0
+        sizes = np.append(signs(rng, 2, 1e4, 1e5), signs(rng, 3))
         return in_any_order(
             rng,
             [
@@ -298,6 +299,7 @@ class Close:
                 (one_changed(rng, small, lambda number: 2 * number), small),
                 (other - rng.uniform(0.1, 0.9), other),
                 (-plain, plain),
+                (sizes * np.array([1.0, 1.0, 1.02, 1.0, 1.0]), sizes),
                 (apart + np.array([0.1, -0.1, 0.2, -0.2]), apart),
             ],
         )
