@@ -121,7 +121,7 @@ class Doubled:
     def generate(rng):
         inputs = [[]]
         for number in range(int(rng.integers(2, 6))):
-            inputs.append([number] * int(rng.integers(1, 4)))
+            inputs.append([number] * (int(rng.integers(1, 4)) if number else 1))
         inputs.append([len(inputs) - 1] * 2)
         # Here the nodes themselves are told apart: all of them have the same name.
         return {"inputs": inputs, "names": names(rng, len(inputs)), "label": "node"}
@@ -166,7 +166,8 @@ class Anew:
     def generate(rng):
         inputs = [[], [0], [0, 1]]
         for number in range(3, 3 + int(rng.integers(2, 5))):
-            inputs.append([int(rng.integers(1, number)), 0])
+            # The first of them are a chain.
+            inputs.append([number - 1 if number < 5 else int(rng.integers(1, number)), 0])
         roots = [int(root) for root in rng.permutation(range(1, len(inputs)))]
         return {"inputs": inputs, "names": names(rng, len(inputs)), "roots": roots}
 

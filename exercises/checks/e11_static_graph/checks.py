@@ -228,7 +228,8 @@ class Slopes:
         steps += [["mul", used, used], ["add", ["result", len(steps)], used]]
         last = ["result", len(steps) - 1]
         # The result of one operation is not used by any other, and its input nowhere else.
-        steps += [["mul", last, ["input", 2]], ["mul", ["input", 1], last]]
+        steps += [["mul", last, ["input", 2]], ["mul", ["constant", number(rng)], last]]
+        steps += [["mul", ["input", 1], ["result", len(steps) - 1]]]
         results = [rounded(result) for result in run(steps, values)]
         return {"tape": steps, "values": values, "results": results}
 
