@@ -390,7 +390,8 @@ def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict)
 
 def _changes(exercise: Exercise, verdict: Verdict) -> None:
     """Small changes of the solution are noticed, or a reason is written down why not."""
-    unused = set(exercise.reviewed)
+    names = {variant.name for variant in exercise.alternatives}
+    unused = {key for key in exercise.reviewed if key.partition(":")[0] not in names}
     # Most changes are noticed by a quick check: the slow ones are asked about the others only.
     checks = sorted(exercise.checks, key=lambda check: check.slow)
     for description, code in changes(exercise.solution):

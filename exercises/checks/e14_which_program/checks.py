@@ -375,15 +375,21 @@ def index_of(data):
     return [is_same(ran(data, lines)[0], data["rows"]) for lines in data["programs"]].index(True)
 
 
-def a_choice(rng, programs):
-    """Return a question with these programs in random order, and their graphs and values."""
+TWICE = (*range(5), *range(5))  # each place of the right one among five programs, twice
+
+
+def a_choice(rng, programs, right):
+    """Return a question with these programs in random order, and their graphs and values.
+
+    `right` is the place of the one that made the graph.
+    """
     data = {
         "names": letters(rng, 4),
         "values": [float(value) for value in rng.integers(2, 8, 4)],
         "programs": [programs[i] for i in rng.permutation(len(programs))],
     }
     graphs, values = zip(*(ran(data, lines) for lines in data["programs"]), strict=True)
-    data["rows"] = graphs[int(rng.integers(0, len(graphs)))]
+    data["rows"] = graphs[right]
     return data, graphs, values
 
 
@@ -433,7 +439,6 @@ def formulas(a, b, c, d):
     step="which",
     points=1,
     concept="the graph, not the value",
-    cases=8,
     using=[build, execute, choose],
 )
 class SameValue:
@@ -451,9 +456,11 @@ class SameValue:
         ],
     }
 
-    def generate(rng):
+    kinds = TWICE
+
+    def generate(rng, right):
         programs = formulas(*(str(name) for name in rng.permutation(list("abcd"))))
-        data, _, _ = a_choice(rng, [programs[i] for i in rng.permutation(6)[:5]])
+        data, _, _ = a_choice(rng, [programs[i] for i in rng.permutation(6)[:5]], right)
         return data
 
     def drive(step, data):
@@ -466,7 +473,6 @@ class SameValue:
     step="which",
     points=1,
     concept="loops and branches",
-    cases=8,
     using=[build, execute, choose],
 )
 class Branches:
@@ -491,7 +497,9 @@ class Branches:
         ],
     }
 
-    def generate(rng):
+    kinds = TWICE
+
+    def generate(rng, right):
         while True:
             a, b, c, d = (str(name) for name in rng.permutation(list("abcd")))
             first, second = (str(op) for op in rng.permutation(list("+-*"))[:2])
@@ -505,7 +513,7 @@ class Branches:
                 [*short, ["for", rounds + 4, [["if", "r", a, more, less]]]],
                 [*short, ["for", rounds + 4, [["if", "r", a, less, more]]]],
             ]
-            data, graphs, values = a_choice(rng, programs)
+            data, graphs, values = a_choice(rng, programs, right)
             # Every graph has another value and another size.
             if all(len(set(facts)) == len(facts) for facts in (values, [*map(len, graphs)])):
                 return data

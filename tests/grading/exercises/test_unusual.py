@@ -209,6 +209,27 @@ def test_a_right_answer_in_an_unusual_manner_has_all_points(folder: str, manner:
         assert result.points == result.max, result.rows
 
 
+GROWING = """
+def train(parameters, x, y):
+    history, rate = [], 0.5
+    for _ in range(120):
+        history.append((rate, train_step(parameters, x, y, rate)))
+        rate = min(rate * 1.02, 1.5)
+    return history
+"""
+
+
+@pytest.mark.parametrize(("seed", "points"), [(60, 10), (80, 7)])
+def test_steps_so_large_that_round_off_grows_are_still_the_steps(seed: int, points: int) -> None:
+    # Under the second seed the loss jumps, and what is read at the end is too little.
+    exercise = COURSE.exercise("e12_train")
+
+    result = grade_code(exercise, exercise.solution + GROWING, Trusted(exercise), seed)
+
+    assert result.points == points
+    assert all(row.message != "not_by_these_steps" for row in result.rows)
+
+
 @pytest.mark.gate
 def test_such_answers_have_all_points_where_code_of_learners_runs() -> None:
     for folder, manner in ANSWERS:
