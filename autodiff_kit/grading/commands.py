@@ -113,6 +113,8 @@ def override(
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     if (points is None) != withdraw or (points is not None and not math.isfinite(points)):
         raise click.UsageError("Give either the POINTS or --withdraw.")
+    if not reason.strip():
+        raise click.UsageError("Say why (--reason): it is what a learner who asks is told.")
     with explained(), Store(results / RESULTS) as store:
         asked = course_in(folder).exercise(exercise)
         steps = [part.id for part in asked.steps]

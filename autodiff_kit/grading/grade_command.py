@@ -186,7 +186,7 @@ def _progress(console: Console, total: int) -> Iterator[Any]:
             bar.update(task, completed=done)
             if not console.is_terminal and now - latest > LOG_EVERY and summary.graded:
                 left = max(total - done, 0) * (now - start) / summary.graded
-                click.echo(f"{done} of about {total}, {left / 60:.0f} min left")
+                click.echo(f"{done} of about {max(done, total)}, {left / 60:.0f} min left")
                 latest = now
 
         yield show

@@ -26,9 +26,9 @@ import numpy as np
 from autodiff_kit.grading import child, wire
 from autodiff_kit.grading.calls import LINES, Call, Limits, Reply, Runner, Work, clean
 from autodiff_kit.grading.course import Course, open_course
-from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.marking import Result, grade_code
+from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
 from autodiff_kit.grading.sandbox import Sandbox, Walls
@@ -111,7 +111,7 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
             time.sleep(0.1 * tries)
     assert result is not None
     marks = tuple(
-        Mark(row.step, row.points, row.max, row.status, row.message, clean(row.text, 4000, LINES))
+        Mark(row.step, row.points, row.max, row.status, row.message, _text(exercise, row))
         for row in result.rows
     )
     is_fault = any(mark.status == "fault" for mark in marks)
@@ -122,6 +122,15 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         tries=tries,
         seconds=round(time.monotonic() - start, 4),
     )
+
+
+def _text(exercise: Exercise, row: Row) -> str:
+    """Return what is said of a step, and which checks took its points."""
+    text = clean(row.text, 4000, LINES)
+    is_tried = row.status not in (NOT_ATTEMPTED, "missing")
+    lost = [check for check in exercise.checks if is_tried and check.name in row.failed]
+    parts = ", ".join(f"{check.concept} ({check.points:g})" for check in lost)
+    return f"{text}\nPoints lost: {parts}." if lost else text
 
 
 def files_hash(folder: Path) -> str:

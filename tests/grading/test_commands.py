@@ -160,6 +160,18 @@ def test_a_seed_that_is_not_that_of_the_results_is_refused(place: Path) -> None:
     assert before == run("show", "ada").output == run("show", "ada", "--results", "again").output
 
 
+def test_who_lost_points_is_shown_for_which_checks(place: Path) -> None:
+    folder = place.parent / "submitted" / "ada"
+    folder.mkdir(parents=True)
+    (folder / f"{tiny.NAME}.ipynb").write_bytes(tiny.notebook(tiny.WRONG))
+
+    run("grade", folder.parent, "--allow-level", "0", "--workers", "1")
+
+    shown = run("show", "ada").output
+    assert "Points lost: twice, plus one (1)." in shown
+    assert "Points lost: also for arrays (2)." in shown
+
+
 def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(graded: Path) -> None:
     words = ("override", "ada", "01.double", "arrays", "--reason", "x")
 
@@ -167,6 +179,7 @@ def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(graded: P
     run(*words, status=2)
     run(*words, "1", "--withdraw", status=2)
     run(*words, "nan", status=2)
+    run(*words[:-1], " ", "2", status=2)
 
     assert "has 2 points" in refused and "--bonus" in refused
     assert "override" not in run("show", "ada").output

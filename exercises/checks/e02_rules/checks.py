@@ -93,7 +93,8 @@ class Pow:
 
     def generate(rng, n):
         m = 1  # with it it makes no difference what x is
-        x = np.append(numbers(rng), [0.0, rng.uniform(1.5, 3.0)])
+        # One is negative each time.
+        x = np.append(numbers(rng), [-rng.uniform(0.5, 3.0), 0.0, rng.uniform(1.5, 3.0)])
         data = with_complex(
             rng, {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "n": n, "m": m}, "gx"
         )

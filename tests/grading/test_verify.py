@@ -1,0 +1,27 @@
+"""What `verify` finds of checks by itself."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading.verify import Verdict, _draws
+from tests.grading import tiny
+
+
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_verify_finds_a_check_that_draws_what_it_has_to_ask(tmp_path: Path, is_drawn: bool) -> None:
+    exercise = tiny.make_course(tmp_path).exercise(tiny.NAME)
+    (numbers, _) = exercise.checks
+    if is_drawn:
+        zero_or_one = dataclasses.replace(numbers, generate=lambda rng: float(rng.integers(0, 2)))
+    else:
+        zero_or_one = dataclasses.replace(
+            numbers, kinds=(0.0, 1.0), cases=2, generate=lambda rng, kind: kind
+        )
+    check = dataclasses.replace(zero_or_one, example=0.0)
+    verdict = Verdict(exercise.id, 1)
+
+    _draws(dataclasses.replace(exercise, checks=(check,)), verdict, range(40))
+
+    assert any("2 * x + 1 -> return 3 * x + 1" in text for text in verdict.problems) == is_drawn
