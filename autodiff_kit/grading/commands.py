@@ -191,7 +191,12 @@ def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
     Known wrong answers must fail with a message of their own, right ones must pass under all seeds.
     """
     with explained():
-        verdicts = verify(course_in(folder), seeds, keys)
+        course = course_in(folder)
+        click.echo(f"Course: {course.folder}", err=True)
+        verdicts = []
+        for key in keys or [exercise.id for exercise in course.exercises()]:
+            click.echo(f"{key} ...", err=True)
+            verdicts += verify(course, seeds, [key])
     click.echo(table(verdicts))
     if not all(verdict.ok for verdict in verdicts):
         raise click.ClickException("Some checks have to be fixed.")

@@ -208,7 +208,10 @@ def _mutants(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds: Seque
             verdict.problems.append(f"the mutant {mutant.name} has different points: {points}")
     for check in exercise.checks:
         if check.name not in needed:
-            verdict.problems.append(f"check {check.name} catches nothing that no other catches")
+            verdict.problems.append(
+                f"check {check.name} catches nothing that no other catches: add a mutant that "
+                f"fails this check alone, or leave the check out"
+            )
 
 
 def _right_answers(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds: int) -> None:

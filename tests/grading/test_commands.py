@@ -160,6 +160,13 @@ def test_a_seed_that_is_not_that_of_the_results_is_refused(place: Path) -> None:
     assert before == run("show", "ada").output == run("show", "ada", "--results", "again").output
 
 
+def test_verify_says_first_which_course_it_is(place: Path) -> None:
+    output = run("verify", "--seeds", "1", status=1).output
+
+    assert output.startswith(f"Course: {place}\n01.double ...\n")
+    assert "add a mutant that fails this check alone" in output
+
+
 def test_who_lost_points_is_shown_for_which_checks(place: Path) -> None:
     folder = place.parent / "submitted" / "ada"
     folder.mkdir(parents=True)
