@@ -38,9 +38,10 @@ class Hookable:
         """Call ``hook(gradient)`` in every backward; what it returns replaces the gradient."""
         if not self.requires_grad:
             raise error("autograd.hook_without_grad")
-        return RemovableHandle(
-            hooks_of(node_of(self)).on_gradient.setdefault(self.output_nr, {}), hook
-        )
+        node, number = latest_node(self), self.output_nr
+        if node is None or node.whole.hooks is None or number not in node.whole.hooks.on_gradient:
+            node = node_of(self)  # later ones go where the first is, though a view may lag behind
+        return RemovableHandle(hooks_of(node).on_gradient.setdefault(self.output_nr, {}), hook)
 
     def register_post_accumulate_grad_hook(
         self: Any, hook: Callable[[Any], None]

@@ -192,7 +192,7 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
             memory[...] = g
             g = memory
         set_grad(tensor, gradient_of(g), by_backward=True)
-    elif local.mode.inference and running.sums_anew:
+    elif local.mode.grad_enabled is None:  # as under create_graph, but in inference mode
         tensor._grad = gradient_of(old._array + g)
     else:
         refuse_change(old, "add_")

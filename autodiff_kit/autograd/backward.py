@@ -71,11 +71,10 @@ def backward(
     targets = None if inputs is None else _as_tuple(inputs)
     if targets == ():
         raise error("autograd.backward_inputs")
-    if local.mode.inference:  # where nothing is recorded
-        running.sums_anew, create_graph = create_graph, False
+    records = _records(create_graph)
     seeds = _gradients(outputs, grad_tensors)
-    roots = _roots(outputs, seeds, create_graph)
-    if create_graph:
+    roots = _roots(outputs, seeds, records)
+    if records:
         warn_of_cycle(stacklevel=3)
     ends = None
     if targets is not None:
@@ -85,7 +84,7 @@ def backward(
         ends = _reachable(_nodes(targets))
     run = _engine() if grad_tensors is None else partial(_run, seeds)
     try:
-        run(roots, retain_graph=retain, create_graph=create_graph, inputs=ends)
+        run(roots, retain_graph=retain, create_graph=records, inputs=ends)
     except ValueError as refusal:
         _check_misfit(refusal)
         raise
@@ -139,7 +138,7 @@ def grad(
             raise error("autograd.grad_of_no_tensor", kind=type(target).__name__)
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
-    records = create_graph and not local.mode.inference  # where nothing is recorded
+    records = _records(create_graph)
     roots = _roots(sources, seeds, records)
     ends = _nodes(targets)
     run = _engine() if grad_outputs is None else partial(_run, seeds)
@@ -216,6 +215,11 @@ def _check_misfit(refusal: ValueError) -> None:
         raise RuntimeError(message) from None
 
 
+def _records(create_graph: bool) -> bool | None:
+    """Return whether a backward pass is recorded; None: it would be, but for inference mode."""
+    return create_graph and (not local.mode.inference or None)
+
+
 def _as_tuple(tensors: Tensors) -> tuple[Any, ...]:
     if isinstance(tensors, TensorBase):
         return (tensors,)
@@ -240,7 +244,7 @@ def _gradients(outputs: tuple[TensorBase, ...], grad_outputs: Any) -> list[Any |
 
 
 def _roots(
-    outputs: tuple[TensorBase, ...], gradients: list[TensorBase | None], create_graph: bool
+    outputs: tuple[TensorBase, ...], gradients: list[TensorBase | None], records: bool | None
 ) -> list[tuple[Node, Any]]:
     """Return the nodes to start from with their cotangents, after checking both."""
     roots: list[tuple[Node, Any]] = []
@@ -265,7 +269,7 @@ def _roots(
             raise error("autograd.no_graph", index=i)
         if g is None:
             seed = np.ones_like(array) if isinstance(array, np.ndarray) else type(array)(1)
-            roots.append((node, wrap(seed) if create_graph else seed))
+            roots.append((node, wrap(seed) if records else seed))
             continue
         if g._array.dtype != array.dtype:
             gradients[i] = g = g.to(output.dtype)
@@ -274,7 +278,7 @@ def _roots(
             raise error("autograd.gradient_misfit", index=i, got=grad_shape, shape=shape)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
-        seed = g if create_graph else own
+        seed = g if records else own
         if node.shape not in (None, array.shape):  # x.data = ... has changed the size
             seed = sum_to(seed, shape=node.shape)
         roots.append((node, seed))

@@ -32,7 +32,7 @@ def run_backward(
     roots: Sequence[tuple[Node, Value]],
     *,
     retain_graph: bool = False,
-    create_graph: bool = False,
+    create_graph: bool | None = False,
     inputs: Sequence[Node] | None = None,
     accumulates: bool = True,
 ) -> dict[Node, Value]:

@@ -15,8 +15,8 @@ __all__ = ["enable_grad", "is_grad_enabled", "is_inference_mode_enabled", "no_gr
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operations are being recorded in this thread."""
-    return local.mode.grad_enabled
+    """Return whether operations are recorded in this thread, if inference mode does not forbid."""
+    return local.mode.grad_enabled is not False
 
 
 def is_inference_mode_enabled() -> bool:

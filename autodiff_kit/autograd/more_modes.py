@@ -25,7 +25,7 @@ class set_grad_enabled(AsDecorator, Switch):
             raise error("autograd.set_grad_enabled", kind=type(mode).__name__)
         self._grad = mode
         self._at_once = local.mode.grad_enabled
-        local.mode.grad_enabled = self._grad
+        local.mode.grad_enabled = self._grad and (not local.mode.inference or None)
 
     def __enter__(self) -> None:
         # What must come back is the mode before the call, not the one it has set already.

@@ -20,8 +20,8 @@ class Mode:
 
     Attributes
     ----------
-    grad_enabled : bool
-        Whether operations on tensors that require grad are recorded.
+    grad_enabled : bool or None
+        Whether what is computed is recorded; None: it would be, but for inference mode.
     inference : bool
         Whether results are inference tensors: never recorded, no version counter.
     observer : Observer or None
@@ -33,7 +33,7 @@ class Mode:
     __slots__ = ("grad_enabled", "inference", "observer", "quietly")
 
     def __init__(self) -> None:
-        self.grad_enabled = True
+        self.grad_enabled: bool | None = True
         self.inference = False
         self.observer: Any = None
         self.quietly = quiet.caller()
@@ -62,7 +62,7 @@ class Switch:
         self._before = mode.grad_enabled, mode.inference, self._before
         if self._inference is not None:
             mode.inference = self._inference
-        mode.grad_enabled = self._grad and not mode.inference
+        mode.grad_enabled = self._grad and (not mode.inference or None)
 
     def __exit__(self, *exc: object) -> None:
         mode = local.mode

@@ -36,7 +36,6 @@ __all__ += ["registered", "running", "show_as"]
 class _Local(thread_local):
     task: Callable[[], Any] = staticmethod(lambda: None)
     inflow: Sequence[tuple[Value, Any]] = ()  # what flows in, with the tensors that it is of
-    sums_anew = False  # as under create_graph: a gradient is not added in place
 
 
 class _Registered:
@@ -231,15 +230,21 @@ def hooked(op: Op, edges: tuple[Any, ...], count: int | None) -> Any:
 
 
 def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list[Any]:
-    """Call the rules for all inputs; return what they send, un-broadcast, None without an edge."""
+    """Call the rules for all inputs; return what they send, un-broadcast, None without an edge.
+
+    Where one of any number of tensors is to have its part, each has: PyTorch cuts them at once.
+    """
     rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
     task = current_task()
     useful = None if task is None else task.useful
     sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.calls_all_rules
     grad_inputs: list[Any] = []
-    for edge, rule in zip(edges, rules, strict=False):
+    is_one_asked = useful is None or not useful.isdisjoint(edges)
+    for index, (edge, rule) in enumerate(zip(edges, rules, strict=False)):
         is_asked = g is not None and (useful is None or edge in useful)
         is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere
+        if op.is_variadic and index > 1:
+            is_edge, is_asked = True, g is not None and is_one_asked
         part = rule(g, *values) if is_edge and (is_asked or op.calls_all_rules) else None
         if not (is_asked or sends_all):
             part = None  # computed only because what it reads had to be unpacked

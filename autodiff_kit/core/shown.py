@@ -103,17 +103,30 @@ class Shown(NodeHooks):
                 changes = changes_of(array)
                 if changes is not None and array is value:
                     check_input(self, which, value, changes)
-                if changes and changes[-1] > self.number:
+                if changes and changes[-1] > self.number and self._is_read(which):
                     changed.append((which, array, changes))
         if changed:
             which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
             raise RuntimeError(_messages().changed_message(self, which, array, changes))
 
+    def _is_read(self: Any, which: int) -> bool:
+        """Return False for what only the rule of an edge that leads nowhere reads.
+
+        The fast spelling of an op saves that, too, so as not to ask where each edge leads.
+        """
+        op, name = self.op, self._name_of(which)
+        readers = [edge for wrt, edge in self.edges() if name in _reads(op, wrt)]
+        leads_nowhere = len(readers) == 1 and readers[0] is not None and readers[0].shown is None
+        return not leads_nowhere or which == 0 or len(op.rules) == 1
+
     def _turn(self: Any, which: int) -> tuple[bool, str]:
         """Return when PyTorch looks at a saved value: at inputs by their names, then at results."""
+        name = self._name_of(which)
+        return which == 0 or name in self.op.by_products, _saved_as(self.op, name)
+
+    def _name_of(self: Any, which: int) -> str:
         op = self.op
-        names = ("out", *(*op.inputs, "", "")[:2], *op.rest, *["~"] * len(self.rest))
-        return which == 0 or names[which] in op.by_products, _saved_as(op, names[which])
+        return ("out", *(*op.inputs, "", "")[:2], *op.rest, *["~"] * len(self.rest))[which]
 
 
 def _messages() -> Any:
@@ -121,6 +134,10 @@ def _messages() -> Any:
     from autodiff_kit.core import messages
 
     return messages
+
+
+def _reads(op: Op, wrt: str) -> tuple[str, ...]:
+    return op.rules[wrt].reads if wrt in op.rules else ()
 
 
 def _unpromoted(edge: Any) -> Any:

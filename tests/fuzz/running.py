@@ -225,11 +225,9 @@ class Run:
     def _refresh(self, line: str) -> None:
         """Read grad_fn before hooks: PyTorch crashes at a view whose base was changed since."""
         for name in _words(line):
-            value = self.real.get(name)
-            for tensor in value if isinstance(value, tuple | list) else (value,):
-                if isinstance(tensor, torch.Tensor):
-                    with contextlib.suppress(RuntimeError):
-                        _ = tensor.grad_fn
+            for tensor in _tensors((self.real.get(name), self.kit.get(name))):
+                with contextlib.suppress(RuntimeError):
+                    _ = tensor.grad_fn
 
     def finish(self) -> None:
         """Compare all variables, and what hooks have noted."""

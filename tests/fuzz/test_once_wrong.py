@@ -425,6 +425,67 @@ ONCE_WRONG = {
         "a = torch.linspace(-1, 0.1, 12)",
         "b = a // 0.1",
     ],
+    "a hook of a node sees the parts of all tensors that were stacked": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.ones(2)", "c = torch.stack([b, a])"),
+        *('c.grad_fn.register_hook(hook("c"))', "c.sum().backward()"),
+        *("d = torch.cat([a, b.double(), a * 2])", 'd.grad_fn.register_hook(hook("d"))'),
+        "e, = torch.autograd.grad(d.sum(), a)",
+    ],
+    "a stack of which one part alone is wanted": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.ones(2, requires_grad=True)"),
+        *("c = torch.stack([b, a])", 'c.grad_fn.register_hook(hook("c"))'),
+        "e, = torch.autograd.grad(c.sum(), a)",
+    ],
+    "a second hook on one of several views that lags behind": [
+        *("a = torch.ones(2, requires_grad=True) * 2", "b = a.unbind()[0]", "c = b * 3"),
+        *('b.register_hook(hook("a"))', "a.detach().fill_(0.1)", 'b.register_hook(hook("d"))'),
+        "c.backward()",
+    ],
+    "a second hook on a view without a history that lags behind": [
+        *("a = torch.ones(2, requires_grad=True) * 2", "with torch.no_grad():\n    b = a[:]"),
+        *('b.register_hook(hook("a"))', "a.tan_()", 'b.register_hook(hook("d", lambda g: g * 2))'),
+        "a.sum().backward()",
+    ],
+    "a second hook on a view that lags behind hangs where the first does": [
+        *("a = torch.ones(2, requires_grad=True) * 2", "b = a[:1]", "c = b * 3"),
+        *('b.register_hook(hook("a"))', "a.mul_(2)", 'b.register_hook(hook("d", lambda g: g * 2))'),
+        *("(a.sum() + c.sum()).backward()", "d = b * 2", "d.sum().backward()"),
+    ],
+    "what only the rule of a view without a history reads may change": [
+        *("a = torch.ones(2, requires_grad=True)", "with torch.no_grad():\n    b = a.view(-1)"),
+        *("c = torch.ones(2)", "d = c * b", "c.add_(1)", "d.sum().backward()"),
+    ],
+    "what the rule of a view without a history and another read must not change": [
+        *("a = torch.ones(2, requires_grad=True)", "with torch.no_grad():\n    b = a.view(-1)"),
+        *("c = torch.ones(2)", "d = torch.pow(c, b)", "e = b.exp()", "c.add_(1)"),
+        *("e.add_(1)", "e.sum().backward()", "d.sum().backward()"),
+    ],
+    "a backward pass that is to be recorded, in inference mode": [
+        "a = torch.ones(2, requires_grad=True)",
+        """class Noted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.sin()
+    @staticmethod
+    def backward(ctx, g):
+        log.append(torch.is_grad_enabled())
+        with torch.no_grad():
+            log.append(torch.is_grad_enabled())
+        return g.cos()""",
+        "b = Noted.apply(a)",
+        "with torch.inference_mode():\n    b.backward(a, None, create_graph=True)",
+        "with torch.inference_mode():\n    b.backward(torch.ones(2), retain_graph=True)",
+        "with torch.inference_mode():\n    c = torch.autograd.grad(b, a, a, create_graph=True)",
+        "log.append(torch.is_grad_enabled())",
+    ],
+    "gradients may be enabled in inference mode, where nothing is recorded": [
+        "a = torch.ones(2, requires_grad=True)",
+        "with torch.inference_mode(), torch.enable_grad():\n"
+        "    log.append(torch.is_grad_enabled())\n    b = a * 2",
+        "with torch.inference_mode(), torch.set_grad_enabled(True):\n"
+        "    log.append(torch.is_grad_enabled())\n    b = a * 2",
+        "with torch.inference_mode():\n    log.append(torch.is_grad_enabled())",
+        "log.append(torch.is_grad_enabled())",
+    ],
 }
 
 
