@@ -201,8 +201,10 @@ def call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> l
 
 def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) -> Any:
     edge = node.more[index]
-    if x is None or edge is None or isinstance(edge, Nowhere):
+    if x is None or isinstance(edge, Nowhere):
         return None
+    if edge is None:  # for hooks of the node alone
+        return x if local.mode.grad_enabled else x._array
     if edge.shape is not None and x.shape != edge.shape:
         shape = tuple(edge.shape)
         padded = (1,) * (x.ndim - len(shape)) + shape

@@ -460,6 +460,13 @@ ONCE_WRONG = {
         *("c = torch.ones(2)", "d = torch.pow(c, b)", "e = b.exp()", "c.add_(1)"),
         *("e.add_(1)", "e.sum().backward()", "d.sum().backward()"),
     ],
+    "a hook of a Function's node sees all that backward has returned": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.ones(2)", PARTLY),
+        *("k = Partly.apply(b, a)", 'k[1].grad_fn.register_hook(hook("c"))'),
+        "k[0].sum().backward(retain_graph=True)",
+        "k[1].sum().backward(retain_graph=True)",
+        "k[0].backward(torch.ones(2), create_graph=True)",
+    ],
     "a backward pass that is to be recorded, in inference mode": [
         "a = torch.ones(2, requires_grad=True)",
         """class Noted(torch.autograd.Function):
