@@ -67,13 +67,13 @@ def _record(
     row: Op, operands: Operands, edges: tuple[Node | None, ...], results: dict[str, Any]
 ) -> Node:
     """Make the node of an op, which saves what the rules that will be called read."""
-    edges, values = operands.leading(edges), {**operands.params, **results}
+    leading, values = operands.leading(edges), {**operands.params, **results}
     if row.is_variadic:
         rules = list(row.rules.values())
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in operands.arrays)
-        edges = (None, None, *edges)
+        edges = (None, None, *leading)
     else:
-        names = [name for name, edge in zip(row.inputs, edges, strict=True) if edge is not None]
+        names = [name for name, edge in zip(row.inputs, leading, strict=True) if edge is not None]
         rules = [row.rules[name] for name in names if name in row.rules]
         values |= zip(row.inputs, operands.arrays, strict=True)
         for name, array in zip(row.inputs, operands.originals, strict=True):
@@ -83,7 +83,7 @@ def _record(
     reads = {name for rule in rules for name in rule.reads} | operands.at_any_rate
     originals = operands.check_saved(values, reads)  # before conversion: a change shows in these
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
-    node.op, node.number, node.shape = row, next_number(), results["out"].shape
+    node.op, node.number, node.shape = operands.row_of(edges), next_number(), results["out"].shape
     node.hooks = operands.hooks()
     node.edge0, node.edge1 = (*edges, None)[:2]
     if len(edges) > 2:

@@ -12,6 +12,7 @@ from typing import Any
 from autodiff_kit.core.base import ARRAYS, TensorBase
 from autodiff_kit.core.hooks import Hooks
 from autodiff_kit.core.memory import share
+from autodiff_kit.core.node_hooks import OpOfOneNode
 from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.view_nodes import Nowhere, note_view
 from autodiff_kit.ops.layouts import laid_out
@@ -76,6 +77,20 @@ class Operands:
             self.at_any_rate = {name for name in names if names.count(name) > 1}
         return leading
 
+    def row_of(self, edges: tuple[Any, ...]) -> Any:
+        """Return the op of the node; where an edge leads nowhere, one without a rule for that.
+
+        The edge stays: so under create_graph what is saved still seems to require grad.
+        """
+        row = self.row
+        nowhere = [type(edge) is Nowhere for edge in edges]
+        if row.is_refused or not any(nowhere):
+            return row
+        rules = (row.rule0, row.rule1, *row.rules_of_more)
+        nowhere += [False] * (len(rules) - len(edges))
+        own = [_nothing if no else rule for no, rule in zip(nowhere, rules, strict=True)]
+        return OpOfOneNode(row, own, calls_all_rules=row.calls_all_rules)
+
     def hooks(self) -> Hooks | None:
         """Return None; for what cannot be differentiated an empty one, and the engine counts.
 
@@ -117,3 +132,7 @@ class Operands:
     def note_view(self, out: Any) -> None:
         """Note that the output looks into the memory of the first input."""
         note_view(out, self.tensors[0])
+
+
+def _nothing(*g_and_values: Any) -> None:
+    """Stand for a rule that is not called."""

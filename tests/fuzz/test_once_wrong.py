@@ -467,6 +467,12 @@ ONCE_WRONG = {
         "k[1].sum().backward(retain_graph=True)",
         "k[0].backward(torch.ones(2), create_graph=True)",
     ],
+    "a view without a history that is expanded has a part in create_graph": [
+        "a = torch.tensor([[1.0, -2.3], [1.0, 0.1]], requires_grad=True)",
+        *("b = a.sum()", "c, = torch.autograd.grad(b, a, b)", "d = a / c"),
+        *("d.sum().backward(create_graph=True)", "e = a * c"),
+        "f, = torch.autograd.grad(e.sum(), a, create_graph=True)",
+    ],
     "a backward pass that is to be recorded, in inference mode": [
         "a = torch.ones(2, requires_grad=True)",
         """class Noted(torch.autograd.Function):
