@@ -83,7 +83,7 @@ def _record(
     reads = {name for rule in rules for name in rule.reads} | operands.at_any_rate
     originals = operands.check_saved(values, reads)  # before conversion: a change shows in these
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
-    node.op, node.number, node.shape = operands.row_of(edges), next_number(), results["out"].shape
+    node.op, node.number, node.shape = operands.op, next_number(), results["out"].shape
     node.hooks = operands.hooks()
     node.edge0, node.edge1 = (*edges, None)[:2]
     if len(edges) > 2:

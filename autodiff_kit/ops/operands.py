@@ -6,6 +6,7 @@ next: ``promotion.py``, ``layouts.py`` and ``saving.py``, which do the work.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
@@ -35,6 +36,8 @@ class Operands:
         The values of these.
     originals : list
         The arrays of the inputs before they were converted; None for numbers.
+    op : Op
+        That of the node: without rules for edges that lead nowhere.
     at_any_rate : set of str
         What is saved even if no rule that will be called reads it.
     """
@@ -46,7 +49,7 @@ class Operands:
             share(inputs[0])  # a view of one number needs memory that two can hold
         if row.rules:  # what cannot be recorded is refused before anything else
             refuse_inputs(row, inputs)
-        self.row, self.inputs, self.params = row, inputs, params
+        self.row, self.op, self.inputs, self.params = row, row, inputs, params
         self.originals = [getattr(value, "_array", None) for value in inputs]
         self.tensors = promoted(row, inputs, params)
         if self.tensors is not NotImplemented:
@@ -65,7 +68,7 @@ class Operands:
         return tuple(node if name in row.rules else None for name, node in pairs)
 
     def leading(self, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the edges, None for one that leads nowhere: its rule is not called.
+        """Return the edges, None for one that leads nowhere: ``op`` then has no rule for it.
 
         The rules of what cannot be differentiated are, to say so.
         """
@@ -75,20 +78,18 @@ class Operands:
         if leading != edges:  # PyTorch saves at any rate what more than one rule reads
             names = [name for rule in self.row.rules.values() for name in rule.reads]
             self.at_any_rate = {name for name in names if names.count(name) > 1}
+            if not self.row.is_variadic:
+                self.op = self._leading_op(edges)
         return leading
 
-    def row_of(self, edges: tuple[Any, ...]) -> Any:
-        """Return the op of the node; where an edge leads nowhere, one without a rule for that.
+    def _leading_op(self, edges: tuple[Any, ...]) -> Any:
+        """Return an op for one node, without rules for edges that lead nowhere.
 
-        The edge stays: so under create_graph what is saved still seems to require grad.
+        Those stay: so under create_graph what is saved of them still seems to require grad.
         """
         row = self.row
-        nowhere = [type(edge) is Nowhere for edge in edges]
-        if row.is_refused or not any(nowhere):
-            return row
-        rules = (row.rule0, row.rule1, *row.rules_of_more)
-        nowhere += [False] * (len(rules) - len(edges))
-        own = [_nothing if no else rule for no, rule in zip(nowhere, rules, strict=True)]
+        rules = itertools.zip_longest((row.rule0, row.rule1, *row.rules_of_more), edges)
+        own = [_nothing if type(edge) is Nowhere else rule for rule, edge in rules]
         return OpOfOneNode(row, own, calls_all_rules=row.calls_all_rules)
 
     def hooks(self) -> Hooks | None:
