@@ -31,7 +31,7 @@ from autodiff_kit.inplace import (
     store,
     tell,
 )
-from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
+from autodiff_kit.overlap import is_repeated, is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import node_of, positions
 
 __all__ = ["assign"]
@@ -105,6 +105,7 @@ def _copy(tensor: TensorBase, part: TensorBase, value: TensorBase, recorded: boo
         return
     _write(
         tensor,
+        part,
         value,
         number,
         recorded,
@@ -149,6 +150,7 @@ def _put(
         return
     _write(
         tensor,
+        part,
         value,
         number,
         recorded,
@@ -159,20 +161,22 @@ def _put(
 
 def _write(
     tensor: TensorBase,
+    part: TensorBase,
     value: TensorBase,
     number: int,
     recorded: bool,
     places: Callable[[Any], Any],
     write: Callable[[], None],
 ) -> None:
-    """Carry out an assignment to elements, and let the base of the tensor go on with them.
+    """Carry out an assignment to elements of a view, ``part``; let the base go on with them.
 
     ``places`` says which elements of the base they are; computed only when something observes.
     """
     base = tensor if tensor._base is None else tensor._base
     moved = None
     if recorded or local.mode.observer is not None:
-        moved = ops.put(as_it_was(base), value, positions=places(base))
+        repeats = is_repeated(part._array)
+        moved = ops.put(as_it_was(base), value, positions=places(base), repeats=repeats)
     write()
     if recorded and moved is not None:
         go_on(base, moved._node)

@@ -29,7 +29,7 @@ from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import NOT_IMPLEMENTED
 from autodiff_kit.ops.saving import may_record, of_whole
-from autodiff_kit.overlap import is_same_data, refuse_overlap, refuse_repeated
+from autodiff_kit.overlap import is_repeated, is_same_data, refuse_overlap, refuse_repeated
 from autodiff_kit.views import (
     forget_views,
     has_version,
@@ -206,7 +206,9 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
     before = share(tensor) if tensor._array.dtype.kind == "b" else tensor._array
     moved = result
     if base is not tensor:
-        moved = ops.put(as_it_was(base), result, positions=positions(base, tensor))
+        repeats = is_repeated(tensor._array)
+        places = positions(base, tensor)
+        moved = ops.put(as_it_was(base), result, positions=places, repeats=repeats)
         moved._node.__class__ = CopySlices
     node, name = result._node, moved._node.name()
     assert node is not None

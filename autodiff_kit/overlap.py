@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 
-__all__ = ["is_same_data", "refuse_overlap", "refuse_repeated", "steps"]
+__all__ = ["is_repeated", "is_same_data", "refuse_overlap", "refuse_repeated", "steps"]
 
 Ints = tuple[int, ...]
 
@@ -36,10 +36,16 @@ def steps(array: Any) -> Ints:
 
 def refuse_repeated(written: Any) -> None:
     """Raise if several elements of an array that is written to lie at one place of memory."""
-    if 0 in written.strides and written.size:
-        pairs = zip(written.strides, written.shape, strict=True)
-        if any(stride == 0 and n > 1 for stride, n in pairs):
-            raise error("inplace.repeated_elements")
+    if is_repeated(written):
+        raise error("inplace.repeated_elements")
+
+
+def is_repeated(array: Any) -> bool:
+    """Return whether several elements of an array lie at one place of memory."""
+    if 0 not in array.strides or not array.size:
+        return False
+    pairs = zip(array.strides, array.shape, strict=True)
+    return any(stride == 0 and n > 1 for stride, n in pairs)
 
 
 def refuse_overlap(

@@ -184,8 +184,9 @@ def _engine() -> Callable[..., dict[Node, Any]]:
 
 def _run(seeds: list[TensorBase | None], roots: list[Any], **options: Any) -> dict[Node, Any]:
     """Run the backward pass, in which hooks and Functions see the tensors that were given."""
-    pairs = zip(roots, seeds, strict=True)
-    before, running.inflow = running.inflow, [(seed, g) for (_, seed), g in pairs if g is not None]
+    pairs = [(seed, g) for (_, seed), g in zip(roots, seeds, strict=True) if g is not None]
+    pairs = [(seed, g) for seed, g in pairs if seed.shape == g.shape]  # else it is summed
+    before, running.inflow = running.inflow, pairs
     try:
         return _engine()(roots, **options)
     except ValueError as refusal:

@@ -26,6 +26,7 @@ _NOT_SHOWN = (
     "_dtype",
     "_strides",
     "tensors_shape",
+    "repeats",
 )  # saved for rules, but PyTorch has no _saved_ of them
 _classes: dict[tuple[str, Any], Any] = {}
 _seen: set[str] = set()  # the names of the ops whose nodes have been looked at

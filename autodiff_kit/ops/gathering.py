@@ -21,7 +21,14 @@ from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["gather", "index_add", "index_select", "masked_fill", "masked_fill_tensor"]
+__all__ = [
+    "check_bounds",
+    "gather",
+    "index_add",
+    "index_select",
+    "masked_fill",
+    "masked_fill_tensor",
+]
 __all__ += [
     "masked_scatter",
     "masked_select",
@@ -61,7 +68,7 @@ def places_along(
     elif not _fits_source(source, shape, not too_large):
         others = [*source.shape]
         raise error("indexing.scatter_sizes", index=index_sizes, own=sizes, dim=dim, source=others)
-    _check_bounds(index, dim, own[dim])
+    check_bounds(index, dim, own[dim])
     grid = list(np.ogrid[tuple(slice(n) for n in shape)])
     grid[dim] = indices
     return tuple(grid)
@@ -73,7 +80,8 @@ def _beyond(index: Value, size: int) -> Value:
     return index[(index < 0) | (index >= size)]
 
 
-def _check_bounds(index: Value, dim: int, size: int) -> None:
+def check_bounds(index: Value, dim: int, size: int) -> None:
+    """Raise if indices are not among 0 to ``size - 1``."""
     wrong = _beyond(index, size)
     if wrong.size:
         raise error("indexing.place_out_of_bounds", index=wrong[0], dim=dim, size=size)
@@ -230,7 +238,7 @@ def _check_added(x: Value, index: Value, source: Value, dim: int, alpha: float) 
     size = x.shape[dim] if x.ndim else 1
     # PyTorch has a faster way here, with other words.
     if x.ndim > 1 and dim in (0, x.ndim - 1) and alpha == 1 and index.dtype == "int64":
-        _check_bounds(index if x.size else index[:0], dim, size)
+        check_bounds(index if x.size else index[:0], dim, size)
     elif (x.size or x.ndim < 2) and _beyond(index, size).size:
         raise error("indexing.selected_out_of_range", last=size - 1)
 

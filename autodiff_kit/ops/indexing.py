@@ -25,7 +25,6 @@ from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.saving import is_recorded
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
 from autodiff_kit.ops.table import op, vjp
-from autodiff_kit.overlap import refuse_repeated
 
 __all__ = [
     "as_key",
@@ -145,8 +144,8 @@ def _overwritten(x: Value, y: Value, positions: Any) -> Value:
     dtypes="any",
     frees=True,
 )
-def put(x: Value, y: Value, *, positions: Any) -> Value:
-    """Overwrite the elements of a view: what ``x[0] = y`` does to x."""
+def put(x: Value, y: Value, *, positions: Any, repeats: bool = False) -> Value:
+    """Overwrite elements of a view, which ``repeats`` some or not: what ``x[0] = y`` does to x."""
     return _overwritten(x, y, positions)
 
 
@@ -157,7 +156,7 @@ def put(x: Value, y: Value, *, positions: Any) -> Value:
     dtypes="any",
     frees=True,
 )
-def index_put(x: Value, y: Value, *, positions: Any) -> Value:
+def index_put(x: Value, y: Value, *, positions: Any, repeats: bool = False) -> Value:
     """Overwrite elements at indices: what ``x[[0, 2]] = y`` and ``x[mask] = y`` do to x."""
     return _overwritten(x, y, positions)
 
@@ -165,8 +164,9 @@ def index_put(x: Value, y: Value, *, positions: Any) -> Value:
 for _putting in (put, index_put):
 
     @_putting.vjp("x", tex=r"\bar z_{I \leftarrow 0}")
-    def _(g: Value, positions: Any) -> Value:
-        refuse_repeated(_plain(positions))  # it was written in place to a view that repeats them
+    def _(g: Value, positions: Any, repeats: bool) -> Value:
+        if repeats:  # PyTorch writes zeros to the gradient, seen as the view
+            raise error("inplace.repeated_elements")
         return put(
             g, 0, positions=_plain(positions)
         )  # what was overwritten has no influence any more

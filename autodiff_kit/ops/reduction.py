@@ -19,6 +19,7 @@ from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked
+from autodiff_kit.ops.gathering import check_bounds
 from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
@@ -281,7 +282,10 @@ for _extreme in (max_dim, min_dim):
 def mark(x: Value, *, dim: int, size: int) -> Value:
     """Tell of each position along a dimension of this size whether the index in ``x`` names it."""
     shape = [size if i == dim else 1 for i in range(x.ndim)]
-    return x == np.arange(size).reshape(shape)
+    marks = x == np.arange(size).reshape(shape)
+    if np.count_nonzero(marks) != x.size:
+        check_bounds(x, dim, size)
+    return marks
 
 
 @op("x.argmax(dim)", tex=r"\arg\max x", layout="rows")

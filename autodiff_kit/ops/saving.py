@@ -66,10 +66,14 @@ def refuse_whole(row: Op, result: Value) -> None:
 def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     """Refuse inputs that cannot be recorded, as PyTorch does before it looks at anything else.
 
-    RuntimeError for a view that lags behind its base and cannot follow, or for an inference tensor
-    that would be saved.
+    RuntimeError for a view that lags behind its base and cannot follow, for an inference tensor
+    that would be saved, or for one of integers with a history that is to be changed and saved.
     """
     edges = [getattr(value, "_node", None) for value in inputs]  # asks a view for its history
+    if _in_place.whole and edges[0] is not None and inputs[0]._array.dtype.kind != "f":
+        rules = [row.rules.get(n) for n, edge in zip(row.inputs, edges, strict=False) if edge]
+        if any(rule and row.inputs[0] in rule.reads for rule in rules):  # PyTorch saves a clone
+            raise error("autograd.whole_history", kind=tensor_type(inputs[0]._array.dtype))
     made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
@@ -99,17 +103,12 @@ def check_saved(
         What it computes with, by name.
     saved : set of str
         What the node will save.
-
-    RuntimeError for a tensor of integers with a history that is to be changed in place.
     """
     originals: list[Any] = []
     for name, value in zip(row.inputs, inputs, strict=False):
         own = getattr(value, "_array", None)
         if own is None or name not in saved:
             continue
-        is_changed = _in_place.whole and name == row.inputs[0]  # PyTorch saves a clone of that
-        if is_changed and own.dtype.kind != "f" and value._node is not None:
-            raise error("autograd.whole_history", kind=tensor_type(own.dtype))
         if own is not values[name]:
             # True and False are one object each: only an array tells of changes.
             originals.append(share(value) if own.dtype.kind == "b" else own)

@@ -24,6 +24,7 @@ from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import clear_grad, type_name
+from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views
@@ -259,9 +260,11 @@ class InPlace(Optimizer):
                 refuse_repeated(x)
                 if maximize:
                     g = -g
-                if decay:
-                    g = g + decay * x
-                self._update(group, param, x, g)
+                try:
+                    self._update(group, param, x, g + decay * x if decay else g)
+                except ValueError:  # NumPy's: x.data = ... has changed the size
+                    shapes = (g.shape, x.shape) if decay else (x.shape, g.shape)
+                    raise self._misfit(param, *shapes) from None
                 if param._changes is not INFERENCE:
                     note_change(x)
                 if param._base is not None:
@@ -270,6 +273,15 @@ class InPlace(Optimizer):
                     forget_views(param)
                 if observer is not None:
                     observer.modified(param, f"{type(self).__name__}.step")
+
+    def _misfit(self, param: Tensor, *shapes: tuple[int, ...]) -> Exception:
+        """Return the error for a parameter, its gradient and state that do not fit each other."""
+        remembered = [v.shape for v in self.state.get(param, {}).values() if isinstance(v, Tensor)]
+        try:
+            together = np.broadcast_shapes(*shapes, *remembered)
+        except ValueError:
+            return RuntimeError(broadcast_message("step", [*shapes, *remembered]))
+        return error("inplace.shape", old=list(param.shape), new=list(together))
 
     def _update(self, group: dict[str, Any], param: Tensor, x: Array, g: Array) -> None:
         """Change ``x``, the memory of a parameter, by its gradient ``g``, which is left alone."""

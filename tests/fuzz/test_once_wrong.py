@@ -35,6 +35,30 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "gradients of what is written to an expanded tensor where a mask is true": [
+        *("a = torch.tensor(2.0, requires_grad=True)", "b = a * 1", "c = b.expand(3)"),
+        *("c[torch.tensor([True, False, True])] = -2.0", "b.backward()"),
+    ],
+    "the places of extremes lie outside since": [
+        *("a = torch.linspace(-1, -2.0, 6, requires_grad=True)", "b = a.min(-1)"),
+        *("b[1].data.neg_()", "b[0].backward()", "c = a.view(2, 3).max(0)"),
+        *("c[1].data.add_(1)", "c[0].sum().backward()"),
+    ],
+    "truth values with a history are saved before they are changed": [
+        *("a = torch.ones(2, 1, 3) > 0", "b = torch.tensor(2.0, requires_grad=True)"),
+        *("a[1:1] = b", "a.remainder_(a)", "a.fmod_(a)", "a.pow_(a)"),
+        *("c = torch.ones(2, 1, 3) > 0", "a.remainder_(c)", "a.hypot_(c)", "c.pow_(a)"),
+    ],
+    "a step of an optimizer after .data of another size": [
+        *("a = torch.ones(2, requires_grad=True)", "a.sum().backward()", "a.data = a.sum().data"),
+        *("torch.optim.SGD([a], lr=0.1).step()", "torch.optim.Adam([a]).step()"),
+        *("a.data = torch.ones(3)", "torch.optim.SGD([a], lr=0.1, weight_decay=0.1).step()"),
+    ],
+    "what flows in after .data of another size is summed, as hooks see": [
+        *("a = torch.ones(2, requires_grad=True)", "b = (a * 2).sum()", "b.data = a.data"),
+        "b.grad_fn.register_hook(hook('a', lambda i, o: None))",
+        "b.backward(torch.ones_like(b))",
+    ],
     "what has no derivative refuses before other rules are called": [
         *("a = torch.ones(2, requires_grad=True)", "b = a // 1", "c = a.exp()"),
         *("torch.autograd.backward([c.sum(), b.sum()])", "c.sum().backward()"),
