@@ -50,7 +50,7 @@ def _reads_what_it_writes(lines: list[str]) -> bool:
 
 
 def _overlap(written: str, read: str, by_index: bool, names: dict[str, Any]) -> bool:
-    whole, x = (eval(text, names).detach() for text in (written.split("[")[0], written))
+    whole, x = _indexed(written, names).detach(), eval(written, names).detach()
     read = eval(f"({read},)", names)
     by_index = by_index or not np.shares_memory(whole.numpy(), x.numpy())
     operands = [y.detach() for y in read if isinstance(y, torch.Tensor)]
@@ -59,6 +59,16 @@ def _overlap(written: str, read: str, by_index: bool, names: dict[str, Any]) -> 
     (y,) = operands
     same = x.data_ptr() == y.data_ptr() and x.stride() == y.stride() and x.shape == y.shape
     return not same and np.shares_memory(x.numpy(), y.numpy())
+
+
+def _indexed(text: str, names: dict[str, Any]) -> Any:
+    """Return the tensor whose elements are named, ``k[0]`` for ``k[0][1]`` of a tuple ``k``."""
+    for index in re.finditer(r"\[|$", text):
+        with contextlib.suppress(SyntaxError):  # a bracket inside of an index
+            value = eval(text[: index.start()], names)
+            if isinstance(value, torch.Tensor):
+                return value
+    return None
 
 
 def _names_after(lines: list[str], package: Any = torch) -> dict[str, Any]:
@@ -73,12 +83,17 @@ def _names_after(lines: list[str], package: Any = torch) -> dict[str, Any]:
 
 
 def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
-    """Return whether the last line has changed these values in PyTorch, and not in the kit."""
+    """Return whether the last line has changed these values in PyTorch, and not in the kit.
+
+    Or has set a gradient to None.
+    """
     real, kit = (
-        str(eval(difference.what, _names_after(lines[:-1], package)).detach().tolist())
+        eval(difference.what, _names_after(lines[:-1], package)).detach()
         for package in (torch, autodiff_kit)
     )
-    return real != difference.torch and kit == difference.kit
+    if difference.torch == "None":
+        return str(kit) == difference.kit
+    return str(real.tolist()) != difference.torch and str(kit.tolist()) == difference.kit
 
 
 def _changes_view(lines: list[str]) -> bool:
@@ -185,7 +200,8 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         ),
     ),
     "refused line": (
-        "PyTorch refuses some changes in place after it has written; the kit writes nothing then.",
+        "PyTorch refuses some changes in place after it has written, or has forgotten the .grad of "
+        "what is no leaf; the kit writes and forgets nothing then.",
         lambda difference, lines: (
             difference.kind in ("value", "gradient")
             and difference.about == "refused in both"

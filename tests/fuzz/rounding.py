@@ -23,6 +23,8 @@ __all__ = ["is_rounding"]
 
 # Adds up, in an order of its own: wrong by digits of what is added.
 _SUMS = re.compile(r"sum|mean|var|std|norm|mm$|mv|dot|addr|softmax|loss|entropy|linalg|backward")
+# Its result has as many elements as a mask, which a comparison of rounded numbers may have made.
+_PICKS = re.compile(r"masked_select|nonzero|\[.*[<>=!].*\]")
 # Has only one right result: IEEE 754 says how it is rounded, or nothing is computed.
 _EXACT = re.compile(
     r"_?(add|sub|rsub|mul|div|neg|abs|sqrt|sign|floor|ceil|round|trunc|frac|fmod|remainder|copy|to_copy|"
@@ -70,9 +72,16 @@ def _size(x: Any) -> float:
 
 def is_rounding(lines: list[str], difference: Difference) -> bool:
     """Return whether what a program ends at differs because of rounding only."""
-    if difference.kind not in ("value", "gradient", "repr"):
+    if difference.kind not in ("value", "gradient", "repr", "shape"):
         return False
     run = replay(lines)
+    if difference.kind == "shape":  # of what a mask has picked
+        kit, is_last = _numbers(difference.what, run.kit), difference.line == lines[-1]
+        return (
+            is_last
+            and _PICKS.search(lines[-1]) is not None
+            and _follows(lines, difference.what, kit)
+        )
     if not any(d[:3] == difference[:3] for d in run.differences):
         return False
     real, kit = _moved(lines, difference.what), _numbers(difference.what, run.kit)

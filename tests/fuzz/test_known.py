@@ -10,6 +10,7 @@ from tests.parity import require_torch
 require_torch()
 
 from tests.fuzz.known import NOT_COMPARED, REASONS, reason_for  # noqa: E402
+from tests.fuzz.rounding import is_rounding  # noqa: E402
 from tests.fuzz.running import replay  # noqa: E402
 
 pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
@@ -44,6 +45,21 @@ PROGRAMS = {
         LEAF,
         *("with torch.inference_mode():\n    a.backward(torch.ones(2))", "b = a * 2"),
         "b.backward(torch.ones(2))",
+    ],
+    "refused line: the gradient of what is no leaf": [
+        *(LEAF, "b = a.view(2, 1)", "b.sum().backward(inputs=[b])"),
+        "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        ctx.mark_dirty(x)\n        x.mul_(2)\n        return x\n"
+        "    @staticmethod\n    def backward(ctx, g): return g * 2",
+        "c = Doubled.apply(b)",
+    ],
+    "reads what it writes: one of several": [
+        *(
+            "k = torch.arange(8.0).view(2, 2, 2).unbind()",
+            "c = torch.from_numpy(k[0].numpy())",
+            "d = c.t()",
+            "k[0][()] = d",
+        ),
     ],
     "reads what it writes": ["a = torch.arange(6.0)", "a[::2].add_(a[:3])"],
     "reads what it writes: a divisor": [
@@ -111,3 +127,14 @@ def test_an_entry_says_what_still_differs(name: str) -> None:
 
     reasons = {reason_for(difference, run.lines) for difference in run.differences}
     assert name.split(":")[0] in reasons
+
+
+def test_which_rounded_numbers_a_mask_picks_is_rounding() -> None:
+    lines = [
+        "a = torch.tensor([[1.1, 1.2], [-1.2, -1.1]], dtype=torch.float64)",
+        *("b = a.mm(a)", "c = b.masked_select(b > 0)"),
+    ]
+
+    run = replay(lines)  # on some processors nothing differs: 1.1 * 1.2 - 1.2 * 1.1 is 0
+
+    assert all(is_rounding(lines, difference) for difference in run.differences)
