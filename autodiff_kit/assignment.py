@@ -54,7 +54,7 @@ def assign(tensor: TensorBase, key: Any, value: Any) -> None:
         return
     if key is True:
         key = None
-    recorded = local.mode.grad_enabled and (tensor.requires_grad or value.requires_grad)
+    recorded = bool(local.mode.grad_enabled) and (tensor.requires_grad or value.requires_grad)
     if recorded:
         # A view is made for the time of this call: it tells what PyTorch's messages name.
         with installed(None):

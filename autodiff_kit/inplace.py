@@ -70,7 +70,7 @@ def change(
     tensor outside of inference mode.
     """
     operands = [v for v in (*args, *kwargs.values()) if isinstance(v, TensorBase)]
-    recorded = local.mode.grad_enabled and any(t.requires_grad for t in (tensor, *operands))
+    recorded = bool(local.mode.grad_enabled) and any(t.requires_grad for t in (tensor, *operands))
     recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
     is_whole = tensor._array.dtype.kind != "f"
     if function is ops.copy_from and is_whole:
@@ -258,7 +258,7 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
 
     ``function`` is the op of a view: no element changes, but the version does, as in PyTorch.
     """
-    refuse(tensor, how, local.mode.grad_enabled and tensor.requires_grad)
+    refuse(tensor, how, bool(local.mode.grad_enabled and tensor.requires_grad))
     share(tensor)
     node = node_of(tensor)
     moved = function(wrap(tensor._array, node), **params)

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_kit.autograd.backward import grad
-from autodiff_kit.autograd.grad_mode import enable_grad
+from autodiff_kit.autograd.grad_mode import enable_grad, is_grad_enabled
 from autodiff_kit.autograd.more_modes import set_grad_enabled
-from autodiff_kit.core.mode import local
 from autodiff_kit.creation import ones_like, zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import stack
@@ -90,7 +89,7 @@ def vjp(
     ``v`` is like the output, the product like ``inputs``. For an output of one element it may be
     left out, and is 1 then.
     """
-    recording = create_graph or local.mode.grad_enabled
+    recording = create_graph or is_grad_enabled()
     with enable_grad():
         several, xs, several_out, outs = _run("vjp", func, inputs, create_graph, strict)
         vs = _vector("jacobians.vector_left_out_for_output", v, outs, several_out, "vjp")
@@ -111,7 +110,7 @@ def jvp(
     Backward gives u^T J for any u; that is linear in u, and its derivative by u, times v, is J v.
     So two backward passes replace the forward one that PyTorch has for this, too.
     """
-    recording = create_graph or local.mode.grad_enabled
+    recording = create_graph or is_grad_enabled()
     with enable_grad():
         several, primals = _as_tuple(inputs, "inputs", "jvp")
         vs = _vector("jacobians.vector_left_out_for_input", v, primals, several, "jvp")

@@ -34,7 +34,7 @@ def may_record(inputs: Sequence[Any]) -> bool:
 
 def is_recorded(x: Any) -> bool:
     """Return whether an op on a tensor will be recorded."""
-    return local.mode.grad_enabled and x.requires_grad and may_record([x])
+    return bool(local.mode.grad_enabled and x.requires_grad and may_record([x]))
 
 
 class _InPlace(thread_local):
