@@ -190,7 +190,8 @@ def test_a_row_can_be_reproduced_from_its_seed(course: Course, tmp_path: Path) -
 
     again = grade_code(course.exercise(tiny.NAME), half, Level0(), int(row.seed))
 
-    assert [mark.text for mark in row.marks] == [r.text for r in again.rows]
+    texts = [mark.text.split("\nPoints lost:")[0] for mark in row.marks]  # the grader adds those
+    assert texts == [r.text for r in again.rows]
 
 
 def test_seeds_are_as_good_as_random() -> None:
