@@ -79,10 +79,10 @@ def chip_svg(
     if fields is not None and not (fields.get("sent") and (chip.is_kept or active)):
         return ""
     look = " adk-active" * active + " adk-hidden" * (fields is None)
-    kept = "" if chip.is_kept else " adk-passing"
+    only_now = "" if chip.is_kept else " adk-passing"
     at = f"translate({pixels(middle[0])},{pixels(middle[1] - height / 2)})"
     parts = [
-        f'<g class="adk-chip{kept}{look}" data-chip="{edge}" transform="{at}">'
+        f'<g class="adk-chip{only_now}{look}" data-chip="{edge}" transform="{at}">'
         f'<rect class="adk-chip-paper" x="{-width / 2:g}" width="{width:g}" height="{height:g}"/>'
     ]
     rows = [("sent", ROW / 2)] + [("slope", 4.0)] * bool(chip.slopes)

@@ -22,6 +22,7 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   const element = make("section", { class: "adk-inspector" });
   element.append(make("div", { class: "adk-inspector-head" }, title, pin, unfold, before, after), body);
 
+  const roots = new Set(payload.frames.filter(({ kind }) => kind === "backward").map(({ node }) => node));
   const ever = {}; // node -> all fields that any step sets: rows for others would stay empty
   for (const { set } of payload.frames) {
     for (const [id, fields] of Object.entries(set)) {
@@ -85,16 +86,18 @@ export function inspectorPane(payload, { unpin, visit, open }) {
     if (!cells.why) return;
     const arrived = payload.nodes[id].uses.filter(([edge]) => edges[edge]?.sent != null);
     const gradient = fields.grad ?? fields.g;
-    cells.why.parentElement.classList.toggle("adk-gone", gradient == null);
-    if (!arrived.length) return void (cells.why.textContent = gradient == null ? "" : "Backward starts here.");
+    // A .grad may also be from before, or set by hand: then there is nothing to say of it.
+    const isRoot = gradient != null && roots.has(id);
+    cells.why.parentElement.classList.toggle("adk-gone", !arrived.length && !isRoot);
+    if (!arrived.length) return void (cells.why.textContent = isRoot ? "Backward starts here." : "");
     const rows = arrived.map(([edge, from]) => {
       const { sent, arrived: part } = edges[edge];
       const product = sent === part ? "" : sent.slice(0, sent.lastIndexOf(" = "));
       const cellsOfRow = [make("th", { scope: "row" }, from), make("td", {}, product), make("td", {}, part)];
       return make("tr", edge === now ? { class: "adk-row-now" } : {}, ...cellsOfRow);
     });
-    if (rows.length > 1) {
-      const total = (fields.total ?? gradient ?? "").split(" = ").at(-1);
+    const [total] = (fields.total ?? "").split(/, | \u2192 /); // what a hook made of it, and .grad, come after it
+    if (rows.length > 1 && total) {
       const sum = [make("th", { scope: "row" }, "sum"), make("td"), make("td", {}, total)];
       rows.push(make("tr", { class: "adk-row-sum" }, ...sum));
     }
