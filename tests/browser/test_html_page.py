@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
+from tests.view import recordings
 
 pytestmark = pytest.mark.browser
 
@@ -472,3 +474,21 @@ def chain(length: int) -> dict[str, Any]:
         ],
         "turn": None,
     }
+
+
+def test_why_tells_only_what_this_backward_pass_has_brought(
+    desk: Callable[..., Any], board: Any, tmp_path: Path
+) -> None:
+    payload = build(recordings.square(passes=2)).payload()
+    page = desk().page
+    page.goto(to_html(payload, tmp_path / "twice.html").as_uri())
+    seen = board(page)
+    inspector = seen.root.locator(".adk-inspector")
+    second = [k for k, frame in enumerate(payload["frames"]) if frame["kind"] == "backward"][1]
+
+    seen.go(second)
+    seen.nodes.first.click()  # x, whose .grad is from the first pass
+    assert "Backward starts here" not in inspector.inner_text()
+
+    seen.go(seen.last)  # x.grad is 12., of which this pass has brought 3. + 3.
+    assert inspector.locator(".adk-row-sum").inner_text().split() == ["sum", "6."]
