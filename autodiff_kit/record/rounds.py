@@ -27,7 +27,8 @@ __all__ = ["Turns", "Variables", "let_go", "resume", "start", "stop", "tracer", 
 Variables = dict[str, Any]  # of a frame, by their names
 
 _RESUME = dis.opmap["RESUME"]
-_FOR_ITER, _EXTENDED_ARG = dis.opmap["FOR_ITER"], dis.opmap["EXTENDED_ARG"]
+_NEXT = dis.opmap["FOR_ITER"], dis.opmap["GET_ANEXT"]  # `for`, and `async for`
+_EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
 
 
 def let_go(frame: FrameType, names: Mapping[str, object]) -> None:
@@ -144,7 +145,7 @@ class _Table:
             line, before = None if one.positions is None else one.positions.lineno, line
             if one.is_jump_target and line == before:
                 self.only_back.add(one.offset)
-            if one.opcode == _FOR_ITER and span is not None:
+            if one.opcode in _NEXT and span is not None:
                 same = [loop for loop in loops if span in loop.steps]
                 if same:
                     place = counts[span] = counts.get(span, -1) + 1

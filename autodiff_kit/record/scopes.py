@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from inspect import CO_GENERATOR, CO_OPTIMIZED
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_OPTIMIZED
 from itertools import pairwise
+from opcode import opmap
 from types import FrameType
 from typing import Any
 
@@ -22,6 +23,9 @@ __all__ = ["Scopes", "look", "look_up"]
 
 # Comprehensions have frames of their own up to Python 3.11, and none later: they are no calls.
 _INLINE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
+# Generators and coroutines: they stop in the middle, and go on later.
+_RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+_YIELD, _RESUME = opmap["YIELD_VALUE"], opmap["RESUME"]
 
 
 class _Running:
@@ -48,7 +52,6 @@ class _Call:
         "outside",
         "places",
         "scope",
-        "suspended",
         "turns",
     )
 
@@ -57,7 +60,6 @@ class _Call:
     ) -> None:
         self.frame, self.places, self.outer, self.scope = frame, places, outer, scope
         self.outside = outside  # so many loops were running before the recording
-        self.suspended: dict[int, _Call] = {}  # generators that it uses, by their code
         self.loops: list[_Running] = []
         self.nest: Sequence[Loop] = ()  # the loops around the latest place
         self.turns, self.changes = turns_of(frame), -1  # as they were then
@@ -91,6 +93,7 @@ class Scopes:
         self._base = base
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
+        self._suspended: dict[int, _Call] = {}  # by the id of the frame
         self._broken = 0
         self._counts: Counter[int] = Counter()  # calls of each function, by the id of its code
         self._new("root", "", None, None)
@@ -213,35 +216,47 @@ class Scopes:
             if call.frame is not at:
                 break
             same += 1
-        for user, call in pairwise(calls[max(same - 1, 0) :]):
-            if call.frame.f_code.co_flags & CO_GENERATOR:
-                user.suspended[id(call.frame.f_code)] = call
+        for call in calls[same:]:
+            if call.frame.f_code.co_flags & _RESUMED:
+                self._suspend(call, chain)
         self._broken += sum(call.backward is not None for call in calls[same:])
         del calls[same:]
         for at in chain[same:]:
             calls.append(self._call(at))
         return calls[-1]
 
+    def _suspend(self, call: _Call, running: Sequence[FrameType]) -> None:
+        """Remember a call that may go on; forget those that are over: their frames hold tensors."""
+        for key, other in list(self._suspended.items()):
+            if not _is_suspended(other.frame) and other.frame not in running:
+                del self._suspended[key]
+        if _is_suspended(call.frame):
+            self._suspended[id(call.frame)] = call
+
     def _call(self, frame: FrameType) -> _Call:
         """Return the call of a frame that the innermost one so far has called."""
-        outer, where, known = 0, None, None
+        outer, where = 0, None
         if self._calls:
             user = self._calls[-1]
             self._see_end(user)
             place = self._sources.place(user.frame)
             self._turn(user, place)
             outer, where = user.now(), place.where
-            known = user.suspended.pop(id(frame.f_code), None)
-        if known is not None and known.frame is frame and known.outer == outer:
-            return known
         code = frame.f_code
+        known = self._suspended.pop(id(frame), None) if code.co_flags & _RESUMED else None
+        if known is not None and known.outer == outer:
+            return known
         scope, outside = outer, 0
         if frame is self._base:
             outside = len(self._sources.at(code, *self._start).loops)
         elif code.co_flags & CO_OPTIMIZED and code.co_name not in _INLINE:  # a function
             name = code.co_qualname.rpartition("<locals>.")[2].strip("<>")
-            scope = self._new("call", name, outer, where, self._counts[id(code)])
-            self._counts[id(code)] += 1
+            if known is None:
+                self._counts[id(code)] += 1
+            index = (
+                self._counts[id(code)] - 1 if known is None else self.plain[known.scope]["index"]
+            )
+            scope = self._new("call", name, outer, where, index)
         return _Call(frame, self._sources.places(code), outer, scope, outside)
 
     def _turn(self, call: _Call, place: Place) -> None:
@@ -286,6 +301,14 @@ class Scopes:
             }
         )
         return number
+
+
+def _is_suspended(frame: FrameType) -> bool:
+    """Return whether a generator or a coroutine has stopped in the middle."""
+    if frame.f_lasti < 0:
+        return False
+    opcode, argument = frame.f_code.co_code[frame.f_lasti :][:2]
+    return opcode == _YIELD or (opcode == _RESUME and argument > 0)  # since Python 3.13
 
 
 def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:

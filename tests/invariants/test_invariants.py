@@ -6,6 +6,7 @@ import ast
 import contextlib
 import json
 import re
+import sys
 from collections import defaultdict
 from typing import Any
 
@@ -181,10 +182,36 @@ def a_round_begins_with_its_first_step(program: Run) -> None:
             rounds += [scopes[scope]] if scopes[scope]["kind"] == "iteration" else []
             scope = scopes[scope]["parent"]
         new = [r for r in rounds if r["id"] not in begun]
-        assert frame["caption"].startswith("Iteration ") == bool(new), frame["caption"]
+        caption = re.sub(r"^Call \d+ of \w+\. (?=Iteration)", "", frame["caption"])
+        assert caption.startswith("Iteration ") == bool(new), caption
         if new:
-            assert frame["caption"].startswith(f"Iteration {new[0]['index'] + 1}")
+            assert caption.startswith(f"Iteration {new[0]['index'] + 1}")
         begun |= {r["id"] for r in new}
+
+
+def calls_are_no_more_than_the_program_makes(program: Run) -> None:
+    numbered: dict[str, set[int]] = defaultdict(set)
+    for scope in program.recording.scopes:
+        if scope["kind"] == "call" and scope["name"] != "backward":
+            numbered[scope["name"]].add(scope["index"])
+    if not numbered:
+        return
+    frames: dict[str, set[Any]] = defaultdict(set)  # held, so that each is another one
+
+    def called(frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_filename == "again":
+            name = frame.f_code.co_qualname.rpartition("<locals>.")[2].strip("<>")
+            frames[name].add(frame)
+
+    code = compile(program.source, "again", "exec")
+    sys.setprofile(called)
+    try:
+        with contextlib.suppress(RuntimeError):
+            exec(code, {"torch": program.torch})
+    finally:
+        sys.setprofile(None)
+    for name, calls in numbered.items():
+        assert len(calls) <= len(frames[name]), name
 
 
 # -- boxes -------------------------------------------------------------------------------------
@@ -516,6 +543,7 @@ CHECKS = [
     the_last_value_told_is_the_value,
     a_rule_says_that_it_is_summed_if_it_is,
     a_round_begins_with_its_first_step,
+    calls_are_no_more_than_the_program_makes,
     brackets_are_those_of_the_source,
     parentheses_are_not_doubled,
     the_arithmetic_in_captions_is_true,
