@@ -88,13 +88,14 @@ def cell(value: object) -> object:
 def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
     yield (
         *("student", "name", "exercise", "step", "points", "max", "status", "message", "level"),
-        *("attempts", "key", "file", "note"),
+        *("attempts", "key", "file", "note", "text"),
     )
     for g in grades:
         for m in g.marks:
             yield (
                 *(g.student, g.name, g.exercise, m.step, m.points, m.max, m.status, m.message),
                 *(g.attempt.level, g.attempts, g.attempt.key, g.attempt.origin, g.attempt.note),
+                m.text,
             )
 
 

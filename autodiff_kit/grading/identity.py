@@ -24,10 +24,10 @@ __all__ = ["Names", "Submission", "readable", "told_apart"]
 _MOODLE = re.compile(
     r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S
 )
-_CANVAS = re.compile(r"(?P<name>.+?)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
+_CANVAS = re.compile(r"(?P<name>.+?)_(?P<late>LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
 # What browsers and Jupyter write behind the name of a file of which there is one already.
 _COPY = re.compile(r"(\s*\(\d+\)|-Copy\d*|\s-\sCopy|\scopy(\s\d+)?)+$", re.I)
-_CANVAS_UNNAMED = re.compile(r"anon_(?:LATE_)?(?P<student>\w{5})_\d+_(?P<rest>.+)", re.S)
+_CANVAS_UNNAMED = re.compile(r"anon_(?P<late>LATE_)?(?P<student>\w{5})_\d+_(?P<rest>.+)", re.S)
 
 
 _EXAMPLE = "name it like ada_e02_rules.ipynb, or put it in a folder of the learner's name"
@@ -49,7 +49,7 @@ class Submission:
     problem: str = ""
     """Why there is nothing to grade, or ``""``."""
     note: str = ""
-    """Which other files there were that do not count, or ``""``."""
+    """Whether it came late, and which other files there were that do not count, or ``""``."""
 
 
 class Names:
@@ -103,7 +103,8 @@ class Names:
         # A file without a learner's name ends as a row under its own name.
         problem = "" if student else f"Whose is it? No learner's name is in it: {_EXAMPLE}."
         student, name = student or parts[-1], name or student or parts[-1]
-        return Submission(_short(student), _short(name), exercise, origin, b"", "", problem)
+        note = "Handed in late." if self.is_late(parts) and not groups.get("student") else ""
+        return Submission(_short(student), _short(name), exercise, origin, b"", "", problem, note)
 
     def is_exercise(self, part: str) -> bool:
         """Return whether a part of a path is the name of an exercise."""
@@ -115,6 +116,11 @@ class Names:
         best = max(places, key=lambda name: places[name], default="")
         return best if places.get(best, -1) >= 0 else ""
 
+    def is_late(self, parts: list[str]) -> bool:
+        """Return whether Canvas wrote into a file's name that it was handed in late."""
+        fits = None if len(parts) > 1 or _MOODLE.fullmatch(parts[0]) else _canvas(parts[0])
+        return bool(fits and fits["late"])
+
     def student(self, parts: list[str]) -> tuple[str, str]:
         """Return number and name out of a path's outermost part: all below it is the learner's.
 
@@ -125,16 +131,18 @@ class Names:
             return fits["student"], fits["name"]
         if len(parts) > 1:
             return first, first
-        if fits := _CANVAS_UNNAMED.fullmatch(first):
-            return fits["student"], "anon"
-        if fits := _CANVAS.fullmatch(first):
-            return fits["student"], fits["name"]
+        if fits := _canvas(first):
+            return fits["student"], fits.groupdict().get("name", "anon")
         whole = _COPY.sub("", PurePosixPath(first).stem)
         stem = whole
         for name in self.exercises:
             stem = re.sub(re.escape(name), "", stem, flags=re.I)
         student = stem.strip(" _-.") or (whole if self.is_alone else "")
         return student, student
+
+
+def _canvas(file: str) -> re.Match[str] | None:
+    return _CANVAS_UNNAMED.fullmatch(file) or _CANVAS.fullmatch(file)
 
 
 def told_apart(label: Submission, written: str) -> Submission:

@@ -65,7 +65,7 @@ class Attempt(_Marked):
     tries: int = 1
     seconds: float = 0.0
     note: str = ""
-    """Which other files the learner handed in for it, or ``""``."""
+    """Whether it came late, and which other files the learner handed in for it, or ``""``."""
 
 
 @dataclass(frozen=True)

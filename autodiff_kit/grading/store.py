@@ -388,12 +388,13 @@ class Store:
         grades = []
         for (student, exercise), attempts in grouped.items():
             said = words.get((student, exercise), {})
-            # An override counts for every attempt: which one is best is asked with it.
+            # An override counts for every attempt: which one is best is asked with it. If that
+            # leaves two equal, the one that earned more is shown.
             rivals = [
                 Grade(student, a.name, exercise, _overridden(a.marks, said), a, len(attempts))
                 for a in attempts
             ]
-            best = max(rivals, key=lambda grade: grade.points)
+            best = max(rivals, key=lambda grade: (grade.points, grade.attempt.points))
             key = last.get((student, exercise), best.attempt.key)
             grades.append(next((g for g in rivals if g.attempt.key == key), best))
         return grades

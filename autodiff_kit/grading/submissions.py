@@ -168,7 +168,8 @@ def _chosen(
             best = [replace(best[0], data=b"", problem=words)]
         counted = {submission.origin for submission in best}
         others = [s.origin for s in handed_in if s.exercise in (exercise, "") and _is_work(s)]
-        yield from (replace(s, note=_note(s, counted, others)) for s in best)
+        for s in best:
+            yield replace(s, note=f"{s.note} {_note(s, counted, others)}".strip())
 
 
 def _is_work(submission: Submission) -> bool:

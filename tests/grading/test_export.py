@@ -60,6 +60,7 @@ def test_the_long_form_has_a_line_for_each_step(tmp_path: Path) -> None:
         *("4711", "Ada L", "e01_double", "step1", "1", "2.0", "wrong", "msg", "2 sandboxed"),
     ]
     assert len(lines) == 5
+    assert (head[-1], lines[1][-1]) == ("text", "Ada L")  # why, with the points that were lost
 
 
 def test_canvas_has_its_columns_and_the_points_possible(tmp_path: Path) -> None:

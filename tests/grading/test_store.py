@@ -146,11 +146,15 @@ def test_a_secret_stays_and_another_one_is_refused(tmp_path: Path) -> None:
 def test_the_best_attempt_is_chosen_with_the_overrides_on_top(tmp_path: Path) -> None:
     first = attempt(1, student="ann", marks=(Mark("a", 3, 3, "right"), Mark("b", 4, 7, "wrong")))
     second = attempt(2, student="ann", marks=(Mark("a", 0, 3, "wrong"), Mark("b", 6, 7, "wrong")))
+    least = attempt(0, student="ann", marks=(Mark("a", 0, 3, "wrong"), Mark("b", 0, 7, "wrong")))
     with Store(tmp_path / "results.sqlite") as store:
-        store.add([first, second])
+        store.add([least, first, second])
         (plain,) = store.grades()
         store.override("ann", tiny.NAME, "a", 3, "me", "talked it through")
         (grade,) = store.grades()
+        store.override("ann", tiny.NAME, "b", 5, "me", "and this")
+        (equal,) = store.grades()
 
     assert (plain.points, plain.attempt.key) == (7, "k1")
     assert (grade.points, grade.attempt.key) == (9, "k2")  # 3 for `a` in both, so 6 beats 4
+    assert (equal.points, equal.attempt.key) == (8, "k1")  # all have 8 now; most were earned there

@@ -78,8 +78,10 @@ def test_a_path_says_whose_work_it_is(
 ) -> None:
     name = path.partition("_")[0] if name is None else name
 
-    assert said(on_disk(tmp_path / "a", path)) == [(student, name, exercise)]
+    on = on_disk(tmp_path / "a", path)
+    assert said(on) == [(student, name, exercise)]
     assert said(in_zip(tmp_path, (path, b"x = 1"))) == [(student, name, exercise)]
+    assert on[0].note == ("Handed in late." if "_LATE_" in path else "")
 
 
 @pytest.mark.parametrize(

@@ -375,21 +375,25 @@ def index_of(data):
     return [is_same(ran(data, lines)[0], data["rows"]) for lines in data["programs"]].index(True)
 
 
-TWICE = (*range(5), *range(5))  # each place of the right one among five programs, twice
+# Which of five programs made the graph, and at which place it stands: each of them twice. The third
+# stands behind all others once: who takes the first that fits in part takes another one there.
+TWICE = tuple((place, (place + shift) % 5) for shift in (0, 3) for place in range(5))
 
 
-def a_choice(rng, programs, right):
-    """Return a question with these programs in random order, and their graphs and values.
+def a_choice(rng, programs, place, maker):
+    """Return a question with these programs, and their graphs and values.
 
-    `right` is the place of the one that made the graph.
+    The program number `maker` made the graph and stands at `place`, the others in random order.
     """
+    order = [i for i in rng.permutation(len(programs)) if i != maker]
+    order.insert(place, maker)
     data = {
         "names": letters(rng, 4),
         "values": [float(value) for value in rng.integers(2, 8, 4)],
-        "programs": [programs[i] for i in rng.permutation(len(programs))],
+        "programs": [programs[i] for i in order],
     }
     graphs, values = zip(*(ran(data, lines) for lines in data["programs"]), strict=True)
-    data["rows"] = graphs[right]
+    data["rows"] = graphs[place]
     return data, graphs, values
 
 
@@ -458,9 +462,9 @@ class SameValue:
 
     kinds = TWICE
 
-    def generate(rng, right):
+    def generate(rng, kind):
         programs = formulas(*(str(name) for name in rng.permutation(list("abcd"))))
-        data, _, _ = a_choice(rng, [programs[i] for i in rng.permutation(6)[:5]], right)
+        data, _, _ = a_choice(rng, [programs[i] for i in rng.permutation(6)[:5]], *kind)
         return data
 
     def drive(step, data):
@@ -499,7 +503,7 @@ class Branches:
 
     kinds = TWICE
 
-    def generate(rng, right):
+    def generate(rng, kind):
         while True:
             a, b, c, d = (str(name) for name in rng.permutation(list("abcd")))
             first, second = (str(op) for op in rng.permutation(list("+-*"))[:2])
@@ -513,7 +517,7 @@ class Branches:
                 [*short, ["for", rounds + 4, [["if", "r", a, more, less]]]],
                 [*short, ["for", rounds + 4, [["if", "r", a, less, more]]]],
             ]
-            data, graphs, values = a_choice(rng, programs, right)
+            data, graphs, values = a_choice(rng, programs, *kind)
             # Every graph has another value and another size.
             if all(len(set(facts)) == len(facts) for facts in (values, [*map(len, graphs)])):
                 return data

@@ -285,6 +285,9 @@ class Close:
         holes = one_changed(rng, signs(rng, (2, 3)), lambda number: 0.0)
         apart = signs(rng, (4,)) + 3.0
         sizes = np.append(signs(rng, 2, 1e4, 1e5), signs(rng, 3))
+        # Both parts of the tolerance are about equal here, and their sum counts.
+        middle = signs(rng, 3, 7e-3, 1.4e-2)
+        limit = (1e-5 + 1e-3 * np.abs(middle)) * signs(rng, 3, 1.0, 1.0)
         return in_any_order(
             rng,
             [
@@ -301,6 +304,8 @@ class Close:
                 (-plain, plain),
                 (sizes * np.array([1.0, 1.0, 1.02, 1.0, 1.0]), sizes),
                 (apart + np.array([0.1, -0.1, 0.2, -0.2]), apart),
+                (middle + 0.9 * limit, middle),
+                (middle + np.array([0.9, 0.9, 1.1]) * limit, middle),
             ],
         )
 

@@ -14,7 +14,7 @@ def agrees(ours, numeric):
     if ours.shape != numeric.shape:
         return False
     for a, b in zip(ours.flat, numeric.flat):
-        if a != a or b != b or abs(a - b) > max(ATOL, RTOL * abs(b)):
+        if a != a or b != b or abs(a - b) > ATOL + RTOL * abs(b):
             return False
     return True
 
