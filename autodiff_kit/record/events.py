@@ -132,18 +132,19 @@ class OpRecord(TypedDict):
     rules: dict[str, RuleRecord]
 
 
-ScopeKind = Literal["root", "call", "loop", "iteration"]
+ScopeKind = Literal["root", "call", "module", "loop", "iteration"]
 
 
 class ScopeRecord(TypedDict):
-    """A call, a loop or one iteration of a loop."""
+    """A call of a function or of a module, a loop or one iteration of a loop."""
 
     id: int
     parent: ScopeNumber | None
     kind: ScopeKind
-    name: str
-    index: int  # of a round of its loop, or of a call of its function, from 0
+    name: str  # of a module: its path, ``net.layers.0``
+    index: int  # of a round of its loop, or of a call of its function or module, from 0
     where: Where | None
+    of: NotRequired[str]  # a module's class
 
 
 class SourceRecord(TypedDict):

@@ -37,14 +37,15 @@ class Names(dict[int, str]):
     nodes : list of dict
         The nodes of the recording.
     scopes : Scopes
+    owners : Owners
     kind : type
         The class of the tensors that are recorded: the kit's, or PyTorch's.
     """
 
-    def __init__(self, nodes: list[NodeRecord], scopes: Scopes, kind: type) -> None:
+    def __init__(self, nodes: list[NodeRecord], scopes: Scopes, owners: Owners, kind: type) -> None:
         super().__init__()
         self._nodes, self._scopes, self._kind = nodes, scopes, kind
-        self._owners = Owners()
+        self._owners = owners
         self.doubt: tuple[Place, int, FrameType] | None = None
 
     def name_result(self, number: int, place: Place, scope: int) -> None:

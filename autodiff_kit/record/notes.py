@@ -19,8 +19,9 @@ from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record import rounds
 from autodiff_kit.record.events import NodeRecord, OpRecord, Result, Value, Where
 from autodiff_kit.record.names import Names
+from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.scopes import Scopes
+from autodiff_kit.record.scopes import MODULE_CALLS, Scopes
 from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import Values
@@ -135,8 +136,8 @@ class Notes:
         self._values = Values()
         self._sources = Sources()
         self._is_learners = self._sources.is_learners
-        self._scopes = Scopes(self._sources, base)
-        self._names = Names(self._nodes, self._scopes, kind)
+        self._scopes = Scopes(self._sources, base, (owners := Owners()).path_of)
+        self._names = Names(self._nodes, self._scopes, owners, kind)
         self._passes: set[int] = set()  # scopes of backward passes
         self._tensors: dict[int, tuple[weakref.ref[Any], int]] = {}  # those without a node: by id
         self._last_op = -1
@@ -313,11 +314,14 @@ class Notes:
         """Return the learner's present place, its scope and its frame."""
         frame: FrameType | None = sys._getframe(3)  # below are this, the method and its guard
         is_learners = self._is_learners
+        modules: Sequence[FrameType] = ()
         while frame is not None and not is_learners[frame.f_code.co_filename]:
+            if frame.f_code.co_name in MODULE_CALLS:
+                modules = (*modules, frame)
             frame = frame.f_back
         if frame is None:
             return self._sources.nowhere, 0, None
-        place, scope = self._scopes.enter(frame)
+        place, scope = self._scopes.enter(frame, modules)
         if count := self._scopes.broken():
             self._break(count)
         doubt = self._names.doubt

@@ -1,7 +1,7 @@
-"""What a parameter is called: by the variable that holds its model, as in ``model.0.weight``.
+"""What a parameter or a module is called: by the variable that holds its model, ``model.0.weight``.
 
-After reading this file you know how a tensor that no variable holds gets the name a learner would
-type to reach it. Read next: ``recorder.py``.
+After reading this file you know how a tensor or a module that no variable holds gets the name a
+learner would type to reach it. Read next: ``recorder.py``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.record.scopes import look, look_up
+from autodiff_kit.record.scopes import is_module, look, look_up
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Owners"]
@@ -25,6 +25,46 @@ class Owners:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[Tensor], str, str]] = {}
+        self._paths: dict[int, tuple[weakref.ref[Any], str]] = {}  # of modules, by their id
+
+    def path_of(self, module: Module, outer: Module | None, frames: Sequence[FrameType]) -> str:
+        """Return the path of a module that is called: ``"net.layers.0"``.
+
+        Parameters
+        ----------
+        module : Module
+        outer : Module or None
+            The one that calls it.
+        frames : sequence of frames
+            The learner's, outermost first: the name that holds a module there is preferred.
+
+        Returns
+        -------
+        str - by its class if neither a variable nor the module around it holds it.
+        """
+        path = self._path(module)
+        if path is None and outer is not None and (around := self._path(outer)) is not None:
+            self._learn(around, outer)
+            path = self._path(module)
+        if path is None:
+            spaces = [look(frame) | frame.f_globals for frame in frames]
+            models = next(filter(None, (_holders(module, _modules(s)) for s in spaces)), [])
+            for variable, model in models or [
+                item for s in spaces for item in _holders(module, _listed(s))
+            ]:
+                self._learn(variable, model)
+            path = self._path(module)
+        return path or type(module).__name__
+
+    def _path(self, module: Module) -> str | None:
+        reference, path = self._paths.get(id(module), (None, ""))
+        return path if reference is not None and reference() is module else None
+
+    def _learn(self, variable: str, module: Module) -> None:
+        """Note the paths of all modules of a model."""
+        for path, own in module.named_modules():
+            if self._path(own) is None:
+                self._paths[id(own)] = weakref.ref(own), f"{variable}.{path}" if path else variable
 
     def find(self, tensor: Tensor, frames: Sequence[FrameType]) -> tuple[str, str] | None:
         """Return what a tensor is called and what it is; None if no module in reach owns it.
@@ -52,7 +92,7 @@ class Owners:
         end = frames[0].f_back if frames else None
         while frame_ is not None and frame_ is not end:
             own = look_up(frame_, ("self",))[0] if "self" in frame_.f_code.co_varnames else None
-            if _is_module(own):
+            if is_module(own):
                 at_work.append((type(own).__name__, own))
             frame_ = frame_.f_back
         return self._look(tensor, at_work[::-1])
@@ -73,12 +113,27 @@ def _modules(space: Mapping[str, object]) -> list[tuple[str, Module]]:
     return [
         (name, value)
         for name, value in list(space.items())
-        if _is_module(value) and not name.startswith("_")
+        if is_module(value) and not name.startswith("_")
     ]
 
 
-def _is_module(value: object) -> bool:
-    return hasattr(type(value), "named_modules")
+def _listed(space: Mapping[str, object]) -> list[tuple[str, Module]]:
+    """Return the modules in lists, tuples and dictionaries that variables hold: ``layers[0]``."""
+    modules: list[tuple[str, Module]] = []
+    for name, value in list(space.items()):
+        items = list(enumerate(value)) if isinstance(value, list | tuple) else []
+        pairs: list[tuple[object, object]] = (
+            list(value.items()) if type(value) is dict else [*items]
+        )
+        if not name.startswith("_"):
+            modules += [(f"{name}[{at!r}]", own) for at, own in pairs if is_module(own)]
+    return modules
+
+
+def _holders(module: Module, models: list[tuple[str, Module]]) -> list[tuple[str, Module]]:
+    """Return the models that a module is a part of, the largest first."""
+    holders = [item for item in models if any(own is module for own in item[1].modules())]
+    return sorted(holders, key=lambda item: -_size(item[1]))
 
 
 def _size(module: Module) -> int:

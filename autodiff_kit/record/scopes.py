@@ -1,13 +1,14 @@
-"""Where in the run something happens: in which call, in which round of which loop.
+"""Where in the run something happens: in which call, module, and round of which loop.
 
 After reading this file you know how calls, and the rounds of loops that ``rounds.py`` counts,
-become the tree of scopes in a recording. Read next: ``recorder.py``.
+become the tree of scopes in a recording. A module that is called is a scope by its path,
+``net.layers.0``; its ``forward`` has none of its own. Read next: ``recorder.py``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_OPTIMIZED
 from itertools import pairwise
 from opcode import opmap
@@ -19,7 +20,12 @@ from autodiff_kit.record.rounds import Variables, let_go, turns_of
 from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_tree import Loop
 
-__all__ = ["Scopes", "look", "look_up"]
+__all__ = ["MODULE_CALLS", "PathOf", "Scopes", "is_module", "look", "look_up"]
+
+Module = Any  # nn.Module stands beside this layer: it is known by its method
+# Return the path of a module that is called, by the one around it and the learner's frames.
+PathOf = Callable[[Module, Module | None, Sequence[FrameType]], str]
+MODULE_CALLS = ("__call__", "_call_impl")  # what calls a module's forward, here and in PyTorch
 
 # Comprehensions have frames of their own up to Python 3.11, and none later: they are no calls.
 _INLINE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
@@ -47,6 +53,7 @@ class _Call:
         "changes",
         "frame",
         "loops",
+        "modules",
         "nest",
         "outer",
         "outside",
@@ -64,6 +71,12 @@ class _Call:
         self.nest: Sequence[Loop] = ()  # the loops around the latest place
         self.turns, self.changes = turns_of(frame), -1  # as they were then
         self.backward: tuple[int, int] | None = None  # instruction and scope of a backward pass
+        # Modules that it calls, and they each other: frame, module, scope; outermost first.
+        self.modules: list[tuple[FrameType, Module, int]] = []
+
+    def inside(self) -> int:
+        """Return the scope of what the modules do that this frame has called, if it has."""
+        return self.modules[-1][2] if self.modules else self.now()
 
     def now(self) -> int:
         """Return the scope of what happens in this frame now."""
@@ -80,6 +93,8 @@ class Scopes:
     sources : Sources
     base : frame or None
         The one whose ``with`` block is recorded; None for a cell.
+    path_of : function
+        What a module is called.
 
     Attributes
     ----------
@@ -87,24 +102,27 @@ class Scopes:
         The scopes so far, as plain data.
     """
 
-    def __init__(self, sources: Sources, base: FrameType | None) -> None:
+    def __init__(self, sources: Sources, base: FrameType | None, path_of: PathOf) -> None:
         self.plain: list[ScopeRecord] = []
-        self._sources = sources
+        self._sources, self._path_of = sources, path_of
         self._base = base
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
         self._suspended: dict[int, _Call] = {}  # by the id of the frame
         self._broken = 0
-        self._counts: Counter[int] = Counter()  # calls of each function, by the id of its code
+        # Calls of each function, by the id of its code, and of each module, by its path.
+        self._counts: Counter[int | str] = Counter()
         self._new("root", "", None, None)
 
-    def enter(self, frame: FrameType) -> tuple[Place, int]:
-        """Go to where the run is now; return the place, and the scope of what happens there.
+    def enter(self, frame: FrameType, modules: Sequence[FrameType] = ()) -> tuple[Place, int]:
+        """Go to where the run is now; return the place, and the learner's scope there.
 
         Parameters
         ----------
         frame : frame
             The learner's innermost.
+        modules : sequence of frames
+            Those below it that may call a module, innermost first; see ``inside``.
         """
         call = self._calls[-1] if self._calls else None
         if call is None or call.frame is not frame:
@@ -113,7 +131,33 @@ class Scopes:
         if call.backward is not None:
             self._see_end(call)
         self._turn(call, place)
+        if modules or call.modules:
+            self._enter_modules(call, modules[::-1], place.where)
         return place, call.now()
+
+    def inside(self) -> int:
+        """Return the scope of what happens now, in the modules that the learner's code calls."""
+        return self._calls[-1].inside() if self._calls else 0
+
+    def _enter_modules(self, call: _Call, frames: Sequence[FrameType], where: Where | None) -> None:
+        """Bring the modules that run below a frame of the learner's to where the run is now."""
+        running, same = call.modules, 0
+        calls = [frame for frame in frames if frame.f_code.co_name in MODULE_CALLS]
+        for (frame, _, _), at in zip(running, calls, strict=False):
+            if frame is not at:
+                break
+            same += 1
+        del running[same:]
+        for at in calls[same:]:
+            (module,) = look_up(at, ("self",))
+            if not is_module(module):
+                continue
+            outer = next((m for c in reversed(self._calls) for _, m, _ in c.modules[::-1]), None)
+            path = self._path_of(module, outer, self.frames())
+            scope = self._new("module", path, call.inside(), where, self._counts[path])
+            self.plain[scope]["of"] = type(module).__name__
+            self._counts[path] += 1
+            running.append((at, module, scope))
 
     def _see_end(self, call: _Call) -> None:
         """See that a backward pass is over, although no event says so: by an exception."""
@@ -143,7 +187,7 @@ class Scopes:
         """
         for depth in reversed(range(len(self._calls))):
             if self._calls[depth].backward is not None:
-                del self._calls[depth + 1 :]
+                del self._calls[depth + 1 :], self._calls[depth].modules[:]
                 return self._calls[depth]
         return None
 
@@ -209,7 +253,7 @@ class Scopes:
 
     def _follow(self, frame: FrameType) -> _Call:
         """Bring the calls to where the run is now."""
-        chain = self.around(frame)
+        chain, modules = self._path_to(frame)
         calls = self._calls
         same = 0
         for call, at in zip(calls, chain, strict=False):
@@ -221,8 +265,8 @@ class Scopes:
                 self._suspend(call, chain)
         self._broken += sum(call.backward is not None for call in calls[same:])
         del calls[same:]
-        for at in chain[same:]:
-            calls.append(self._call(at))
+        for at, between in zip(chain[same:], modules[same:], strict=True):
+            calls.append(self._call(at, between))
         return calls[-1]
 
     def _suspend(self, call: _Call, running: Sequence[FrameType]) -> None:
@@ -233,15 +277,33 @@ class Scopes:
         if _is_suspended(call.frame):
             self._suspended[id(call.frame)] = call
 
-    def _call(self, frame: FrameType) -> _Call:
+    def _path_to(self, frame: FrameType) -> tuple[list[FrameType], list[Sequence[FrameType]]]:
+        """Return the learner's frames down to ``frame``, and before each those of modules."""
+        chain = self.around(frame)
+        between: list[Sequence[FrameType]] = []
+        for k, at in enumerate(chain):
+            calls: list[FrameType] = []
+            caller = at.f_back if k else None
+            while caller is not None and caller is not chain[k - 1]:
+                if caller.f_code.co_name in MODULE_CALLS:
+                    calls.append(caller)
+                caller = caller.f_back
+            between.append(calls[::-1])
+        return chain, between
+
+    def _call(self, frame: FrameType, modules: Sequence[FrameType]) -> _Call:
         """Return the call of a frame that the innermost one so far has called."""
-        outer, where = 0, None
+        outer, where, is_forward = 0, None, False
         if self._calls:
             user = self._calls[-1]
             self._see_end(user)
             place = self._sources.place(user.frame)
             self._turn(user, place)
-            outer, where = user.now(), place.where
+            where = place.where
+            if modules or user.modules:
+                self._enter_modules(user, modules, where)
+            outer = user.inside()
+            is_forward = bool(user.modules) and frame.f_code.co_name == "forward"
         code = frame.f_code
         known = self._suspended.pop(id(frame), None) if code.co_flags & _RESUMED else None
         if known is not None and known.outer == outer:
@@ -249,7 +311,7 @@ class Scopes:
         scope, outside = outer, 0
         if frame is self._base:
             outside = len(self._sources.at(code, *self._start).loops)
-        elif code.co_flags & CO_OPTIMIZED and code.co_name not in _INLINE:  # a function
+        elif code.co_flags & CO_OPTIMIZED and code.co_name not in _INLINE and not is_forward:
             name = code.co_qualname.rpartition("<locals>.")[2].strip("<>")
             if known is None:
                 self._counts[id(code)] += 1
@@ -309,6 +371,11 @@ def _is_suspended(frame: FrameType) -> bool:
         return False
     opcode, argument = frame.f_code.co_code[frame.f_lasti :][:2]
     return opcode == _YIELD or (opcode == _RESUME and argument > 0)  # since Python 3.13
+
+
+def is_module(value: object) -> bool:
+    """Return whether a value is a module, the kit's or PyTorch's."""
+    return hasattr(type(value), "named_modules")
 
 
 def look_up(frame: FrameType, variables: Iterable[str]) -> list[Any]:
