@@ -23,8 +23,8 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.node_hooks import OpOfOneNode
 from autodiff_kit.core.op import ACCUMULATE
-from autodiff_kit.core.versions import memory_of, note_change
-from autodiff_kit.core.view_nodes import DEFAULT, Converted, CopySlices
+from autodiff_kit.core.versions import memory_of, note_change, note_maker
+from autodiff_kit.core.view_nodes import DEFAULT, ChangeOfView, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import NOT_IMPLEMENTED
@@ -210,6 +210,12 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         places = positions(base, tensor)
         moved = ops.put(as_it_was(base), result, positions=places, repeats=repeats)
         moved._node.__class__ = CopySlices
+        if type(result._node) is Node:
+            result._node.__class__ = ChangeOfView
+        if result._node.op.is_refused:  # then PyTorch does not get so far as to free anything
+            row = moved._node.op
+            rules = [row.rule0, row.rule1]
+            moved._node.op = OpOfOneNode(row, rules, saves=False, calls_all_rules=False)
     node, name = result._node, moved._node.name()
     assert node is not None
     memory = memory_of(before) if isinstance(before, np.ndarray) else before
@@ -226,6 +232,7 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         change.out = tensor._array
     go_on(base, moved._node)
     if is_written:
+        note_maker(before, name)
         forget_views(base)
     else:
         note(tensor, number, name)
@@ -302,7 +309,7 @@ def note(tensor: TensorBase, number: int, name: str | None = None) -> None:
     if has_version(tensor):
         if name is None:
             node = base._node
-            name = "" if node is None or node.op is ACCUMULATE else node.name()
+            name = None if node is None or node.op is ACCUMULATE else node.name()
         note_change(tensor._array, number, name)
     if base._views is not None:
         forget_views(base)

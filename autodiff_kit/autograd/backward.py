@@ -277,12 +277,11 @@ def _roots(
         if node.shape is not None and not _sums_to(g.shape, node.shape):
             grad_shape, shape = list(g.shape), list(node.shape)
             raise error("autograd.gradient_misfit", index=i, got=grad_shape, shape=shape)
+        if node.shape not in (None, array.shape):  # x.data = ... has changed the size
+            gradients[i] = g = sum_to(g, shape=node.shape)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
-        seed = g if records else own
-        if node.shape not in (None, array.shape):  # x.data = ... has changed the size
-            seed = sum_to(seed, shape=node.shape)
-        roots.append((node, seed))
+        roots.append((node, g if records else own))
     return roots
 
 

@@ -122,18 +122,16 @@ def run(
         is_asked = useful is None or edge in useful
         if edge is None or not (is_asked or op.calls_all_rules):
             return
-        contribution = rule(g, out, x, y, rest)
+        contribution = returned = rule(g, out, x, y, rest)
         if not is_asked:
             return
-        if observer is not None:
-            returned = contribution
         # Broadcasting copies an input. Each copy has a cotangent of its own: ``sum_to`` adds them.
         if contribution is not None and contribution.shape != edge.shape:
             contribution = OPS["sum_to"].function(contribution, shape=edge.shape)
             if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
-                raise node.misfit(index, contribution.shape)
-        # A leaf keeps what arrives as its .grad, and the learner may change that in place. So it
-        # must not share memory: the rules of ``x + y`` return the same array twice.
+                raise node.misfit(index, returned.shape)
+        # A leaf keeps what arrives as its .grad, and the learner may change that. So it must not
+        # share memory: rules of ``x + y`` return one array twice, a Function's backward any array.
         if (
             accumulates
             and edge.op is ACCUMULATE
@@ -141,7 +139,8 @@ def run(
             and not create_graph
             and (contribution is g is not None or type(contribution) is ndarray)
             and (
-                contribution is g or contribution.base is not None or not contribution.flags.carray
+                (contribution is g or contribution.base is not None)
+                or (op.calls_all_rules or not contribution.flags.carray)
             )
         ):
             contribution = task.copied(contribution) if counted else contribution.copy()

@@ -29,7 +29,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import installed
 from autodiff_kit.core.op import Op, Rule, Value
-from autodiff_kit.core.versions import note_change
+from autodiff_kit.core.versions import note_change, note_maker
 from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import rebase
@@ -245,6 +245,7 @@ def _record(
                 rebase(x, result, number, node.name())
             else:
                 move_retained(x, old, result._node)
+                note_maker(share(x), node.name())
                 forget_views(x)
             outputs.append(x)
             recorded.append(result)

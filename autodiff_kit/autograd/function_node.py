@@ -220,8 +220,6 @@ def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) 
         x = x.to(from_numpy_dtype(dtype))
     if local.mode.grad_enabled:
         return x
-    if not isinstance(edge, AccumulateGrad):
-        return x._array
-    copy = x._array.copy()  # the learner may hold it, and a leaf would keep it as its gradient
-    show_as(copy, x)
-    return copy
+    if isinstance(edge, AccumulateGrad):
+        show_as(x._array, x)
+    return x._array

@@ -27,12 +27,15 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     op = node.op
     names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
     name = names[which] if which < len(names) else ""  # what was converted for the op
+    is_of_view = type(node).__name__ == "ChangeOfView" and not which
     maker = node if which == 0 else dict(node.edges()).get(name)
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     is_leaf = maker is not None and maker.op.name == "accumulate_grad" and maker.shown is not None
     if which and not is_leaf:  # PyTorch names what an input has become by the change
         is_view = maker is not None and (maker.whole.op.is_view or maker.op.name == "pick")
         origin = "AsStrided" if is_view else changes.node_name or origin
+    elif is_of_view:
+        origin = "AsStrided"
     keeper = f"{node.name()} ({op.text})"
     return str(saved_changed(value, changes, node.number, origin, keeper, _saved(op.inputs, name)))
 

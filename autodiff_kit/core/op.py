@@ -80,7 +80,7 @@ class Op:
     # What else a declaration may say:
     several = False  # forward returns several outputs; a rule gets their cotangents by number
     frees = False  # whether backward frees what was saved, also if no rule reads a tensor's values
-    dtypes = "promote"  # inputs are brought to one type; "float": to one of floats; "any": to none
+    dtypes = "promote"  # inputs get one type; "float": of floats; "any": none; or that of an input
     layout = ""  # order in memory: "": as the inputs; "rows": row by row; "own": as forward made it
     keeps_type = 0  # how many of the first inputs, masks, keep their type
     operands: tuple[str, ...] = ()  # parameters that count as inputs for the type

@@ -97,6 +97,9 @@ class Shown(NodeHooks):
             With PyTorch's words for either case.
         """
         if self.out is RELEASED:
+            if self._leads_nowhere():
+                self.edge0 = self.edge1 = None  # the rules for these would read what is gone
+                return
             raise RuntimeError(_messages().released_message(self))
         changed: list[tuple[int, Any, Any]] = []
         for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
@@ -109,6 +112,18 @@ class Shown(NodeHooks):
         if changed:
             which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
             raise RuntimeError(_messages().changed_message(self, which, array, changes))
+
+    def _leads_nowhere(self: Any) -> bool:
+        """Return whether no rule will be called, as all edges lead to views without a history.
+
+        Then PyTorch has saved only what more than one rule reads, or the only one, or the result.
+        """
+        op = self.op
+        values = {"out", *op.inputs, *op.by_products}
+        names = [name for rule in op.rules.values() for name in rule.reads if name in values]
+        if len(op.rules) == 1 or "out" in names or len(set(names)) < len(names):
+            return False
+        return all(edge is None or edge.shown is None for _, edge in self.edges())
 
     def _is_read(self: Any, which: int) -> bool:
         """Return False for what only the rule of an edge that leads nowhere reads.

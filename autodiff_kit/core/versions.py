@@ -20,7 +20,7 @@ from autodiff_kit.core.base import last_change, next_number
 from autodiff_kit.errors import error
 
 __all__ = ["Changes", "array_of", "changes_of", "check_input", "memory_of"]
-__all__ += ["note_change", "note_detached", "note_replaced", "on_own_counter"]
+__all__ += ["note_change", "note_detached", "note_maker", "note_replaced", "on_own_counter"]
 __all__ += ["on_own_storage"]
 
 
@@ -49,12 +49,13 @@ class Changes(list[int]):
         self.replaced: list[tuple[int, int, Any]] = []
         self.holds: dict[int, Any] = {}
 
-    def note(self, number: int, node_name: str) -> None:
+    def note(self, number: int, node_name: str | None) -> None:
         """Add a change."""
         if number > last_change.number:
             last_change.number = number
         self.append(number)
-        self.node_name = node_name
+        if node_name is not None:
+            self.node_name = node_name
         if len(self) > 1000:
             self.dropped += 500
             del self[:500]
@@ -80,7 +81,9 @@ def changes_of(value: Any) -> Changes | None:
     return _changes.get(id(memory_of(value) if isinstance(value, np.ndarray) else value))
 
 
-def note_change(array: np.ndarray[Any, Any], number: int | None = None, name: str = "") -> None:
+def note_change(
+    array: np.ndarray[Any, Any], number: int | None = None, name: str | None = None
+) -> None:
     """Note that memory was changed in place.
 
     Parameters
@@ -88,14 +91,21 @@ def note_change(array: np.ndarray[Any, Any], number: int | None = None, name: st
     array : numpy.ndarray
     number : int, optional
         When, as a creation number of nodes; default: now.
-    name : str
-        Of the node that the tensor is the output of since then.
+    name : str, optional
+        Of the node that the tensor is the output of since then; default: of the same as before.
     """
     memory = array if array.base is None else memory_of(array)
     changes = _changes.get(id(memory))
     if changes is None:
         changes = _begin(memory)
     changes.note(next_number() if number is None else number, name)
+
+
+def note_maker(array: np.ndarray[Any, Any], name: str) -> None:
+    """Note of which node a tensor has become the output of since its memory was changed."""
+    changes = changes_of(array)
+    if changes is not None:
+        changes.node_name = name
 
 
 def note_detached(value: Any) -> None:

@@ -19,7 +19,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
 __all__ = ["DEFAULT", "DETACHED", "FUNCTION", "INFERENCE_MODE", "NO_GRAD", "SEVERAL", "Converted"]
-__all__ += ["CopySlices", "Nowhere", "note_view"]
+__all__ += ["ChangeOfView", "CopySlices", "Nowhere", "note_view"]
 
 # How a view was made: what it may be used for when it, or its base, is changed in place.
 DEFAULT, NO_GRAD, INFERENCE_MODE = "default", "no_grad", "inference"
@@ -64,6 +64,12 @@ class Converted(Node):
     def shown(self) -> Node | None:
         """The node of the change."""
         return named(self.edge0)
+
+
+class ChangeOfView(Node):
+    """What has changed a view: the node that is not seen in that of its base."""
+
+    __slots__ = ()
 
 
 class CopySlices(Node):

@@ -357,6 +357,4 @@ def binary_cross_entropy_with_logits(
             raise error("functional.logits_bool")
         kinds = [tensor_type(t._array.dtype) for t in (input, target)]
         raise error("functional.logits_type", input=kinds[0], target=kinds[1])
-    if input.is_floating_point() and input.dtype is not target.dtype:
-        input = ops.promote(input, dtype=target._array.dtype)
     return ops.binary_cross_entropy_with_logits(input, target, *counts, reduction=reduction)

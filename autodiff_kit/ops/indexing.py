@@ -20,7 +20,7 @@ from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error, warn_of_list_key, warn_of_old_mask
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import to_copy, zeros_like
-from autodiff_kit.ops.layouts import arranged, scalar_if_0d
+from autodiff_kit.ops.layouts import arranged, scalar_if_0d, zeros
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.ops.saving import is_recorded
 from autodiff_kit.ops.shape import alias, reshape, slice_dim, unsqueeze
@@ -126,6 +126,8 @@ def pick(x: Value, *, positions: Any) -> Value:
 
 @pick.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, positions: Any) -> Value:
+    if not positions.size:
+        return zeros(g, x_shape)  # without a history, as PyTorch's
     count = int(np.prod(x_shape))
     flat = index_backward(g, shape=(count,), indices=(_plain(positions),))
     return reshape(flat, shape=x_shape)

@@ -63,7 +63,8 @@ def _product(
             type_name = c_type if name == "mm" else tensor_type
             raise error(f"linalg.{name}_dtypes", x=type_name(x.dtype), y=type_name(y.dtype))
         if of_bools:
-            raise error("dtypes.bool_kernel", kernel=kernel)
+            is_large = name == "bmm" and math.prod(x.shape[1:]) * y.shape[2] >= 400
+            raise error("dtypes.bool_kernel", kernel="addmm_impl_cpu_" if is_large else kernel)
 
     def misfit(x: Value, y: Value) -> str:
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))

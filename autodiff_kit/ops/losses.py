@@ -316,6 +316,7 @@ def _(g_: Value, g: Value, x: Value) -> Value:
 @op(
     "weight * ((1 - y) * x - (1 + (pos_weight - 1) * y) * log(sigmoid(x)))",
     tex=r"-w\,(p\,y \ln \sigma(x) + (1 - y) \ln \sigma(-x))",
+    dtypes="y",
     type_check=floats_only("log_sigmoid_cpu"),
     saved_as={"y": "target"},
 )

@@ -10,14 +10,13 @@ After reading this file you know that windows which overlap add their gradients 
 from __future__ import annotations
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided as strided
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.indexing import index_backward
-from autodiff_kit.ops.layouts import empty_like
+from autodiff_kit.ops.layouts import empty_like, zeros
 from autodiff_kit.ops.shape import reshape, t, transpose
 from autodiff_kit.ops.table import op, vjp
 
@@ -85,10 +84,22 @@ def transpose_in_place(x: Value, *, dim0: int, dim1: int) -> Value:
 def unfold(x: Value, *, dim: int, size: int, step: int) -> Value:
     """Look at windows along a dimension; they become a new last dimension."""
     if not x.ndim:
-        return strided(x, (size,), (0,))
+        return _strided(x, (size,), (0,))
     count, stride = (x.shape[dim] - size) // step + 1, x.strides[dim]
     shape = (*x.shape[:dim], count, *x.shape[dim + 1 :], size)
-    return strided(x, shape, (*x.strides[:dim], step * stride, *x.strides[dim + 1 :], stride))
+    return _strided(x, shape, (*x.strides[:dim], step * stride, *x.strides[dim + 1 :], stride))
+
+
+def _strided(x: Value, shape: Ints, steps: Ints, start: int | None = None) -> Value:
+    """Look at x's storage: not by NumPy's as_strided, which hides whose memory, and version, it is.
+
+    ``start`` is in bytes; by default it is where x starts.
+    """
+    x = np.asarray(x)
+    memory = memory_of(x).ravel("K")
+    if start is None:
+        start = x.ctypes.data - memory.ctypes.data
+    return np.ndarray(shape, x.dtype, memory, 0 if 0 in shape else start, steps)
 
 
 @unfold.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
@@ -134,11 +145,13 @@ def as_strided(x: Value, *, size: Ints, stride: Ints, offset: int) -> Value:
             itemsize=width,
         )
     steps = tuple(step * width for step in stride)
-    return strided(memory[offset:], size, steps)
+    return _strided(x, size, steps, offset * width)
 
 
 @as_strided.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, size: Ints, stride: Ints, offset: int) -> Value:
+    if 0 in size:
+        return zeros(g, x_shape)  # without a history, as PyTorch's
     count = int(np.prod(x_shape))
     places = np.full(size, offset)
     for dim, step in enumerate(stride):

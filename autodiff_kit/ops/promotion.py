@@ -56,6 +56,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         return tuple(values)
     numbers = [params[name] for name in row.operands]
     dtype = result_dtype(*arrays, *numbers)
+    if row.dtypes in row.inputs:
+        dtype = arrays[row.inputs.index(row.dtypes)].dtype
     if row.dtypes == "float" and dtype.kind != "f":
         dtype = get_default_dtype().numpy
     if dtype.kind in "iu":

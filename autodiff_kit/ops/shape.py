@@ -248,12 +248,18 @@ def repeat(x: Value, *, repeats: Ints) -> Value:
 def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
     if 0 in repeats:
         return zeros(g, x_shape)
-    new = len(repeats) - len(x_shape)  # of size 1
-    split = *repeats[:new], *chain.from_iterable(zip(repeats[new:], x_shape, strict=True))
+    new = len(repeats) - len(x_shape)  # dimensions in front
+    pairs = list(zip(repeats[new:], x_shape, strict=True))
+    split = tuple(chain.from_iterable(pair[pair[0] == 1 :] for pair in pairs))
     if min(split, default=0) < 0:  # of nothing
         raise error("shapes.inferred_freely", shape=list(split))
-    dims = *range(new), *range(new, len(split), 2)
-    return late("ops").sum_dim(reshape(g, shape=split), dim=dims)
+    dims = list(range(new))
+    for i, (count, _) in enumerate(pairs):
+        if count != 1:
+            dims.append(len(dims) + i)
+    if len(dims) > new:
+        g = reshape(g, shape=(*repeats[:new], *split))
+    return late("ops").sum_dim(g, dim=tuple(dims)) if dims else g
 
 
 @op("x.flip(dims)", tex=r"x^{\leftarrow}")

@@ -32,6 +32,8 @@ _OVERLAPS = re.compile(
 # Because of an element that was written before:
 _OF_WRITTEN = re.compile(r"RuntimeError: (ZeroDivisionError|index -?\d+ is out of bounds)")
 _PASSED = re.compile(r"with torch.inference_mode\(\):\n    .*\bbackward\(\w")
+_OUTPUT_OF = re.compile(r"which is output \d of \w+, ")
+_GIVES_A_VIEW = re.compile(r".*grad\(|.*backward\(")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
@@ -119,6 +121,12 @@ def _same_places(lines: list[str]) -> bool:
     return bool(x.data_ptr() == y.data_ptr() and np.array_equal(*places))
 
 
+def _steps_over_one_element(lines: list[str]) -> bool:
+    """Return whether the last line changes a tensor that has a dimension of one element."""
+    change, names = _CHANGE.fullmatch(lines[-1]), _names_after(lines[:-1])
+    return change is not None and 1 in eval(change[1], names).shape
+
+
 def _picks_equal_elements(difference: Difference, lines: list[str]) -> bool:
     """Return whether the last line ranks elements, and the places that differ hold equal ones."""
     line = lines[-1]
@@ -146,6 +154,15 @@ def _overflows_in_layer_norm(lines: list[str]) -> bool:
         return False
     x = eval(call[1], _names_after(lines[:-1])).detach()
     return bool((x.square().isinf() & x.isfinite()).any())
+
+
+def _has_a_view_beyond_its_base(lines: list[str]) -> bool:
+    """Return whether there is a view with more elements than its base, since ``x.data = ...``."""
+    tensors = [x for x in _names_after(lines[:-1]).values() if isinstance(x, torch.Tensor)]
+    return any(
+        x._base is not None and x.untyped_storage().size() > x._base.untyped_storage().size()
+        for x in tensors
+    )
 
 
 def _changes_a_returned_gradient(lines: list[str]) -> bool:
@@ -267,6 +284,25 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             )
         ),
     ),
+    "name of what made a result": (
+        "Under create_graph PyTorch's rules read a result as it was made, the kit's the tensor, "
+        "which may since have become the result of a change in place, that the message names.",
+        lambda difference, lines: (
+            difference.kind == "message"
+            and any("create_graph=True" in line for line in lines)
+            and "has been modified by an inplace operation" in difference.torch
+            and _OUTPUT_OF.sub("", difference.torch) == _OUTPUT_OF.sub("", difference.kit)
+        ),
+    ),
+    "data of another size in a view": (
+        "A view whose .data was replaced by something larger has elements that its base has not; "
+        "PyTorch's rule drops what flows to these, the kit's counts them as other elements of it.",
+        lambda difference, lines: (
+            difference.kind == "gradient"
+            and _GIVES_A_VIEW.match(difference.line) is not None
+            and _has_a_view_beyond_its_base(lines)
+        ),
+    ),
     "data of another size or type": (
         "After x.data = ..., PyTorch's rules look at the sizes and dtype that saved tensors have "
         "then, and gradients are brought to the dtype of before; the kit notes sizes when it "
@@ -364,9 +400,30 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "Where a tensor is written to its own elements, each to itself, PyTorch does that or "
         "refuses it, by the strides of dimensions of one element, which NumPy chooses freely.",
         lambda difference, lines: (
-            difference.kind in ("accepted", "refused")
-            and _OVERLAPS.search(difference.torch + difference.kit) is not None
-            and _same_places(lines)
+            (
+                difference.kind in ("accepted", "refused")
+                and _OVERLAPS.search(difference.torch + difference.kit) is not None
+                and _same_places(lines)
+            )
+            or (
+                difference.kind == "message"
+                and "doesn't match the broadcast shape" in difference.torch
+                and _OVERLAPS.search(difference.kit) is not None
+                and _steps_over_one_element(lines)
+            )
+        ),
+    ),
+    "second hook on a view that cannot follow": (
+        "On a view that has no history any more, PyTorch refuses a hook only the first time; later "
+        "it takes hooks there, but never calls them.",
+        lambda difference, lines: (
+            difference.kind == "refused"
+            and "is a view and its base or another view of its base has been" in difference.kit
+            and "register_hook(" in difference.line
+            and any(
+                line.startswith(f"{difference.line.partition('register_hook(')[0]}register_hook(")
+                for line in lines[:-1]
+            )
         ),
     ),
     "order in memory": (

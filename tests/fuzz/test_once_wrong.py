@@ -509,6 +509,47 @@ ONCE_WRONG = {
         "with torch.inference_mode():\n    c = torch.autograd.grad(b, a, a, create_graph=True)",
         "log.append(torch.is_grad_enabled())",
     ],
+    "a gradient that backward of a Function returns is shared by those who ask for it": [
+        *(
+            "a = torch.ones(2, 2, requires_grad=True)",
+            _function("Turned", "): return x.t()", "g): return g.t()"),
+        ),
+        *("b = Turned.apply(a)", "k = torch.autograd.grad(b.sum(), [a, a])", "k[1][-1, 1:] -= 0.5"),
+    ],
+    "a gradient of another size than the output has is summed, with its history": [
+        *("a = torch.ones(3, 3, requires_grad=True)", "b = F.mse_loss(a, torch.zeros(3, 3))"),
+        *("b.data = a.data", "c, = torch.autograd.grad(b, b, a)"),
+    ],
+    "what was converted to the type of another input was changed": [
+        "a = torch.tensor([0.5, -2.0], dtype=torch.float64, requires_grad=True)",
+        *("b = a * 2", "c = F.binary_cross_entropy_with_logits(b, torch.ones(2))", "b.mul_(10)"),
+        "c.backward()",
+    ],
+    "what only the rule of a view without a history reads is not even saved": [
+        *("a = torch.ones(2, requires_grad=True)", "with torch.no_grad():\n    b = a.view(-1)"),
+        *("c = b * torch.ones(2)", "c.sum().backward()", "c.sum().backward()"),
+        *("d = b / torch.ones(2)", "d.sum().backward()", "d.sum().backward()"),
+    ],
+    "zeros for a view without elements have no history": [
+        "a = torch.ones(2, requires_grad=True)",
+        *("b = a[1:1]", "b.detach().log1p_()", 'a.register_hook(hook("a"))'),
+        "b.exp().sum().backward(create_graph=True)",
+        *("c = a.as_strided((0, 2), (1, 1))", "c.exp().sum().backward(create_graph=True)"),
+    ],
+    "what is looked at by strides counts the changes of its memory": [
+        *(
+            "a = torch.ones(4, requires_grad=True) * 2",
+            "b = a.as_strided((2,), (1,))",
+            "c = a.exp()",
+        ),
+        *("d = a * a", "b.data.add_(1)", "b.detach().add_(1)", "d.sum().backward()"),
+        *("a = torch.ones(2, 4)", "b = a[1].unfold(0, 2, 1)", "c = b[0].add_(1)"),
+        *("b = a.t()[1:].unfold(0, 2, 1)", "c = b[1].add_(1)", "b = a[:0].unfold(1, 2, 1)"),
+    ],
+    "repeated once, a tensor passes its gradient on": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "b = a.repeat(1, 1)"),
+        "c, = torch.autograd.grad(b.sum(), a)",
+    ],
     "gradients may be enabled in inference mode, where nothing is recorded": [
         "a = torch.ones(2, requires_grad=True)",
         "with torch.inference_mode(), torch.enable_grad():\n"
@@ -603,6 +644,33 @@ MESSAGES_ONCE_WRONG = {
     "zeros for an input of integers are refused as by zeros_like": [
         *("a = torch.ones(2, 2, dtype=torch.int64)", "b = torch.tensor(1.0, requires_grad=True)"),
         *("a[::2] = b", "torch.autograd.grad(b, a, b, create_graph=True, materialize_grads=True)"),
+    ],
+    "an in-place operation without a derivative in a view ends each backward pass": [
+        *("a = torch.ones(2, 2, requires_grad=True)", "b = a.sin()", "b[0].floor_divide_(2)"),
+        *("b.sum().backward()", "b.sum().backward()"),
+    ],
+    "the result of a change of a view is the view's": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * a", "c = b[:]", "c.exp_()"),
+        *("b[-1] = 10", "b.sum().backward()"),
+    ],
+    "repeats of nothing, less than never": [
+        *("a = torch.ones(2, 0, requires_grad=True)", "b = a.repeat(1, -1)", "b.sum().backward()"),
+        *("b = a.repeat(3, 2, -1)", "b.sum().backward()"),
+    ],
+    "what saves itself, and was changed once more by a detached tensor": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a + a", "b.mul_(b)"),
+        *("b.detach().square_()", "b.sum().backward()"),
+    ],
+    "a saved tensor was changed by a Function": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a + a", "c = b.exp() + b.pow(0.5)", DIRTY),
+        *("d = Dirty.apply(b)", "c.sum().backward()"),
+    ],
+    "a gradient that is too small for what was scattered": [
+        *("a = torch.ones(2, 1, requires_grad=True)", "b = torch.zeros(0, 3, dtype=torch.int64)"),
+        *("c = a.scatter(-1, b, a)", "c.sum().backward()"),
+    ],
+    "products of many large matrices of truth values": [
+        *("a = torch.ones(2, 7, 7) > 0", "a.bmm(a[:, :, :5])", "a.bmm(a.repeat(1, 1, 2))"),
     ],
     "running sums of truth values in many places": [
         *("a = (torch.ones(2) > 0).expand(3, 2)", "a.cumsum_(0)"),
