@@ -33,7 +33,6 @@ _OVERLAPS = re.compile(
 _OF_WRITTEN = re.compile(r"RuntimeError: (ZeroDivisionError|index -?\d+ is out of bounds)")
 _PASSED = re.compile(r"with torch.inference_mode\(\):\n    .*\bbackward\(\w")
 _OUTPUT_OF = re.compile(r"which is output \d of \w+, ")
-_GIVES_A_VIEW = re.compile(r".*grad\(|.*backward\(")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
@@ -165,24 +164,6 @@ def _has_a_view_beyond_its_base(lines: list[str]) -> bool:
     )
 
 
-def _changes_a_returned_gradient(lines: list[str]) -> bool:
-    """Return whether the last line writes to the memory of what autograd.grad has returned."""
-    change = _CHANGE.fullmatch(lines[-1])
-    if change is None:
-        return False
-    places = set()
-    names = names_in(torch)
-    torch.manual_seed(0)
-    for line in lines[:-1]:
-        with contextlib.suppress(Exception):
-            exec(line, names)
-            made = re.search(r"(\w+),? = torch\.autograd\.grad\(", line)
-            gradients = names[made[1]] if made else ()
-            for x in (gradients,) if isinstance(gradients, torch.Tensor) else gradients:
-                places.add(x.untyped_storage().data_ptr())
-    return eval(change[1], names).untyped_storage().data_ptr() in places
-
-
 def _loses_a_leaf_with_a_hook(lines: list[str]) -> bool:
     """Return whether a leaf with a hook for its gradient is given up for another tensor."""
     hooked: set[str] = set()
@@ -205,15 +186,6 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and any(
                 "create_graph=True" in line or "requires_grad_(False)" in line for line in lines
             )
-        ),
-    ),
-    "gradient that is returned expanded": (
-        "A gradient that PyTorch's sum or a learner's Function has only expanded is one number in "
-        "memory, and refuses a change in place; the kit returns it written out.",
-        lambda difference, lines: (
-            difference.kind == "accepted"
-            and "more than one element of the written-to tensor" in difference.torch
-            and _changes_a_returned_gradient(lines)
         ),
     ),
     "refused line": (
@@ -298,9 +270,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "A view whose .data was replaced by something larger has elements that its base has not; "
         "PyTorch's rule drops what flows to these, the kit's counts them as other elements of it.",
         lambda difference, lines: (
-            difference.kind == "gradient"
-            and _GIVES_A_VIEW.match(difference.line) is not None
-            and _has_a_view_beyond_its_base(lines)
+            difference.kind == "gradient" and _has_a_view_beyond_its_base(lines)
         ),
     ),
     "data of another size or type": (

@@ -15,11 +15,6 @@ from tests.fuzz.running import replay  # noqa: E402
 
 pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
 
-EXPANDED = """class Expanded(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x): return x.sum()
-    @staticmethod
-    def backward(ctx, g): return g.expand(2)"""
 INFERENCE = "with torch.inference_mode():\n    b = torch.ones(2)"
 LEAF = "a = torch.ones(2, requires_grad=True)"
 PROGRAMS = {
@@ -37,8 +32,17 @@ PROGRAMS = {
         "a.register_post_accumulate_grad_hook(lambda p: log.append(p.grad is None))",
         *("b = (a ** 2).sum()", "a.requires_grad_(False)", "a = torch.ones(2)", "b.backward()"),
     ],
-    "gradient that is returned expanded": [
-        *(EXPANDED, LEAF, "b, = torch.autograd.grad(Expanded.apply(a), a)", "b.add_(1)"),
+    "second hook on a view that cannot follow": [
+        *(LEAF, "k = (a * 1).chunk(1)", "k[0].detach().sin_()"),
+        *("k[0].register_hook(hook('a'))", "k[0].register_hook(hook('a'))"),
+    ],
+    "name of what made a result": [
+        *(LEAF, "b = a.tanh()", "c, = torch.autograd.grad(b.sum(), a, create_graph=True)"),
+        *("b.sign_()", "(c * c).sum().backward()"),
+    ],
+    "data of another size in a view": [
+        *("a = torch.tensor(1.5, requires_grad=True)", "b = a.view(1)", "b.data = torch.ones(2)"),
+        *("with torch.no_grad():\n    b[0] = 3", "b.sum().backward()"),
     ],
     "refused line": [INFERENCE, "b.sin_()"],
     "refused line: of a backward pass": [
