@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
+from autodiff_kit.core.mode import local
+from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import cat
@@ -81,8 +83,24 @@ class LBFGS(Optimizer):
 
         Returns the loss before the first of them.
         """
-        with no_grad():
-            return self._steps(enable_grad()(closure))
+        observer = local.mode.observer
+        versions = [p._version for p in self._params]
+
+        def tell() -> None:
+            for i, p in enumerate(self._params):
+                if observer is not None and p._version != versions[i]:
+                    versions[i] = p._version
+                    observer.modified(p, f"{type(self).__name__}.step")
+
+        def watched() -> Any:  # the learner's; all around it is the step's own
+            tell()
+            with enable_grad(), installed(observer):
+                return closure()
+
+        with no_grad(), installed(None):
+            first = self._steps(watched)
+        tell()
+        return first
 
     def _steps(self, closure: Callable[[], Any]) -> Any:
         group, state = self.param_groups[0], self._state()

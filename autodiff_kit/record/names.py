@@ -205,6 +205,14 @@ class Names(dict[int, str]):
                     numbered = f"{name}{count}"
                 self._nodes[number]["name"] = numbered
 
+    def called(self, text: str) -> str:
+        """Return what is called by the source of an op: ``dropout`` of ``dropout(x)``."""
+        with suppress(SyntaxError):
+            match _parsed(text.strip()):
+                case ast.Call(func=function):
+                    return ast.unparse(function)
+        return ""
+
     def is_held(self, tensor: Any) -> bool:
         """Return whether the learner has a tensor, in a variable or in what a variable holds."""
         if self._held_as(tensor):

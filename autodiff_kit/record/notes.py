@@ -196,6 +196,11 @@ class Notes:
             self._names[number] = f"{self._names[owner]}.grad"
         if not entry["requires_grad"] and self._is_in_pass(scope):
             entry["part"] = "gradient in this backward pass"
+        elif number not in self._names and not entry["grad_fn"] and not self._is_older(tensor):
+            frame = self._scopes.frame()
+            called = "" if frame is None else self._names.called(self._sources.place(frame).text)
+            if called and "part" not in entry:  # such as the mask of a dropout
+                entry["part"] = f"tensor made inside {called}"
 
     def _owner_of(self, gradient: Any) -> int | None:
         """Return the number of the tensor with a name that has this in its .grad, if one has."""

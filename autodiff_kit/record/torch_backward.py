@@ -85,13 +85,31 @@ class TorchBackward(TorchNotes):
     def _hook(self, node: Any) -> None:
         """Be told when backward comes to a node, and when it leaves; likewise at its leaves."""
         numbers = node.metadata[self._key]
-        edges = []
-        for following, index in node.next_functions:
-            if following is not None and hasattr(following, "variable"):
-                self._watch(following)
-            edges.append(None if following is None else self._numbers_of(following, index))
+        edges = self._edges(node.next_functions)
         self._handles.append(node.register_prehook(partial(self._visited, numbers)))
         self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
+
+    def _edges(self, following: Any) -> list[tuple[dict[int, int], int] | None]:
+        """Return the numbers of the nodes that a node leads to; be told at leaves among them."""
+        for node, _ in following:
+            if node is not None and hasattr(node, "variable"):
+                self._watch(node)
+        return [None if n is None else self._numbers_of(n, index) for n, index in following]
+
+    def _hook_unseen(self, node: Any) -> None:
+        """Be told of a node that was not seen being made: what it leads to once it is visited."""
+        edges: list[tuple[dict[int, int], int] | None] = []
+        follow = partial(self._follow, node.next_functions, edges)
+        numbers = node.metadata[self._key]
+        self._handles.append(node.register_prehook(partial(self._visited, numbers)))
+        self._handles.append(node.register_prehook(follow))
+        self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
+
+    @guarded
+    def _follow(self, following: Any, edges: Any, gradients: Sequence[Any]) -> None:
+        """Get to know the nodes that one leads to, now that the pass goes there."""
+        if not edges:
+            edges += self._edges(following)
 
     def _watch(self, node: Any) -> None:
         """Be told when a gradient comes to a leaf."""

@@ -12,6 +12,7 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 from types import FrameType
 from typing import Any
 
@@ -56,6 +57,7 @@ class TorchRecorder(TorchFunctions):
         self._is_inside = False  # an optimizer's step, or an initialiser
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
         self._is_direct = False  # whether the learner has called that function
+        self._versions: dict[int, int] = {}  # of parameters, as an optimizer's step has found them
 
     # -- the learner's calls ---------------------------------------------------------------------
 
@@ -145,10 +147,30 @@ class TorchRecorder(TorchFunctions):
             for handle in handles:
                 handle.remove()
 
-    def _steps(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _steps(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
         self.settle()
-        # With a closure the step runs the learner's code; then all of it is recorded.
-        self._is_inside = not any(map(callable, (*args[1:], *kwargs.values())))
+        self._is_inside = True
+        groups = optimizer.param_groups
+        self._versions |= {id(p): p._version for group in groups for p in group["params"]}
+        own = [self._watched(x, optimizer) for x in args[1:]]  # the learner's closure
+        return (*args[:1], *own), {name: self._watched(x, optimizer) for name, x in kwargs.items()}
+
+    def _watched(self, closure: Any, optimizer: Any) -> Any:
+        """Return a closure that is recorded, although the step around it is not."""
+        if not callable(closure):
+            return closure
+
+        @wraps(closure)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            self._tell_step(optimizer)  # LBFGS has changed them already when it asks again
+            self._is_inside = False
+            try:
+                return closure(*args, **kwargs)
+            finally:
+                self.settle()
+                self._is_inside = True
+
+        return watched
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._is_inside = False
@@ -159,7 +181,8 @@ class TorchRecorder(TorchFunctions):
         place, scope, _ = self._where()
         for group in optimizer.param_groups:
             for tensor in group["params"]:
-                if tensor.grad is not None:
+                if tensor._version != self._versions.get(id(tensor)):
+                    self._versions[id(tensor)] = tensor._version
                     how = f"{type(optimizer).__name__}.step"
                     self._tell_change(self._number(tensor, scope), how, tensor, place)
 
@@ -186,6 +209,8 @@ class TorchRecorder(TorchFunctions):
             return not self._is_inside
         if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
             return False
+        if self._packing is not None and self._is_packing(self._packing(True)):
+            return False
         frame: FrameType | None = sys._getframe(3)
         now = self._running[-1] if self._running else None
         is_grad_enabled = self._torch.is_grad_enabled()
@@ -208,6 +233,16 @@ class TorchRecorder(TorchFunctions):
                 break
             frame = frame.f_back
         return now is None or is_hook
+
+    def _is_packing(self, hooks: Any) -> bool:
+        """Return whether the learner's own hook is at work on what a node saves."""
+        code = getattr(hooks[0], "__code__", None) if hooks else None
+        frame: FrameType | None = sys._getframe(4)
+        while code is not None and frame is not None and frame is not self._base:
+            if frame.f_code is code:
+                return True
+            frame = frame.f_back
+        return False
 
     @guarded
     def announced(self, func: Any, args: Any, kwargs: Any) -> None:

@@ -7,6 +7,7 @@ backward are read without leaving a trace. Read next: ``torch_values.py``, ``tor
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,6 +23,8 @@ from autodiff_kit.record.torch_values import array_of, extent, memory_of, shape_
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchNotes"]
+
+_THREADS = re.compile(r"[Tt]hread|Executor")
 
 
 class TorchNotes(Changes):
@@ -80,7 +83,12 @@ class TorchNotes(Changes):
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if node is not None:
             node.metadata[self._key] = {tensor.output_nr: number}
+            self._hook_unseen(node)
         return number
+
+    def _hook_unseen(self, node: Any) -> None:
+        """Be told when backward comes to a node that was not seen being made."""
+        raise NotImplementedError
 
     def _numbers_of(self, node: Any, index: int) -> tuple[dict[int, int], int]:
         """Return the numbers of a node's outputs; of one older than the recording, a leaf's."""
@@ -89,6 +97,7 @@ class TorchNotes(Changes):
             number = self._put_leaf(node.name(), UNSEEN, 0, None)
             self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = True
             numbers = node.metadata[self._key] = {index: number}
+            self._hook_unseen(node)
             self._adopted[number] = True
         return numbers, index
 
@@ -113,6 +122,18 @@ class TorchNotes(Changes):
         memory = memory_of(tensor)
         # Memory that was in use at the beginning is not given to anything new.
         return memory not in self._memory if memory else None
+
+    def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
+        super()._name_adopted(tensor, number, scope)
+        if type(tensor) is self._torch.nn.Parameter and not self._is_older(tensor):
+            self._nodes[number].setdefault("part", "parameter")  # no mode sees one being made
+
+    def _complete(self) -> None:
+        super()._complete()
+        if any(_THREADS.search(str(source["text"])) for source in self.recording.sources):
+            for number in self._adopted:  # another thread may have made it, which is not watched
+                if number < len(self._nodes):
+                    self._nodes[number].pop("older", None)
 
     def _saved(self, node: Any, entry: NodeRecord, func: Any) -> list[Saved]:
         """Return what PyTorch's node says that it keeps."""

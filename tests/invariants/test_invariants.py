@@ -82,7 +82,9 @@ def the_source_that_is_lit_is_the_expression_that_ran(program: Run) -> None:
 
 # -- names -------------------------------------------------------------------------------------
 
-OUR_WORDS = set(WORD.findall("a tensor from before, changed by, viewed again, to float32, shape"))
+OUR_WORDS = set(
+    WORD.findall("a tensor from before elsewhere, changed by, viewed again, to float32, shape")
+)
 
 
 def foreign_words(run: Run, text: str, allowed: set[str]) -> set[str]:
@@ -143,6 +145,16 @@ def nothing_was_made_before_the_recording(program: Run) -> None:
         rows = dict(facts(data, [node["id"]], names))
         assert rows.get("made") != "before the recording", names.name(node["id"])
         assert node["where"] is not None or "in" not in rows
+
+
+def nothing_is_said_to_be_unseen(program: Run) -> None:
+    unseen = [f["caption"] for f in program.picture.frames if "could not see" in f["caption"]]
+    assert bool(unseen) == ("Thread" in program.source), unseen
+
+
+def hooks_are_those_of_the_program(program: Run) -> None:
+    for frame in program.picture.frames:
+        assert "hook" not in frame["caption"] or "hook" in program.source, frame["caption"]
 
 
 # -- rounds ------------------------------------------------------------------------------------
@@ -274,7 +286,8 @@ def shape_of(run: Run, number: int, known: dict[Any, Any], memo: dict[int, Any])
 
 def the_graph_is_that_of_grad_fn(program: Run) -> None:
     out, node = program.space.get("out"), program.named("out")
-    if node is None or getattr(out, "grad_fn", None) is None:
+    is_unseen = any(n["kind"] == "leaf" and n["grad_fn"] for n in program.nodes)  # in a thread
+    if node is None or getattr(out, "grad_fn", None) is None or is_unseen:
         return
     known: dict[Any, Any] = {}
 
@@ -536,6 +549,8 @@ CHECKS = [
     a_box_is_called_like_no_other_with_another_expression,
     captions_speak_no_implementation,
     nothing_was_made_before_the_recording,
+    nothing_is_said_to_be_unseen,
+    hooks_are_those_of_the_program,
     iterations_are_those_that_the_program_counts,
     the_graph_is_that_of_grad_fn,
     contributions_add_up_to_what_arrives,

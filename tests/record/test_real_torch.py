@@ -498,13 +498,15 @@ def test_nothing_is_left_behind() -> None:
     assert not w._post_accumulate_grad_hooks
 
 
-def test_a_graph_made_before_is_a_leaf_with_the_name_of_its_node() -> None:
+def test_backward_is_told_through_a_graph_made_before_by_the_names_of_its_nodes() -> None:
     y = (torch.ones(2, requires_grad=True) * 3).sum()
 
     rec = recorded("(2 * y).backward()", y=y)
 
     assert (rec.nodes[0]["kind"], rec.nodes[0]["grad_fn"]) == ("leaf", "SumBackward0")
-    assert [e["to"] for e in rec.events if e["kind"] == "contribution"] == [0]
+    sent = [e for e in rec.events if e["kind"] == "contribution"]
+    assert [rec.nodes[e["to"]]["grad_fn"] for e in sent] == ["SumBackward0", "MulBackward0", None]
+    assert [e["after"]["data"] for e in sent] == [[2.0], [2.0, 2.0], [6.0, 6.0]]  # 2, and 2 * 3
 
 
 def test_hooks_on_saved_tensors_are_called_as_often_as_without_a_recording() -> None:
