@@ -21,7 +21,7 @@ from autodiff_kit.record.events import Input, NodeRecord
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.rounds import Variables
 from autodiff_kit.record.scopes import Scopes, look, look_up
-from autodiff_kit.record.source import Place
+from autodiff_kit.record.source import Place, Sources
 
 __all__ = ["Names"]
 
@@ -205,8 +205,10 @@ class Names(dict[int, str]):
                     numbered = f"{name}{count}"
                 self._nodes[number]["name"] = numbered
 
-    def called(self, text: str) -> str:
-        """Return what is called by the source of an op: ``dropout`` of ``dropout(x)``."""
+    def called(self, sources: Sources) -> str:
+        """Return what the learner calls at the present place: ``dropout`` of ``dropout(x)``."""
+        frame = self._scopes.frame()
+        text = "" if frame is None else sources.place(frame).text
         with suppress(SyntaxError):
             match _parsed(text.strip()):
                 case ast.Call(func=function):

@@ -163,9 +163,6 @@ class Notes:
         """Describe what a tensor, or an array, holds now."""
         raise NotImplementedError
 
-    def _is_leaf(self, number: int) -> bool:
-        return bool(self._nodes[number]["kind"] == "leaf")
-
     def _is_older(self, tensor: Any) -> bool | None:
         """Return whether a tensor was made before the recording began; None if that is unknown."""
         raise NotImplementedError
@@ -197,9 +194,8 @@ class Notes:
         if not entry["requires_grad"] and self._is_in_pass(scope):
             entry["part"] = "gradient in this backward pass"
         elif number not in self._names and not entry["grad_fn"] and not self._is_older(tensor):
-            frame = self._scopes.frame()
-            called = "" if frame is None else self._names.called(self._sources.place(frame).text)
-            if called and "part" not in entry:  # such as the mask of a dropout
+            called = self._names.called(self._sources)  # such as dropout, which makes a mask
+            if called and "part" not in entry:
                 entry["part"] = f"tensor made inside {called}"
 
     def _owner_of(self, gradient: Any) -> int | None:

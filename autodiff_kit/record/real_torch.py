@@ -4,7 +4,8 @@ After reading this file you know which of PyTorch's own means show a run from ou
 mode (which call of the learner's), a dispatch mode (which operations it is made of), hooks of
 nodes and leaves (what backward does), hooks of optimizers. Nothing is patched, and all hooks are
 gone when the block ends. PyTorch is never imported here: the learner hands it in. Read next:
-``torch_notes.py``, ``torch_backward.py``, ``torch_functions.py``, ``torch_forward.py``.
+``torch_notes.py``, ``torch_backward.py``, ``torch_functions.py``, ``torch_steps.py``,
+``torch_forward.py``.
 """
 
 from __future__ import annotations

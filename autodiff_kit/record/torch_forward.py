@@ -10,9 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import wraps
 from types import FrameType
 from typing import Any
 
@@ -21,7 +18,6 @@ from autodiff_kit.ops import load_all
 from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import DETACH, OVERWRITING, described, guarded, nothing
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_functions import TorchFunctions
 from autodiff_kit.record.torch_ops import (
     NO_OPERATION,
     bind,
@@ -33,6 +29,7 @@ from autodiff_kit.record.torch_ops import (
     tensors_in,
     unknown,
 )
+from autodiff_kit.record.torch_steps import TorchSteps
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
@@ -45,7 +42,7 @@ _ORDINALS = ("second", "third", "fourth", "further")
 _CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
 
-class TorchRecorder(TorchFunctions):
+class TorchRecorder(TorchSteps):
     """Notes of all that PyTorch does; its methods are called by the modes of ``real_torch.py``."""
 
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
@@ -54,10 +51,8 @@ class TorchRecorder(TorchFunctions):
         # Of the op that runs: the numbers of its operands, by id, and where it is.
         self._operands: tuple[dict[int, int | None], _At] | None = None
         self._call = ""  # the name of the function that the learner has called
-        self._is_inside = False  # an optimizer's step, or an initialiser
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
         self._is_direct = False  # whether the learner has called that function
-        self._versions: dict[int, int] = {}  # of parameters, as an optimizer's step has found them
 
     # -- the learner's calls ---------------------------------------------------------------------
 
@@ -132,59 +127,6 @@ class TorchRecorder(TorchFunctions):
         elif attribute is self._torch.Tensor.data and not self._is_inside:
             place, scope, _ = self._where()
             self._tell_assignment(args[0], "assignment to .data", place, scope)
-
-    @contextmanager
-    def optimizers(self) -> Iterator[None]:
-        """Be told of every optimizer's step."""
-        module = sys.modules["torch.optim.optimizer"]
-        handles = (
-            module.register_optimizer_step_pre_hook(self._steps),
-            module.register_optimizer_step_post_hook(self._stepped),
-        )
-        try:
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()
-
-    def _steps(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
-        self.settle()
-        self._is_inside = True
-        groups = optimizer.param_groups
-        self._versions |= {id(p): p._version for group in groups for p in group["params"]}
-        own = [self._watched(x, optimizer) for x in args[1:]]  # the learner's closure
-        return (*args[:1], *own), {name: self._watched(x, optimizer) for name, x in kwargs.items()}
-
-    def _watched(self, closure: Any, optimizer: Any) -> Any:
-        """Return a closure that is recorded, although the step around it is not."""
-        if not callable(closure):
-            return closure
-
-        @wraps(closure)
-        def watched(*args: Any, **kwargs: Any) -> Any:
-            self._tell_step(optimizer)  # LBFGS has changed them already when it asks again
-            self._is_inside = False
-            try:
-                return closure(*args, **kwargs)
-            finally:
-                self.settle()
-                self._is_inside = True
-
-        return watched
-
-    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._is_inside = False
-        self._tell_step(optimizer)
-
-    @guarded
-    def _tell_step(self, optimizer: Any) -> None:
-        place, scope, _ = self._where()
-        for group in optimizer.param_groups:
-            for tensor in group["params"]:
-                if tensor._version != self._versions.get(id(tensor)):
-                    self._versions[id(tensor)] = tensor._version
-                    how = f"{type(optimizer).__name__}.step"
-                    self._tell_change(self._number(tensor, scope), how, tensor, place)
 
     @guarded
     def results(self, inputs: Any, gradients: Any) -> None:

@@ -2,7 +2,7 @@
 
 After reading this file you know how ``Square.apply(x)`` becomes one op of the recording, although
 no mode sees it: the frame of ``apply`` says where, and the node shows up with its result. Read
-next: ``torch_forward.py``.
+next: ``torch_steps.py``.
 """
 
 from __future__ import annotations
