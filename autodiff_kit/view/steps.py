@@ -23,6 +23,7 @@ from autodiff_kit.record.events import (
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.words import capital, sentence
@@ -58,6 +59,8 @@ class Steps:
         }
         self.in_parts = parts_of(outline, recording)  # boxes whose gradient is shown part by part
         self.names = names
+        self.namesakes = Namesakes(recording)
+        self.additions: dict[int, str] = {}  # to the names of nodes of the pass that is told
         self.frames: list[Frame] = []
         self.subjects: list[list[Subject]] = []
         self.moments: list[int] = []
@@ -177,7 +180,10 @@ class Steps:
             self.inner.append((event["kind"], event["node"], self.value(event["node"]), g, None))
 
     def _called(self, node: int) -> str:
-        """Return a node's name; that of the box for one without a name in a folded box."""
+        """Return a node's name, and which of several it is if that is not clear in this pass.
+
+        That of the box for one without a name in a folded box.
+        """
         box = self.outline.box_of[node]
         folded = box.kind == "fold" and not self.nodes[node]["name"]
-        return box.heading if folded else self.names.name(node)
+        return box.heading if folded else self.names.name(node) + self.additions.get(node, "")

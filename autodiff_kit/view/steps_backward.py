@@ -57,13 +57,17 @@ class BackwardSteps(SlopeSteps):
         self.arrivals.clear()
         self.accumulated = []
         reached = {self.outline.box_of[root].id for root in self.roots}
+        nodes = set(self.roots)
         for later in self.events[self.at + 1 :]:
             if later["kind"] in ("finish", "broken", "backward"):
                 break
             if "node" in later:
                 reached.add(self.outline.box_of[later["node"]].id)
+                nodes |= {later["node"], later.get("to", later["node"])}
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # cleared where no event could tell of it
+        is_shown = [n for n in nodes if self.outline.box_of[n].kind != "fold"]
+        self.additions = self.namesakes.additions((n, self.names.name(n)) for n in is_shown)
         changes: dict[int, Fields] = {}
         gone: Fields = {"slope": None, "sent": None, "arrived": None}
         along = {edge: gone for edge, target in self.passed.items() if target in reached}
@@ -79,7 +83,7 @@ class BackwardSteps(SlopeSteps):
         for root, seed in self.roots.items():
             changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
         starts = listed(
-            f"{self.names.name(root)} with gradient {show(seed)}"
+            f"{self.names.name(root)}{self.additions.get(root, '')} with gradient {show(seed)}"
             for root, seed in self.roots.items()
         )
         caption = f"{self.round(event.get('scope', 0))}Backward starts at {starts}"
@@ -126,7 +130,7 @@ class BackwardSteps(SlopeSteps):
         self.waiting[node] = g
         later = self.events[self.at + 1 : self.at + 2]
         following = later[0] if later else None
-        name = self.names.name(node)
+        name = self._called(node)
         group = self.groups.get(node, ())
         if group and following and following["kind"] == "visit" and following["node"] in group:
             return  # told with the last of its outputs
@@ -139,8 +143,8 @@ class BackwardSteps(SlopeSteps):
             return  # just told
         elif group:
             there = [n for n in group if n in self.waiting]
-            each = listed(f"{self.names.name(n)} {show(self.waiting[n])}" for n in there)
-            caption = f"Next comes the node of {listed(map(self.names.name, group))}: its "
+            each = listed(f"{self._called(n)} {show(self.waiting[n])}" for n in there)
+            caption = f"Next comes the node of {listed(map(self._called, group))}: its "
             caption += f"gradient{'s are' * (len(there) > 1) or ' is'} complete, {each}"
         else:
             count = self.arrivals[node]
@@ -262,7 +266,7 @@ class BackwardSteps(SlopeSteps):
     def accumulate(self, event: Accumulate) -> None:
         """Tell what a leaf's .grad becomes."""
         node, before, grad = event["node"], event["before"], event["grad"]
-        name = f"{self.names.name(node)}.grad"
+        name = self._grad_of(node)
         text = None
         if before is None:
             caption = f"{name}: nothing before, now {a_value(grad)}"
@@ -284,7 +288,7 @@ class BackwardSteps(SlopeSteps):
         node, grad, how = event["node"], event["grad"], event["how"]
         before = self.grads.get(node)
         changes = {node: self.hold(node, grad)}
-        name = f"{self.names.name(node)}.grad"
+        name = self._grad_of(node)
         if how and self.moments and self.moments[-1] >= self.at - 2:
             # Just told, of the tensor that is there: `x.grad.zero_()`.
             self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
@@ -307,7 +311,7 @@ class BackwardSteps(SlopeSteps):
             self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
                 changes[node]
             )
-        names = [f"{self.names.name(n)}.grad" for n in self.cleared]
+        names = [self._grad_of(n) for n in self.cleared]
         cleared = listed(names) if len(names) <= NAMED else f"{len(names):,} gradients"
         self.frames[-1]["caption"] = (
             f"{self.opening}{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next "
@@ -361,7 +365,11 @@ class BackwardSteps(SlopeSteps):
         inputs = {source["arg"]: source for source in self.nodes[node]["inputs"]}
         if arg in inputs and inputs[arg].get("is_seed"):
             return "the root's gradient"
-        return self.names.operands(node)[arg] if arg in inputs else saved_name(arg)
+        name = self.names.operands(node)[arg] if arg in inputs else saved_name(arg)
+        return name + self.additions.get(inputs.get(arg, {}).get("node", -1), "")
+
+    def _grad_of(self, node: int) -> str:
+        return f"{self.names.name(node)}.grad{self.additions.get(node, '')}"
 
     def finish(self, event: Mark) -> None:
         """Tell what the leaves have gained."""
@@ -370,7 +378,7 @@ class BackwardSteps(SlopeSteps):
         if results and len(results) <= NAMED:
             returned = (
                 f"{equation(r['name'], r['value']) if r['name'] else a_value(r['value'])}, "
-                f"the gradient of {self.names.name(r['of'])}"
+                f"the gradient of {self._called(r['of'])}"
                 for r in results
             )
             caption = f"Backward is done: autograd.grad returns {listed(returned)}"
@@ -382,7 +390,7 @@ class BackwardSteps(SlopeSteps):
             caption = f"Backward is done: {len(self.accumulated):,} leaves have their gradient."
         else:
             gained = (
-                f"{self.names.name(n)}.grad is {a_value(self.grads[n])}"
+                f"{self._grad_of(n)} is {a_value(self.grads[n])}"
                 for n in self.accumulated
                 if n in self.grads  # a hook may have cleared it
             )

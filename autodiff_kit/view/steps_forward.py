@@ -7,7 +7,7 @@ backward, or why nothing is recorded. Read next: ``steps_backward.py``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.record.events import Branch, Made, Modified, RecordingData
@@ -90,9 +90,13 @@ class ForwardSteps(Steps):
         if "checkpoint" in by:
             return "What its rules read is not saved: the checkpoint recomputes it."
         readers: dict[str, dict[str, None]] = {}
+        inputs = {i["arg"]: i["node"] for i in record["inputs"] if "node" in i}
+        called = ((n, self.names.name(n)) for n in {*inputs.values()})
+        additions = self.namesakes.additions(called)
+        operands = self.names.operands(node)
+        operands |= {a: operands[a] + additions.get(n, "") for a, n in inputs.items()}
         for saved in self.names.written.saved(node):
-            operands = self.names.operands(node)
-            rules = readers.setdefault(self._saved(node, saved["name"]), {})
+            rules = readers.setdefault(self._saved(node, saved["name"], operands), {})
             rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
         parts = [
             f"{what} (the rule for {listed(rules)} reads it)"
@@ -104,14 +108,14 @@ class ForwardSteps(Steps):
             return f"What it saves goes through your pack hook: {listed(parts)}."
         return f" and saves {listed(parts)} for the backward pass."
 
-    def _saved(self, node: int, name: str) -> str:
+    def _saved(self, node: int, name: str, operands: Mapping[str, str]) -> str:
         """Return what one saved thing is: ``w = 2.``, ``its own result``, ``the number 2``."""
         if name == "out":
             return "its own result"
         for source in self.nodes[node]["inputs"]:
             if source["arg"] == name and "node" in source:
                 value = self._operand(node, source["node"])
-                return equation(self.names.name(source["node"]), value)
+                return equation(operands[name], value)
             if source["arg"] == name:
                 return number(source)
         return saved_name(name)

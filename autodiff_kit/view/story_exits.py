@@ -26,7 +26,8 @@ COPIES = ("tensor", "as_tensor", "asarray", "from_numpy", "Tensor", "FloatTensor
 def find_exit(facts: Facts, node: int) -> Exit | None:
     """Return where a leaf was taken out of the graph: the place, by what, and out of what."""
     record = facts.nodes[node]
-    if record["kind"] != "leaf" or record.get("part"):
+    part = record.get("part", "")
+    if record["kind"] != "leaf" or (part and not part.startswith("tensor made inside ")):
         return None
     written = how_made(facts, node)
     if written is not None and (tree := parsed(written[1])) is not None:

@@ -147,6 +147,16 @@ def nothing_was_made_before_the_recording(program: Run) -> None:
         assert node["where"] is not None or "in" not in rows
 
 
+def in_one_pass_no_two_nodes_are_called_alike(program: Run) -> None:
+    called: set[str] = set()
+    for frame in program.picture.frames:
+        if frame["kind"] == "backward":
+            called.clear()
+        if next_one := re.match(r"Next comes (.*): its gradient", frame["caption"]):
+            assert next_one[1] not in called, frame["caption"]
+            called.add(next_one[1])
+
+
 def nothing_is_said_to_be_unseen(program: Run) -> None:
     unseen = [f["caption"] for f in program.picture.frames if "could not see" in f["caption"]]
     assert bool(unseen) == ("Thread" in program.source), unseen
@@ -549,6 +559,7 @@ CHECKS = [
     a_box_is_called_like_no_other_with_another_expression,
     captions_speak_no_implementation,
     nothing_was_made_before_the_recording,
+    in_one_pass_no_two_nodes_are_called_alike,
     nothing_is_said_to_be_unseen,
     hooks_are_those_of_the_program,
     iterations_are_those_that_the_program_counts,

@@ -1,0 +1,89 @@
+"""What tells nodes apart that have one name: ``x[i] * i in iteration 2``.
+
+After reading you can say what is added to the name of a node where another one of the same backward
+pass is called alike: the iteration or call it was made in, else its line, else which one it is.
+Read next: ``steps.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.calls import numbered_calls
+
+__all__ = ["Namesakes"]
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+class Namesakes:
+    """Knows where each node of a recording was made.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes``, ``scopes`` and ``sources``.
+    """
+
+    def __init__(self, recording: RecordingData) -> None:
+        self._nodes, self._sources = recording["nodes"], recording["sources"]
+        self._scopes = recording["scopes"]
+        self._calls = numbered_calls(recording["scopes"])
+
+    def additions(self, names: Iterable[tuple[int, str]]) -> dict[int, str]:
+        """Return what is added to the names of nodes, as far as several have the same.
+
+        Parameters
+        ----------
+        names : iterable of (int, str)
+            Each node with its name.
+        """
+        by_name: dict[str, list[int]] = {}
+        for node, name in names:
+            by_name.setdefault(name, []).append(node)
+        additions: dict[int, str] = {}
+        for nodes in by_name.values():
+            if len(nodes) > 1:
+                additions |= self._apart(sorted(nodes))
+        return additions
+
+    def _apart(self, nodes: list[int]) -> dict[int, str]:
+        paths = {node: self._path(node) for node in nodes}
+        inner = {node: f" in {path[0]}" if path else "" for node, path in paths.items()}
+        whole = {node: f" in {' of '.join(path)}" if path else "" for node, path in paths.items()}
+        additions = inner if _are_different(inner.values()) else whole
+        alike: dict[str, list[int]] = {}
+        for node, addition in additions.items():
+            alike.setdefault(addition, []).append(node)
+        if len(alike) == 1:  # all of one iteration: there is no need to say which
+            additions = dict.fromkeys(nodes, "")
+        for group in alike.values():
+            if len(group) > 1:
+                lines = {node: self._line(node) for node in group}
+                is_line = _are_different(lines.values()) and "" not in lines.values()
+                for k, node in enumerate(group):
+                    which = _ORDINALS[k] if k < len(_ORDINALS) else f"number {k + 1}"
+                    additions[node] += lines[node] if is_line else f" ({which})"
+        return additions
+
+    def _path(self, node: int) -> list[str]:
+        """Return the iterations and calls around a node, innermost first."""
+        path, at = [], self._nodes[node]["scope"]
+        while (scope := self._scopes[at])["parent"] is not None:
+            if scope["kind"] == "iteration":
+                path.append(f"iteration {scope['index'] + 1}")
+            elif scope["kind"] != "loop":
+                path.append(self._calls.get(at, str(scope["name"])))
+            at = scope["parent"]
+        return path
+
+    def _line(self, node: int) -> str:
+        where = self._nodes[node]["where"]
+        if where is None:
+            return ""
+        return f" on line {where[1] - 1 + int(self._sources[where[0]].get('first_line', 1))}"
+
+
+def _are_different(texts: Collection[str]) -> bool:
+    return len(set(texts)) == len(texts)
