@@ -63,7 +63,9 @@ class BackwardSteps(SlopeSteps):
                 break
             if "node" in later:
                 reached.add(self.outline.box_of[later["node"]].id)
-                nodes |= {later["node"], later.get("to", later["node"])}
+                nodes.add(later["node"])
+                if later["kind"] == "contribution":
+                    nodes.add(later["to"])
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # cleared where no event could tell of it
         is_shown = [n for n in nodes if self.outline.box_of[n].kind != "fold"]
@@ -365,8 +367,10 @@ class BackwardSteps(SlopeSteps):
         inputs = {source["arg"]: source for source in self.nodes[node]["inputs"]}
         if arg in inputs and inputs[arg].get("is_seed"):
             return "the root's gradient"
-        name = self.names.operands(node)[arg] if arg in inputs else saved_name(arg)
-        return name + self.additions.get(inputs.get(arg, {}).get("node", -1), "")
+        if arg not in inputs:
+            return saved_name(arg)
+        addition = self.additions.get(inputs[arg].get("node", -1), "")
+        return self.names.operands(node)[arg] + addition
 
     def _grad_of(self, node: int) -> str:
         return f"{self.names.name(node)}.grad{self.additions.get(node, '')}"
