@@ -137,7 +137,7 @@ def layer_norm(
         raise error("functional.normalized_shape", expected=expected, stars=stars, shape=shape)
     _one_type("functional.layer_norm_type", input, weight, bias)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
-    return ops.layer_norm(input, scale, shift, count=len(expected), eps=eps)
+    return ops.layer_norm(input, scale, shift, count=len(expected), eps=eps)[0]
 
 
 def _normalized(
@@ -228,7 +228,7 @@ def group_norm(
             raise error("functional.group_weight", name=name, own=list(own.shape), shape=shape)
     _one_type("functional.batch_norm_type", input, weight, bias)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
-    return ops.group_norm(input, scale, shift, groups=num_groups, eps=eps)
+    return ops.group_norm(input, scale, shift, groups=num_groups, eps=eps)[0]
 
 
 def instance_norm(
@@ -300,7 +300,7 @@ def batch_norm(
             raise error("functional.channels", name=name, channels=channels, count=count)
     mean, var = (0, 1) if training else (running_mean, running_var)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
-    out = ops.batch_norm(input, scale, shift, mean, var, training=training, eps=eps)
+    out = ops.batch_norm(input, scale, shift, mean, var, training=training, eps=eps)[0]
     if training and running_mean is not None and running_var is not None and input.numel():
         dims, x = (0, *range(2, input.ndim)), input._array
         of_batch = x.mean(dims), x.var(dims, ddof=1)

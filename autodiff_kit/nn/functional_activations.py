@@ -209,7 +209,7 @@ def sigmoid(input: Tensor) -> Tensor:
 def logsigmoid(input: Tensor) -> Tensor:
     """Return ``log(sigmoid(input))``, exact for any input."""
     check_operand("log_sigmoid", "input", 1, input, numbers=False)
-    return ops.log_sigmoid(input)
+    return ops.log_sigmoid(input)[0]
 
 
 def tanh(input: Tensor) -> Tensor:

@@ -10,11 +10,8 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
-
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
-from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
 from autodiff_kit.nn.functional_losses import check_reduction, loss
 from autodiff_kit.operands import check_operand
@@ -51,8 +48,7 @@ def kl_div(
     if log_target:
         losses = target.exp() * (target - input)
     else:
-        certain = wrap(np.asarray(target._array > 0)[()])
-        losses = ops.where(certain, target * target.log(), target * 0) - target * input
+        losses = ops.xlogy(target, target) - target * input
     if reduction == "none":
         return losses
     if reduction == "mean":
@@ -135,7 +131,7 @@ def multilabel_soft_margin_loss(
 
     Input and target have shape (*, classes); targets say for each class whether it is there.
     """
-    no, yes = ops.log_sigmoid(-input), ops.log_sigmoid(input)
+    no, yes = ops.log_sigmoid(-input)[0], ops.log_sigmoid(input)[0]
     losses = -(target * yes + (1 - target) * no)
     if weight is not None:
         losses = losses * weight

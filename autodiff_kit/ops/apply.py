@@ -90,7 +90,7 @@ def _record(
         node.more = edges[2:]  # type: ignore[misc]
     x, y = (*row.inputs, "", "")[:2]
     node.out, node.x, node.y = (values.get(n) if n in reads else None for n in ("out", x, y))
-    not_read = set(row.inputs) - reads
+    not_read = {*row.inputs, *row.by_products} - reads
     rest = (None if name in not_read else values.get(name) for name in row.rest)
     node.rest = (*rest, *originals)
     return node

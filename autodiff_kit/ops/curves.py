@@ -181,11 +181,24 @@ def _(g: Value, x: Value) -> Value:
     return masked(where(x < 3, g * (x / 3 + 0.5), g), ~(x <= -3))
 
 
-@op("-log(1 + exp(-x))", tex=r"\ln \sigma(x)", type_check=floats_only("log_sigmoid_cpu"))
-@vjp("x", lambda g, x: g * sigmoid(-x), tex=r"\bar z \odot \sigma(-x)")
-def log_sigmoid(x: Value) -> Value:
-    """Return the logarithm of the sigmoid; exact for any x."""
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+@op(
+    "-log(1 + exp(-x))",
+    tex=r"\ln \sigma(x)",
+    type_check=floats_only("log_sigmoid_cpu"),
+    by_products=("buffer",),
+)
+def log_sigmoid(x: Value) -> tuple[Value, Value]:
+    """Return the logarithm of the sigmoid, exact for any x, and ``exp(-abs(x))``."""
+    buffer = np.exp(-np.abs(x))
+    return np.minimum(x, 0) - np.log1p(buffer), buffer
+
+
+@log_sigmoid.vjp("x", tex=r"\bar z \odot \sigma(-x)")
+def _(g: Value, x: Value, buffer: Value) -> Value:
+    if hasattr(x, "_array"):
+        return g * sigmoid(-x)
+    small = buffer / (1 + buffer)
+    return g * np.where(x < 0, 1 - small, small)
 
 
 @op("where(x > 0, x, weight * x)", tex=r"[x > 0]\,x + [x \le 0]\,w x")

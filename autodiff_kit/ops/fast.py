@@ -83,7 +83,7 @@ ROWS = "if result.ndim > 1 and not result.flags.c_contiguous: result = result.co
 RESULT = """
     mode = local.mode
     try:
-        result = mode.quietly(forward, {operands}{given})
+        {results} = mode.quietly(forward, {operands}{given})
     except ValueError:
         raise RuntimeError(shape_message(row, ({arrays},){given})) from None
     {layout}
@@ -119,7 +119,8 @@ END = """
     {view}
     if mode.observer is not None:
         mode.observer.applied(row, {inputs}, dict({given}), out, out._node)
-    return out
+        {returned}
+    return {outputs}
 """
 
 # Forwards that are one operator: Python's own function for it saves a frame, 7 % of a small op.
@@ -183,8 +184,6 @@ def _function_of(row: Op) -> Callable[..., Any]:
             if isinstance(inputs[0], ARRAYS)
             else _plain()(row, inputs, params)
         )
-    if row.by_products:
-        return lambda *inputs, **params: _plain()(row, inputs, params)
     return FunctionType(_at_first.__code__, {"row": row, "compile_for": _compile_for}, row.name)
 
 
@@ -231,7 +230,7 @@ def text_of(row: Op) -> str:
     Parameters
     ----------
     row : Op
-        Not variadic, without by-products, and with all its rules.
+        Not variadic, and with all its rules.
     """
     count = len(row.inputs)
     names, arrays, edges = "xyzuv"[:count], "abcde"[:count], [f"edge{i}" for i in range(count)]
@@ -243,6 +242,7 @@ def text_of(row: Op) -> str:
     sources = zip(names, arrays, edges, nodes, strict=True)
     saved = [_if_read(n, a, row) for n, a in zip(row.inputs, arrays, strict=True)]
     texts = {name: name for name in row.params}
+    texts |= {name: _if_read(name, name, row) for name in row.by_products}
     for array, edge, name, value in zip(arrays, edges, row.inputs, saved, strict=True):
         texts |= {name: value, f"{name}_shape": f"{array}.shape", f"{name}_dtype": f"{array}.dtype"}
         texts[f"{name}_strides"] = f"({array}.strides if {edge} is not None else None)"
@@ -268,8 +268,11 @@ def text_of(row: Op) -> str:
         "name": row.name,
         "names": ", ".join(names),
         "odd": "" if row.is_view else "type(a) not in scalars and ",
+        "outputs": ", ".join(("out", *row.by_products)),
         "out": _if_read("out", "result", row),
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
+        "results": ", ".join(("result", *row.by_products)),
+        "returned": "; ".join(f"mode.observer.returned(out, {n})" for n in row.by_products),
         "rest": "".join(f"{texts[name]}, " for name in row.rest),
         "edge0": nodes[0],
         "edge_of_y": nodes[min(1, count - 1)],

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
@@ -79,16 +80,32 @@ def _times(x: Value, factor: float) -> Value:
 # -- normalisation --------------------------------------------------------------------------------
 
 
-def _standardised(x: Value, dim: Ints, eps: float) -> tuple[Value, Value]:
-    """Return x shifted and stretched to mean 0 and variance 1 along dimensions, and by what."""
-    centred = x - mean_dim(x, dim=dim, keepdim=True)
-    stretch = rsqrt(mean_dim(centred * centred, dim=dim, keepdim=True) + eps)
-    return centred * stretch, stretch
+def _statistics(x: Value, dim: Ints, eps: float) -> tuple[Value, Value, Value]:
+    """Return the mean along dimensions, what stretches to variance 1, and x without its mean."""
+    mean = mean_dim(x, dim=dim, keepdim=True)
+    centred = x - mean
+    return mean, rsqrt(mean_dim(centred * centred, dim=dim, keepdim=True) + eps), centred
 
 
-def _through(g: Value, x: Value, dim: Ints, eps: float) -> Value:
+def _standardised(x: Value, dim: Ints, eps: float, mean: Value, stretch: Value) -> Any:
+    """Return x as the forward pass has standardised it, and by what it was stretched.
+
+    ``mean`` and ``stretch`` are saved: x may have other values since. Under ``create_graph`` they
+    are functions of x.
+    """
+    if not isinstance(x, ARRAYS):
+        mean, stretch = map(_with_value, _statistics(x, dim, eps), (mean, stretch))
+    return (x - mean) * stretch, stretch
+
+
+def _with_value(x: Value, saved: Value) -> Value:
+    """Return what was saved, with the history of x, which has other values if its input has."""
+    gap = saved._array - x._array
+    return x + wrap(gap) if gap.any() else x
+
+
+def _through(g: Value, out: Value, stretch: Value, dim: Ints) -> Value:
     """Carry a cotangent back through ``_standardised``."""
-    out, stretch = _standardised(x, dim, eps)
     along = out * mean_dim(g * out, dim=dim, keepdim=True)
     return (g - mean_dim(g, dim=dim, keepdim=True) - along) * stretch
 
@@ -103,28 +120,50 @@ def _last(x: Value, count: int) -> Ints:
     node="NativeLayerNormBackward0",
     dtypes="any",
     type_check=floats_only("LayerNormKernelImpl"),
-    saved_as={"x": "input"},
+    by_products=("mean", "stretch"),
+    saved_as={"x": "input", "mean": "result1", "stretch": "result2"},
     layout="rows",
 )
 @vjp("bias", lambda g, x, weight, bias: flat_in(g, bias), tex=r"\bar z")
-def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) -> Value:
-    """Standardise along the last ``count`` dimensions.
+def layer_norm(x: Value, weight: Value, bias: Value, *, count: int, eps: float) -> Any:
+    """Standardise along the last ``count`` dimensions; return the means and stretches, too.
 
     Source: Ba, Kiros and Hinton, Layer normalization (2016).
     """
-    return _standardised(x, _last(x, count), eps)[0] * weight + bias
+    mean, stretch, centred = _statistics(x, _last(x, count), eps)
+    return centred * stretch * weight + bias, mean, stretch
 
 
 @layer_norm.vjp(
     "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
 )
-def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) -> Value:
-    return _through(g * weight, x, _last(x, count), eps)
+def _(
+    g: Value,
+    x: Value,
+    weight: Value,
+    bias: Value,
+    mean: Value,
+    stretch: Value,
+    count: int,
+    eps: float,
+) -> Value:
+    dim = _last(x, count)
+    out, stretch = _standardised(x, dim, eps, mean, stretch)
+    return _through(g * weight, out, stretch, dim)
 
 
 @layer_norm.vjp("weight", tex=r"\bar z \odot \hat x")
-def _(g: Value, x: Value, weight: Value, bias: Value, count: int, eps: float) -> Value:
-    return flat_in(g * _standardised(x, _last(x, count), eps)[0], weight)
+def _(
+    g: Value,
+    x: Value,
+    weight: Value,
+    bias: Value,
+    mean: Value,
+    stretch: Value,
+    count: int,
+    eps: float,
+) -> Value:
+    return flat_in(g * _standardised(x, _last(x, count), eps, mean, stretch)[0], weight)
 
 
 def _in_groups(x: Value, groups: int) -> Value:
@@ -138,30 +177,41 @@ def _in_groups(x: Value, groups: int) -> Value:
     node="NativeGroupNormBackward0",
     dtypes="any",
     type_check=floats_only("group_norm"),
-    saved_as={"x": "input"},
+    by_products=("mean", "stretch"),
+    saved_as={"x": "input", "mean": "result1", "stretch": "result2"},
     layout="rows",
 )
 @vjp("bias", lambda g, x, weight: _add_up(g), tex=r"\textstyle\sum \bar z")
-def group_norm(x: Value, weight: Value, bias: Value, *, groups: int, eps: float) -> Value:
+def group_norm(x: Value, weight: Value, bias: Value, *, groups: int, eps: float) -> Any:
     """Standardise each sample within groups of its channels (dimension 1).
+
+    Return the means and stretches of the groups, too.
 
     Source: Wu and He, Group normalization (2018).
     """
-    out = _standardised(_in_groups(x, groups), (2,), eps)[0].reshape(x.shape)
-    return out * _by_channel(weight, x) + _by_channel(bias, x)
+    mean, stretch, centred = _statistics(_in_groups(x, groups), (2,), eps)
+    out = (centred * stretch).reshape(x.shape)
+    return out * _by_channel(weight, x) + _by_channel(bias, x), mean[..., 0], stretch[..., 0]
 
 
 @group_norm.vjp(
     "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
 )
-def _(g: Value, x: Value, weight: Value, groups: int, eps: float) -> Value:
+def _(
+    g: Value, x: Value, weight: Value, mean: Value, stretch: Value, groups: int, eps: float
+) -> Value:
     g = _in_groups(g * _by_channel(weight, x), groups)
-    return reshape(_through(g, _in_groups(x, groups), (2,), eps), shape=tuple(x.shape))
+    own = _in_groups(x, groups)
+    out, stretch = _standardised(own, (2,), eps, mean[..., None], stretch[..., None])
+    return reshape(_through(g, out, stretch, (2,)), shape=tuple(x.shape))
 
 
 @group_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
-def _(g: Value, x: Value, weight: Value, groups: int, eps: float) -> Value:
-    out = _standardised(_in_groups(x, groups), (2,), eps)[0]
+def _(
+    g: Value, x: Value, weight: Value, mean: Value, stretch: Value, groups: int, eps: float
+) -> Value:
+    own = _in_groups(x, groups)
+    out, _ = _standardised(own, (2,), eps, mean[..., None], stretch[..., None])
     return flat_in(_add_up(g * reshape(out, shape=tuple(x.shape))), weight)
 
 
@@ -176,49 +226,80 @@ def _by_channel(value: Value, x: Value) -> Value:
     return reshape(value, shape=(1, -1) + (1,) * (len(x.shape) - 2))
 
 
-def _normalised(x: Value, mean: Value, var: Value, training: bool, eps: float) -> Value:
-    if training:
-        return _standardised(x, _others(x), eps)[0]
-    return (x - _by_channel(mean, x)) * rsqrt(_by_channel(var, x) + eps)
-
-
 @op(
     "weight * (x - mean) / std + bias",
     tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
     node="NativeBatchNormBackward0",
     dtypes="any",
     type_check=floats_only("batch_norm"),
-    saved_as={"x": "input", "mean": "running_mean", "var": "running_var"},
+    by_products=("own_mean", "own_stretch"),
+    saved_as={
+        **{"x": "input", "mean": "running_mean", "var": "running_var"},
+        **{"own_mean": "result1", "own_stretch": "result2"},
+    },
     layout="rows",
 )
 def batch_norm(
     x: Value, weight: Value, bias: Value, mean: Value, var: Value, *, training: bool, eps: float
-) -> Value:
+) -> Any:
     """Standardise each channel (dimension 1): by the batch in training, else by mean and var.
+
+    Return the means and stretches of the batch, too; nothing if not in training.
 
     Source: Ioffe and Szegedy, Batch normalization (2015).
     """
-    out = _normalised(x, mean, var, training, eps)
-    return out * _by_channel(weight, x) + _by_channel(bias, x)
+    if training:
+        mean, stretch, centred = _statistics(x, _others(x), eps)
+        own = mean.reshape(-1), stretch.reshape(-1)
+    else:
+        centred, stretch = x - _by_channel(mean, x), rsqrt(_by_channel(var, x) + eps)
+        own = np.zeros(0, x.dtype), np.zeros(0, x.dtype)
+    return (centred * stretch * _by_channel(weight, x) + _by_channel(bias, x), *own)
 
 
 @batch_norm.vjp(
     "x", tex=r"(\bar y - \overline{\bar y} - \hat x\,\overline{\bar y \hat x}) / \sigma"
 )
 def _(
-    g: Value, x: Value, weight: Value, mean: Value, var: Value, training: bool, eps: float
+    g: Value,
+    x: Value,
+    weight: Value,
+    mean: Value,
+    var: Value,
+    own_mean: Value,
+    own_stretch: Value,
+    training: bool,
+    eps: float,
 ) -> Value:
     g = g * _by_channel(weight, x)
     if training:
-        return _through(g, x, _others(x), eps)
+        out, stretch = _by_batch(x, own_mean, own_stretch, eps)
+        return _through(g, out, stretch, _others(x))
     return flat_in(g * rsqrt(_by_channel(var, x) + eps), x)
 
 
 @batch_norm.vjp("weight", tex=r"\textstyle\sum \bar z \odot \hat x")
 def _(
-    g: Value, x: Value, weight: Value, mean: Value, var: Value, training: bool, eps: float
+    g: Value,
+    x: Value,
+    weight: Value,
+    mean: Value,
+    var: Value,
+    own_mean: Value,
+    own_stretch: Value,
+    training: bool,
+    eps: float,
 ) -> Value:
-    return flat_in(_add_up(g * _normalised(x, mean, var, training, eps)), weight)
+    if training:
+        out, _ = _by_batch(x, own_mean, own_stretch, eps)
+    else:
+        out = (x - _by_channel(mean, x)) * rsqrt(_by_channel(var, x) + eps)
+    return flat_in(_add_up(g * out), weight)
+
+
+def _by_batch(x: Value, own_mean: Value, own_stretch: Value, eps: float) -> Any:
+    mean, stretch = (_by_channel(value, x) for value in (own_mean, own_stretch))
+    return _standardised(x, _others(x), eps, mean, stretch)
 
 
 @batch_norm.vjp("bias", tex=r"\textstyle\sum \bar z")

@@ -59,7 +59,7 @@ for _median in (median_all, nanmedian_all):
     def _(g: Value, out: Value, x: Value) -> Value:
         winners = (x == out) | (isnan(x) & isnan(out))
         everywhere = tuple(range(len(x.shape)))
-        return share(masked(spread(g, x.shape), winners), winners, dim=everywhere)
+        return masked(share(spread(g, x.shape), winners, dim=everywhere), winners)
 
 
 def _ranked(x: Value, dim: int, keepdim: bool, rank: Any) -> tuple[Value, Value]:

@@ -217,7 +217,7 @@ for _extreme in (max_all, min_all):
     def _(g: Value, out: Value, x: Value) -> Value:
         winners = (x == out) | ((x != x) & (out != out))  # nan is the largest and the smallest
         everywhere = tuple(range(len(x.shape)))
-        return share(masked(spread(g, x.shape), winners), winners, dim=everywhere)
+        return masked(share(spread(g, x.shape), winners, dim=everywhere), winners)
 
 
 @op("x.amax(dim)", tex=r"\max_{dim} x", layout="rows")

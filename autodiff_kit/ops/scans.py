@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
@@ -47,6 +48,9 @@ def _share_of_factors(g: Value, x: Value, out: Value, dim: int) -> Value:
     count = x.shape[dim] if x.shape else 1
     if count < 2 or not x.shape:
         return g
+    if isinstance(x, ARRAYS) and x.all():
+        sums = np.cumsum(np.flip(out * g, dim), dim)
+        return np.flip(sums, dim) / x
     after = [select(g, dim=dim, index=count - 1)]
     for i in reversed(range(count - 1)):
         after.append(select(g, dim=dim, index=i) + select(x, dim=dim, index=i + 1) * after[-1])

@@ -233,8 +233,8 @@ def _shares(g: Value, x: Value, index: Value, source: Value, out: Value, **how: 
         is_it, are_it = x == out, part == gather(out, index, dim=dim)
         marks = masked(zeros(g, index.shape) + 1, are_it)
         winners = scatter_add(masked(zero + 1, is_it), index, marks, dim=dim)
-        each = g / where(winners == 0, 1.0, winners)
-        own, others = masked(each, is_it), masked(gather(each, index, dim=dim), are_it)
+        each = g / winners  # none may win, where values have changed since or are nan
+        own, others = each * is_it, gather(each, index, dim=dim) * are_it
     if not include_self:
         own = scatter_value(own, index, dim=dim, value=0)
     return own, others

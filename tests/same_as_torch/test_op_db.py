@@ -395,6 +395,46 @@ def outcome(package: Any, function: Any, call: Any, wanted: tuple[int, ...], cha
     return [g is not None and g.requires_grad for g in found] if changed is None else "unnoticed"
 
 
+# Gradients after a write through ``.data``, which nobody notices, for so many samples of each.
+PER_OP_WRITTEN = 4
+_FACTORED = "PyTorch keeps the matrix factored, the kit factors it again"
+READ_DIFFERENTLY = {
+    **dict.fromkeys(("linalg.det", "linalg.slogdet", "logdet", "linalg.solve"), _FACTORED),
+    "linalg.qr": _FACTORED,
+    "cov": "of weights of another type the kit saves what they were converted to",
+    "linalg.multi_dot": "PyTorch multiplies in the order of least work",
+    "linalg.solve_triangular": "of a unitriangular matrix the kit saves what it solves with",
+    "nn.functional.embedding_bag": "the kit works out the bags at once, and saves those",
+}
+
+
+def written(package: Any, function: Any, call: Any, wanted: tuple[int, ...], changed: Any) -> Any:
+    """Return the gradients of a call after other values were written to one of its tensors.
+
+    None if nothing can be: all elements of what was expanded are one, or nothing is recorded.
+    """
+    made: list[Any] = []
+    given = fresh(call, wanted, made)
+    try:
+        results = flat(seeded(function, given[0], *given[1], **given[2]))
+    except Exception:
+        return None  # compared in another test
+    outputs = [out for out in results if isinstance(out, package.Tensor) and out.requires_grad]
+    if not outputs:
+        return None
+    tensor = outputs[0] if changed == "output" else made[changed]
+    if 0 in tensor.stride() or not tensor.is_floating_point():
+        return None
+    tensor.data.mul_(0.75).add_(0.125)
+    out, leaves = outputs[0], [made[i] for i in wanted]
+    weights = package.arange(out.numel(), dtype=out.dtype).reshape(tuple(out.shape)) / 8 + 0.5
+    try:
+        found = package.autograd.grad(out, leaves, weights, allow_unused=True)
+    except RuntimeError:
+        return None
+    return [g if g is None else np.array(g.detach().numpy(force=True)) for g in found]
+
+
 DTYPES = [torch.float64, torch.float32, torch.int64, torch.bool]
 OPERATORS = operators()
 compared: Counter[str] = Counter()
@@ -448,6 +488,35 @@ def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
                 if found != expected:
                     shapes = [list(tensor.shape) for tensor in made]
                     failures.append(f"{which} of {shapes}, {changed}: {found}, not {expected}")
+
+    assert failures == []
+
+
+@pytest.mark.parametrize(
+    "op", OPERATORS, ids=lambda op: f"{op.name} {op.variant_test_name}".strip()
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_kits_rules_read_what_pytorchs_read(op: Any) -> None:
+    failures = []
+    for sample in islice(samples(op, torch.float64), PER_OP_WRITTEN):
+        try:
+            call = in_the_kit(op.name, sample)
+            own = translated(call, [])
+        except NotInTheKit:
+            continue
+        made: list[Any] = []
+        fresh(call, (), made)
+        which = tuple(i for i, tensor in enumerate(made) if tensor.is_floating_point())
+        for changed in ("output", *which) if which and op.name not in READ_DIFFERENTLY else ():
+            expected = written(torch, op.op, call, which, changed)
+            found = written(autodiff_kit, function_of(op.name), own, which, changed)
+            if expected is None or found is None:
+                continue
+            for place, (x, y) in enumerate(zip(expected, found, strict=True)):
+                if (x is None) != (y is None) or (
+                    x is not None and not np.allclose(x, y, 1e-6, 1e-9, equal_nan=True)
+                ):
+                    failures.append(f"of {place}, after a write to {changed}: {y}, not {x}")
 
     assert failures == []
 
