@@ -99,10 +99,7 @@ def remembered(code: str, calls: Sequence[Call]) -> list[Answer]:
     -------
     list of Answer
     """
-    keys = [
-        (reach(code, call.driver), call.driver, hashlib.sha256(encode(call.data)).digest())
-        for call in calls
-    ]
+    keys = [(reach(code, call.driver), call.driver, _digest(call.data)) for call in calls]
     if len(_remembered) > MOST_REMEMBERED:
         _remembered.clear()
     known = {key: _remembered[key] for key in keys if key in _remembered}
@@ -142,11 +139,34 @@ def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
     return answers
 
 
+def _digest(*parts: Any) -> bytes:
+    return hashlib.sha256(encode(list(parts))).digest()
+
+
+_verdicts: dict[tuple[Check, bytes], bool] = {}
+
+
 def is_right(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
-    """Tell whether an answer to one input is right."""
+    """Tell whether an answer to one input is right; of a slow check, each answer is judged once."""
+    if answer.status != "ok":
+        return False
+    if not check.slow:
+        return _compared(check, data, answer, wanted)
+    try:
+        key = check, _digest(data, answer.value, wanted.value)
+    except WireError:  # the right answer, as an exercise computes it, need not be plain data
+        return _compared(check, data, answer, wanted)
+    if key not in _verdicts:
+        if len(_verdicts) > MOST_REMEMBERED:
+            _verdicts.clear()
+        _verdicts[key] = _compared(check, data, answer, wanted)
+    return _verdicts[key]
+
+
+def _compared(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
     try:
         with np.errstate(all="ignore"):
-            return answer.status == "ok" and check.compare(data, answer.value, wanted.value) is True
+            return check.compare(data, answer.value, wanted.value) is True
     except Exception:  # `compare` was written for answers of the right kind; this is none
         return False
 

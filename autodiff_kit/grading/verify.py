@@ -37,7 +37,8 @@ __all__ = ["SEEDS", "Verdict", "table", "verify", "verify_exercise"]
 
 SEEDS = 200
 CHANGES = 0.05  # times as many seeds under which a small change of a right answer has equal points
-MUTANTS = 0.1  # times as many seeds under which a mutant must have the same points; 3 at least
+MUTANTS = 0.1  # times as many seeds under which a mutant must have the same points
+FEWEST = 3  # seeds, at least, under which a mutant is tried
 NO_WORK = 5  # times as many seeds under which no work must have no points
 LITTLE = 20_000  # lines that a function which computes nothing may make others run
 
@@ -120,7 +121,7 @@ def verify_exercise(
     verdict = Verdict(exercise.id, exercise.points, checks=len(exercise.checks), seeds=seeds)
     exercise = _runnable(exercise, verdict)
     runner = Trusted(exercise)
-    _mutants(exercise, verdict, runner, range(1, 1 + max(3, round(MUTANTS * seeds))))
+    _mutants(exercise, verdict, runner, range(1, 1 + max(FEWEST, round(MUTANTS * seeds))))
     _right_answers(exercise, verdict, runner, seeds)
     _stub(exercise, course, verdict)
     _strangers(exercise, others, verdict)
@@ -415,6 +416,8 @@ def _draws(exercise: Exercise, verdict: Verdict, seeds: Sequence[int]) -> None:
 
     Otherwise a check draws what it has to ask each time (`Check.kinds`). A change may be right.
     """
+    if len(seeds) < 2:  # nothing to compare
+        return
     whole = f"{exercise.given}\n\n{exercise.solution}"
     checks = [check for check in exercise.checks if not check.slow]
     for variant in (Variant("solution", "", exercise.solution), *exercise.alternatives):
@@ -423,7 +426,7 @@ def _draws(exercise: Exercise, verdict: Verdict, seeds: Sequence[int]) -> None:
             what = f"{variant.name}: {description}"
             for check in checks if what not in exercise.reviewed else ():
                 # A wrong example loses the points under all seeds.
-                if not seeds or not _is_passed(exercise, check, code, seeds[0], BUDGET, (0,)):
+                if not _is_passed(exercise, check, code, seeds[0], BUDGET, (0,)):
                     continue
                 random = range(1, 1 + check.cases)
                 passed = [s for s in seeds if _is_passed(exercise, check, code, s, BUDGET, random)]

@@ -1,10 +1,12 @@
-"""What `verify` finds of checks by itself."""
+"""What `verify` finds of checks by itself, and what it does not do twice."""
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from autodiff_kit.grading.answers import Answer, is_right
 from autodiff_kit.grading.verify import Verdict, _draws
 from tests.grading import tiny
 
@@ -25,3 +27,21 @@ def test_verify_finds_a_check_that_draws_what_it_has_to_ask(tmp_path: Path, is_d
     _draws(dataclasses.replace(exercise, checks=(check,)), verdict, range(40))
 
     assert any("2 * x + 1 -> return 3 * x + 1" in text for text in verdict.problems) == is_drawn
+
+
+def test_a_slow_check_judges_each_answer_once(tmp_path: Path) -> None:
+    (numbers, _) = tiny.make_course(tmp_path).exercise(tiny.NAME).checks
+    judged: list[Any] = []
+
+    def compare(data: float, value: float, wanted: float) -> bool:
+        judged.append((data, value, wanted))
+        return value == wanted
+
+    check = dataclasses.replace(numbers, slow=True, compare=compare)
+    cases = [(1.0, 2.0, 2.0), (1.0, 3.0, 2.0), (1.5, 3.0, 3.0), (1.0, 3.0, 3.0)]
+
+    for _ in range(2):
+        verdicts = [is_right(check, d, Answer("ok", v), Answer("ok", w)) for d, v, w in cases]
+        assert verdicts == [True, False, True, True]
+
+    assert judged == cases
