@@ -55,6 +55,8 @@ class Answer:
     place: str = ""
     loading: bool = False
     absent: str = ""
+    is_deeper: bool = False
+    """Whether the error came from another function than the one that was called."""
 
     def is_like(self, other: Answer) -> bool:
         """Tell whether both are the same answer."""

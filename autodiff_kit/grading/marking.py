@@ -7,8 +7,10 @@ next: ``verify.py``, which tests the checks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions, right_by_check
 from autodiff_kit.grading.calls import Limits, Runner, Work
@@ -124,8 +126,7 @@ def grade_code(
     answers_by_check = _answered(exercise, code, runner, seed, limits or exercise.limits)
     rows: list[Row] = []
     for step in exercise.steps:
-        messages = {row.message for row in rows}
-        rows.append(_row(exercise, step, answers_by_check, seed, messages))
+        rows.append(_row(exercise, step, answers_by_check, seed, rows))
     example = {name: cases[0] for name, cases in answers_by_check.items()}
     expected = {name: cases[0] for name, cases in right_by_check(exercise, seed).items()}
     return Result(exercise.id, tuple(rows), example, expected)
@@ -161,7 +162,10 @@ def _answered(
         if reply.status == "unreadable":
             raise Unreadable(reply.error)
     answers = [
-        Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent) for r in replies
+        Answer(
+            r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent, r.called != r.place
+        )
+        for r in replies
     ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
     return _by_check(exercise, answers)
@@ -192,9 +196,9 @@ def _row(
     step: Step,
     answers_by_check: dict[str, list[Answer]],
     seed: int,
-    earlier: set[str],
+    earlier: Sequence[Row],
 ) -> Row:
-    """Judge one step; ``earlier`` are the messages of those before it."""
+    """Judge one step; ``earlier`` are the rows of those before it."""
     checks = [check for check in exercise.checks if check.step == step.id]
     inputs, right = inputs_of(exercise, seed), right_by_check(exercise, seed)
     failed = _failed(exercise, checks, answers_by_check, seed)
@@ -210,21 +214,25 @@ def _row(
         return row("fault", "fault", "The grader itself had a problem; this costs you nothing.")
     if not failed:
         return row("right", "right", "Right.")
-    if all(answer.status == "raised" and answer.kind == STUB for answer in answers):
+    open_names = _needed(exercise, step, {row.step for row in earlier if row.points < row.max})
+    is_stub = all(answer.status == "raised" and answer.kind == STUB for answer in answers)
+    if is_stub and not (open_names and any(answer.is_deeper for answer in answers)):
         return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
     if all(answer.status == "missing" for answer in answers):
         names = " and ".join(f"`{name}`" for name in step.names)
         return row(MISSING, MISSING, f"Not found: {names}. Is its cell still there?")
     first = failed[0]
+    cases = zip(inputs[first.name], answers_by_check[first.name], right[first.name], strict=True)
     trouble = next(
-        (answer for answer in answers_by_check[first.name] if answer.status != "ok"), Answer("ok")
+        answer for data, answer, wanted in cases if not is_right(first, data, answer, wanted)
     )
     if trouble.loading:
         status = "timeout" if trouble.status == "timeout" else "error"
         return row(status, DOES_NOT_RUN, not_run(step, trouble))
     statuses = {"ok": "wrong", "refused": "wrong", "timeout": "timeout", "memory": "memory"}
     status = statuses.get(trouble.status, "error")
-    message = known_mistake(exercise, step, checks, first, answers_by_check, seed, earlier)
+    messages = {row.message for row in earlier}
+    message = known_mistake(exercise, step, checks, first, answers_by_check, seed, messages)
     message = message or shown_mistake(
         first, inputs[first.name], answers_by_check[first.name], right[first.name]
     )
@@ -234,9 +242,36 @@ def _row(
     no_answer = ("timeout", "memory", "died", "missing", "refused")
     if trouble.status in no_answer and message == first.name:
         return row(status, message, where)
+    parts = [exercise.messages[message], where]
     if trouble.status == "raised" and message == first.name:
-        return row(status, message, f"{where}\n{exercise.messages[message]}")
-    return row(status, message, f"{exercise.messages[message]}\n{where}")
+        parts.reverse()
+    if open_names:
+        names = " and ".join(f"`{name}`" for name in open_names)
+        are = "is" if len(open_names) == 1 else "are"
+        parts.insert(0, f"{names} {are} not right yet. If your code calls that here, begin there.")
+    return row(status, message, "\n".join(parts))
+
+
+@lru_cache(maxsize=256)
+def _reads(code: str) -> dict[str, frozenset[str]]:
+    """Return which names each function or class of a code reads."""
+    return {
+        part.name: frozenset(n.id for n in ast.walk(part) if isinstance(n, ast.Name))
+        for part in ast.parse(code).body
+        if isinstance(part, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+def _needed(exercise: Exercise, step: Step, others: set[str]) -> list[str]:
+    """Return the names of other steps that the solution of a step calls, if not at once."""
+    reads = _reads(exercise.solution)
+    waiting, needed = [*step.names], set[str]()
+    while waiting:
+        new = reads.get(waiting.pop(), frozenset()) & reads.keys() - needed
+        needed |= new
+        waiting += new
+    names = [name for s in exercise.steps if s.id in others for name in s.names]
+    return [name for name in names if name in needed and name not in step.names]
 
 
 def _by_check(exercise: Exercise, answers: list[Answer]) -> dict[str, list[Answer]]:

@@ -1,11 +1,13 @@
 """Call a backward rule so that floating-point differences lose the points.
 
 After reading this file you can say why `(f(x + h) - f(x - h)) / (2 * h)` and the complex step, in
-floats, earn nothing where a backward rule is asked for: twelve digits have to be right, also for
-inputs at which the operation itself overflows, and the same formula has to hold for complex inputs,
-whose imaginary part is not free for a step. A difference in exact arithmetic (`fractions`,
-`decimal`) is as right as a rule: values alone do not tell the two apart. Exercises 02 and 06 ask
-for all of it; where the digits alone tell a rule from a difference, `exact` is enough.
+floats of any length, earn nothing where a backward rule is asked for: twelve digits have to be
+right, also for inputs at which the operation itself overflows; the same formula has to hold for
+complex inputs, whose imaginary part is not free for a step; and an infinite number reaches only
+what the rule multiplies with it, while a difference of two infinite numbers is none. A difference
+that leaves those out on purpose is as right as a rule: values alone do not tell the two apart.
+Exercises 02 and 06 ask for all of it; where the digits alone tell a rule from a difference, `exact`
+is enough.
 """
 
 from __future__ import annotations
@@ -103,6 +105,9 @@ def mistake(data: Any, value: Any, wanted: Any) -> str:
         return broken
     count = len(pairs) // 2 if "complex" in data else len(pairs)
     real, turned = pairs[:count], pairs[count:]
+    # Of what is never a number, nothing can be told.
+    if not all(any(np.isfinite(mine).any() for mine, _ in pairs[i::count]) for i in range(count)):
+        return ""
     if turned and all(_near(mine.real, best.real) and not mine.imag.any() for mine, best in turned):
         return "real_numbers_only"
     is_rough = all(_is_rough(mine, best) for mine, best in pairs)
@@ -115,23 +120,23 @@ def mistake(data: Any, value: Any, wanted: Any) -> str:
 
 def _broken(data: Any, pairs: Sequence[tuple[Any, Any]]) -> str:
     """Return for which kind of input no number came out, if all the others are right."""
-    broken = [~np.isfinite(mine) for mine, _ in pairs]
+    broken = [~(np.isfinite(mine) | (mine == best)) for mine, best in pairs]
     others = (np.where(b, best, mine) for b, (mine, best) in zip(broken, pairs, strict=True))
-    if not any(b.any() for b in broken) or not all(
-        _near(mine, best) for mine, (_, best) in zip(others, pairs, strict=True)
-    ):
+    are_right = all(_near(mine, best) for mine, (_, best) in zip(others, pairs, strict=True))
+    if not any(b.any() for b in broken) or any(b.all() for b in broken) or not are_right:
         return ""
     for inputs in data.values():
         at = [b for b in broken if np.shape(inputs) == b.shape and b.any()]
         values = np.concatenate([inputs[b] for b in at]) if at else np.ones(1)
-        if (values <= 0).all():
+        values = values[np.isfinite(values)]  # what has no logarithm has none of inf either
+        if values.size and (values <= 0).all():
             return "nan_for_zero" if (values == 0).all() else "nan_for_negative"
     return "nan_for_some"
 
 
 def _is_rough(mine: Any, best: Any) -> bool:
     """Tell whether numbers are right to a few digits, or not finite where the operation is not."""
-    finite = np.isfinite(mine)
+    finite = np.isfinite(mine) & np.isfinite(best)
     near = np.isclose(mine, best, rtol=ROUGH, atol=ROUGH * np.abs(best[finite]).max(initial=0))
     return bool(near[finite].all())
 
@@ -159,5 +164,10 @@ def _complex(lists: Sequence[Sequence[Any]]) -> list[Any]:
 
 def _near(mine: Any, best: Any) -> bool:
     """Compare number by number; in a matrix, whose sums may cancel, by the largest of them."""
-    size = np.abs(best).max() if best.ndim > 1 else np.abs(best)
+    finite = np.isfinite(best)
+    if not np.array_equal(mine[~finite], best[~finite]):
+        return False
+    sizes = np.abs(best[finite])
+    size = sizes.max(initial=0.0) if best.ndim > 1 else sizes
+    mine, best = mine[finite], best[finite]
     return bool(np.isfinite(mine).all() and (np.abs(mine - best) <= DIGITS * size + ZERO).all())

@@ -46,12 +46,24 @@ def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list
             if answer.status == "ok" and shown == wanted:
                 shown, wanted = _apart(answer.value, best.value)
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
+            if _lacks_return(answer, best):
+                yours += "  (Is a `return` missing?)"
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
             return f"For {check.shown}:\n{yours}{best_of}"
         yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
         return f"For {check.shown}: right. With other inputs of that kind it is not: there {yours}."
     return ""
+
+
+def _lacks_return(answer: Answer, best: Answer) -> bool:
+    """Tell whether a function seems to have returned nothing."""
+    if answer.status == "raised":
+        return not answer.place and "NoneType" in answer.error
+    value, wanted = answer.value, best.value
+    if isinstance(value, list | tuple) and isinstance(wanted, list | tuple):
+        return any(v is None for v in value) and not any(w is None for w in wanted)
+    return answer.status == "ok" and value is None and wanted is not None
 
 
 def _apart(value: Any, wanted: Any) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.marking import Row, grade_code
 from autodiff_kit.grading.trusted import Trusted
 from autodiff_kit.grading.wording import evidence
+from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
 
 COURSE = open_course(Path(__file__).resolve().parents[2] / "exercises")
@@ -52,6 +53,55 @@ def test_a_mistake_is_not_named_where_a_check_that_passed_rules_it_out() -> None
     assert node.failed == ("Numbers",)
     assert node.message == "Numbers"
     assert "A plain number has to become a node" in node.text
+
+
+STUB = "def unbroadcast(g, shape):\n    raise NotImplementedError\n"
+ONES_ONLY = """
+def unbroadcast(g, shape):
+    return g.sum(axis=tuple(ax for ax, size in enumerate(shape) if size == 1), keepdims=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("unbroadcast", "earlier"), [(STUB, "not attempted"), (ONES_ONLY, "wrong")]
+)
+def test_a_step_that_calls_one_which_is_not_right_is_told_so_and_counts_as_attempted(
+    unbroadcast: str, earlier: str
+) -> None:
+    code = (
+        f"{unbroadcast}\n\ndef multiply_rule(g, x, y):\n"
+        "    return unbroadcast(g * y, x.shape), unbroadcast(g * x, y.shape)\n"
+    )
+
+    first, second = grade_code(COURSE.exercise("05.broadcast"), code, Level0(), 3).rows
+
+    assert first.status == earlier
+    assert second.status in ("wrong", "error")
+    assert second.text.startswith("`unbroadcast` is not right yet. If your code calls that here")
+
+
+def test_what_is_never_finite_is_no_difference_and_not_right_elsewhere() -> None:
+    found = rows("02.rules", "def exp_rule(g, x, out):\n    return g * np.nan\n")
+
+    assert (found["exp"].message, found["exp"].points) == ("Exp", 0)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "step", "function"),
+    [
+        ("02.rules", "mul", "mul_rule(g, x, y)"),  # None; pairs are unpacked in the driver
+        ("02.rules", "exp", "exp_rule(g, x, out)"),  # with complex numbers an array of objects
+        ("02.rules", "pow", "pow_rule(g, x, n)"),  # called twice: (None, None)
+        ("03.order", "order", "order(root)"),  # the driver stops
+    ],
+)
+def test_who_forgets_to_return_is_asked_for_it_and_told_what_is_asked_for(
+    exercise: str, step: str, function: str
+) -> None:
+    row = rows(exercise, f"def {function}:\n    1 + 1\n")[step]
+
+    assert "(Is a `return` missing?)" in row.text
+    assert COURSE.exercise(exercise).messages[row.message] in row.text
 
 
 def test_an_answer_that_is_off_in_a_later_digit_is_shown_with_more_of_them(tmp_path: Path) -> None:

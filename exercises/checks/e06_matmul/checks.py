@@ -19,12 +19,14 @@ def sizes(rng):
 def drawn(rng, shapes):
     """Return real matrices so large that a @ b is infinite, though no contribution is; and others.
 
-    The others are complex, and of ordinary size.
+    The others are complex, and of ordinary size. One number of g is infinite: so is what is
+    multiplied with it, and nothing else.
     """
     matrices = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     data = with_complex(rng, matrices, "gab")
     for name, size in (("g", 1e-120), ("a", 1e160), ("b", 1e160)):
         data[name] *= size
+    data["g"][tuple(int(rng.integers(n)) for n in data["g"].shape)] = np.inf
     return data
 
 

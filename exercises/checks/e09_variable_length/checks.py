@@ -136,8 +136,9 @@ class Rule:
 
     def generate(rng, place):
         count = lengths(rng, place)
-        # So large that the mean itself overflows: its rule reads none of them.
+        # So large that the mean itself overflows, and one infinite: its rule reads none of them.
         losses = rng.uniform(0.5, 1.7, (len(count), 5)) * 1e308
+        losses[int(rng.integers(len(count))), 0] = np.inf
         return {"g": float(rng.uniform(1.5, 9.0)), "losses": losses, "lengths": count}
 
     def drive(step, data):

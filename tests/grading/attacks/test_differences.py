@@ -30,6 +30,29 @@ def slope(f, x, move):
 def slope(f, x, move):
     return f(x + 1.0 * move) - f(x)
 """,
+    "a step of one, from zero": """
+def slope(f, x, move):
+    return f(1.0 * move) - f(0.0 * move)
+""",
+    "nine points, in proportion": """
+def slope(f, x, move):
+    x = np.asarray(x)
+    h = np.where(x == 0, 2.0**-200, np.abs(x)) * 2.0**-6
+    slopes = [f(x + k * h * move) - f(x - k * h * move) for k in (1, 2, 3, 4)]
+    size = np.where(move, h, 0.0).max() if np.ndim(move) else h
+    return sum(c * s for c, s in zip((4 / 5, -1 / 5, 4 / 105, -1 / 280), slopes)) / size
+""",
+    "nine points of longer floats": """
+def slope(f, x, move):
+    real = np.longdouble
+    x = np.asarray(x).astype(np.clongdouble if np.iscomplexobj(x) else real)
+    h = np.where(x == 0, real(2) ** -200, np.abs(x)) * real(2) ** -9
+    slopes = [f(x + k * h * move) - f(x - k * h * move) for k in (1, 2, 3, 4)]
+    parts = (real(4) / 5, real(-1) / 5, real(4) / 105, real(-1) / 280)
+    size = np.where(move, h, 0.0).max() if np.ndim(move) else h
+    out = sum(c * s for c, s in zip(parts, slopes)) / size
+    return out.astype(complex if np.iscomplexobj(out) else float)
+""",
     "five points": """
 def slope(f, x, move, h=1e-3):
     near, far = f(x + h * move) - f(x - h * move), f(x + 2 * h * move) - f(x - 2 * h * move)
@@ -146,6 +169,8 @@ CASES = [
     for kind in SLOPES
     for answer in ANSWERS
     if not (answer in DIGITS_ONLY and "complex" in kind)
+    # A mean is linear; and the loop of no rounds is lost there, too.
+    if not (answer in ("e08_control_flow", "e09_variable_length") and "from zero" in kind)
 ]
 
 
