@@ -29,13 +29,16 @@ from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
-from autodiff_kit.grading.results import Grade
+from autodiff_kit.grading.results import Grade, without_superseded
 from autodiff_kit.grading.sandbox import LEVELS
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.template import begin
 from autodiff_kit.grading.verify import SEEDS, table, verify
 
 __all__ = ["COMMANDS", "isolation"]
+
+
+_SUPERSEDED = "It was graded again after its checks had changed: this result does not count."
 
 
 @click.command()
@@ -49,6 +52,7 @@ def show(student: str, results: Path) -> None:
     with explained(), Store(results / RESULTS) as store:
         student = store.learner(student)
         attempts = list(store.attempts(student))
+        counted = without_superseded(attempts, store.places())
         if attempts[0].name != student:
             plain(f"{attempts[0].name} ({student})")
         for attempt in attempts:
@@ -56,6 +60,7 @@ def show(student: str, results: Path) -> None:
                 f"{attempt.exercise or '(exercise not known)'}: {attempt.points:g} of "
                 f"{attempt.max:g}\n  {attempt.origin}  (level {attempt.level}, seed {attempt.seed})"
                 + (f"\n  {attempt.note}" if attempt.note else "")
+                + ("" if attempt in counted else f"\n  {_SUPERSEDED}")
             )
             said: set[str] = set()
             for mark in attempt.marks:

@@ -80,7 +80,8 @@ def grade(
     """Grade all SUBMISSIONS: nbgrader's folders, a zip from Moodle or Canvas, loose files.
 
     Run it again after an interruption, or when more has come in: what has its row is not graded
-    twice, and nothing that was graded is lost.
+    twice, and nothing that was graded is lost. Run it again, too, after you have changed a check:
+    what was graded before is graded once more, and the new result counts.
 
     \b
     Examples:

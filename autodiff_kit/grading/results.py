@@ -9,10 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Attempt", "Grade", "Mark", "Override", "file_hash", "folder_hash", "key_of"]
+__all__ = [
+    *("Attempt", "Grade", "Mark", "Override"),
+    *("file_hash", "folder_hash", "key_of", "without_superseded"),
+]
 
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
@@ -93,6 +97,30 @@ class Override:
     at: float
     """Seconds since 1970."""
     withdrawn: bool
+
+
+def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -> list[Attempt]:
+    """Return those attempts that count: one for each piece of work.
+
+    What was graded again, as the checks had changed, has one row for each state of them. The last
+    one counts, unless the machine failed it.
+
+    Parameters
+    ----------
+    attempts : sequence of Attempt
+        Of one learner.
+    places : mapping of key to int
+        The order in which they were handed in or graded (`Store.places`).
+    """
+    nothing = file_hash(b"")
+    last: dict[tuple[str, str], Attempt] = {}
+    for attempt in sorted(attempts, key=lambda attempt: places[attempt.key]):
+        content = attempt.origin if attempt.hash == nothing else attempt.hash
+        work = (attempt.exercise, content)
+        if work not in last or attempt.status != "fault":
+            last[work] = attempt
+    counted = {attempt.key for attempt in last.values()}
+    return [attempt for attempt in attempts if attempt.key in counted]
 
 
 def key_of(*parts: object) -> str:

@@ -16,7 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autodiff_kit.grading.results import Attempt, Grade, Mark, Override, file_hash
+from autodiff_kit.grading.results import (
+    Attempt,
+    Grade,
+    Mark,
+    Override,
+    file_hash,
+    without_superseded,
+)
 
 __all__ = ["Store", "StoreError"]
 
@@ -228,6 +235,10 @@ class Store:
         """Return, for each student and exercise, the key of what was handed in last."""
         return {(row["student"], row["exercise"]): row["key"] for row in self._rows(_LAST)}
 
+    def places(self) -> dict[str, int]:
+        """Return for each key its place in the order in which work was handed in or graded."""
+        return {row["key"]: place for place, row in enumerate(self._rows(_LAST))}
+
     def note_returns(self, handed_in: Mapping[tuple[str, str], str]) -> None:
         """Note what was handed in last, where it is work that was graded before other work.
 
@@ -364,7 +375,8 @@ class Store:
     def grades(self, policy: str = "best") -> list[Grade]:
         """Return the grade of each student in each exercise, sorted by both.
 
-        A file whose exercise was not known does not count once it has a row with its exercise.
+        A file whose exercise was not known does not count once it has a row with its exercise; nor
+        does the row of a file that was graded again because the checks had changed.
 
         Parameters
         ----------
@@ -385,8 +397,10 @@ class Store:
             if attempt.exercise or placed.isdisjoint(marks_of):
                 grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
         last = self.last_keys() if policy == "last" else {}
+        places = self.places()
         grades = []
-        for (student, exercise), attempts in grouped.items():
+        for (student, exercise), rows in grouped.items():
+            attempts = without_superseded(rows, places) if len(rows) > 1 else rows
             said = words.get((student, exercise), {})
             # An override counts for every attempt: which one is best is asked with it. If that
             # leaves two equal, the one that earned more is shown.

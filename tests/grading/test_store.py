@@ -19,7 +19,7 @@ MARKS = (Mark("numbers", 0, 1, "wrong", "m", "text " * 200), Mark("arrays", 2, 2
 def attempt(number: int, **changed: object) -> Attempt:
     fields = {
         **{"key": f"k{number}", "student": f"s{number:03}", "name": "", "exercise": tiny.NAME},
-        **{"version": 1, "origin": "o", "hash": "h", "checks": "c", "seed": "1"},
+        **{"version": 1, "origin": "o", "hash": f"h{number}", "checks": "c", "seed": "1"},
         **{"level": "2 sandboxed", "status": "graded", "marks": MARKS, **changed},
     }
     return Attempt(**fields)  # type: ignore[arg-type]
@@ -158,3 +158,30 @@ def test_the_best_attempt_is_chosen_with_the_overrides_on_top(tmp_path: Path) ->
     assert (plain.points, plain.attempt.key) == (7, "k1")
     assert (grade.points, grade.attempt.key) == (9, "k2")  # 3 for `a` in both, so 6 beats 4
     assert (equal.points, equal.attempt.key) == (8, "k1")  # all have 8 now; most were earned there
+
+
+def test_a_file_that_is_graded_again_with_other_checks_counts_once_and_as_it_was_graded_last(
+    tmp_path: Path,
+) -> None:
+    def graded(number: int, points: float, **changed: object) -> Attempt:
+        marks = (Mark("a", points, 10, "wrong"),)
+        return attempt(number, **{"student": "ann", "marks": marks, "hash": "same", **changed})
+
+    def grade_of(store: Store) -> tuple[float, str, int]:
+        (grade,) = store.grades()
+        assert store.grades("last") == [grade]
+        return grade.points, grade.attempt.key, grade.attempts
+
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add([graded(1, 8, checks="lenient"), graded(2, 5, checks="strict")])
+        strict = grade_of(store)
+        store.add([graded(3, 0, checks="broken", status="fault")])
+        failed = grade_of(store)
+        store.note_returns({("ann", tiny.NAME): "k1"})  # the old checks are back
+        back = grade_of(store)
+        store.add([graded(4, 6, hash="other work")])
+        two = store.grades()[0]
+
+    assert strict == failed == (5, "k2", 1)
+    assert back == (8, "k1", 1)
+    assert (two.points, two.attempts) == (8, 2)
