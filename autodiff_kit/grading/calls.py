@@ -177,12 +177,12 @@ class Process(Protocol):
         ...
 
 
-def clean(text: str, length: int = ERROR_LENGTH, kept: str = "") -> str:
+def clean(text: str, length: int = ERROR_LENGTH, exceptions: str = "") -> str:
     """Return a stranger's text with its control characters made visible, and cut to a length.
 
-    Ends of lines, too, if they are not ``kept``: no name and no error begins a line of its own.
+    Ends of lines, too, but for ``exceptions``: no name and no error begins a line of its own.
     """
     text = text[:length] + ("..." if len(text) > length else "")
     if text.isprintable():
         return text
-    return "".join(c if c in kept or c.isprintable() else ascii(c)[1:-1] for c in text)
+    return "".join(c if c in exceptions or c.isprintable() else ascii(c)[1:-1] for c in text)

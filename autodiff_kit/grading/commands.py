@@ -290,14 +290,14 @@ def isolation() -> tuple[str, str, str]:
     seen = sandbox.probe()
     if seen and not seen[-1].problem:
         walls = seen[-1].walls
-        found = f"submissions can be shut in: level {walls.name} ({walls})"
+        summary = f"submissions can be shut in: level {walls.name} ({walls})"
         if len(seen) == 1:
-            return "ok", found, ""
+            return "ok", summary, ""
         fallen = sorted({wall for f in seen for wall in f.walls.names} - set(walls.names))
         if fallen:
             reason = seen[0].problem.rpartition(": ")[2]  # what comes first is where it was seen
-            found += f". What does not stand: {', '.join(fallen)} ({reason[:120]})"
-        return "optional", found, _mend(seen)
+            summary += f". What does not stand: {', '.join(fallen)} ({reason[:120]})"
+        return "optional", summary, _mend(seen)
     return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(seen)
 
 

@@ -106,10 +106,12 @@ def _by_student(grades: Iterable[Grade]) -> dict[str, dict[str, Grade]]:
     return table
 
 
-def _wide(found: Mapping[str, Grade], titles: Iterable[str]) -> list[object]:
+def _wide(by_exercise: Mapping[str, Grade], titles: Iterable[str]) -> list[object]:
     """Return the points in each exercise: empty, not zero, where nothing is graded."""
     return [
-        found[name].points if name in found and found[name].attempt.status != "fault" else ""
+        by_exercise[name].points
+        if name in by_exercise and by_exercise[name].attempt.status != "fault"
+        else ""
         for name in titles
     ]
 
@@ -120,20 +122,20 @@ def _canvas(
     who = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
     yield (*who, *(title for title, _ in titles.values()))
     yield ("    Points Possible", "", "", "", "", *(points for _, points in titles.values()))
-    for student, found in _by_student(grades).items():
-        name = next(iter(found.values())).name
+    for student, by_exercise in _by_student(grades).items():
+        name = next(iter(by_exercise.values())).name
         number, login = (student, "") if student.isdecimal() else ("", student)
-        yield (name, number, "", login, "", *_wide(found, titles))
+        yield (name, number, "", login, "", *_wide(by_exercise, titles))
 
 
 def _moodle(
     grades: Iterable[Grade], titles: Mapping[str, tuple[str, float]]
 ) -> Iterable[Sequence[object]]:
     yield ("Identifier", "ID number", "Full name", *(title for title, _ in titles.values()))
-    for student, found in _by_student(grades).items():
-        name = next(iter(found.values())).name
+    for student, by_exercise in _by_student(grades).items():
+        name = next(iter(by_exercise.values())).name
         identifier = f"Participant {student}" if student.isdecimal() else ""
-        yield (identifier, student, name, *_wide(found, titles))
+        yield (identifier, student, name, *_wide(by_exercise, titles))
 
 
 def _nbgrader(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
@@ -173,9 +175,9 @@ def _junit(grades: Iterable[Grade], target: Path) -> None:
     by_exercise: dict[str, list[Grade]] = {}
     for grade in grades:
         by_exercise.setdefault(grade.exercise, []).append(grade)
-    for exercise, found in by_exercise.items():
+    for exercise, members in by_exercise.items():
         suite = ElementTree.SubElement(suites, "testsuite", name=_xml(exercise))
-        for g in found:
+        for g in members:
             for m in g.marks:
                 test = ElementTree.SubElement(
                     suite, "testcase", classname=_xml(g.student), name=_xml(m.step)

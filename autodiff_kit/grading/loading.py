@@ -46,7 +46,7 @@ def load(folder: Path, name: str) -> Exercise:
     try:
         facts = tomllib.loads((home / "exercise.toml").read_text(encoding="utf-8"))
         messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
-        found = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
+        names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
         solution = "\n\n".join(_cells(notebook, "solution"))
         exercise = Exercise(
@@ -57,7 +57,7 @@ def load(folder: Path, name: str) -> Exercise:
             minutes=facts["minutes"],
             name=name,
             steps=tuple(Step(s["id"], s["points"], tuple(s["names"])) for s in facts["steps"]),
-            checks=tuple(value for value in found.values() if isinstance(value, Check)),
+            checks=tuple(value for value in names.values() if isinstance(value, Check)),
             hints=tuple(Hint(h.get("step", ""), h["text"]) for h in facts["hints"]),
             messages={key: " ".join(text.split()) for key, text in messages.items()},
             mutants=_mutants(home / "mutants.toml", solution),

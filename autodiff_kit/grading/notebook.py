@@ -44,6 +44,7 @@ _COMMAND = re.compile(
 )
 _HELP = re.compile(r"([ \t]*)()()([^\n#]*[\w*\]]\?\??[ \t]*)(?=\n|\Z)")
 _FIRST_PROMPT = re.compile(r"\s*(?:>>>|In \[\d+\]:) ")
+_LATER_PROMPT = re.compile(r"(?m)^[ \t]*>>> ")
 _PROMPT = re.compile(r"(?m)^[ \t]*(?:>>>|\.{3}|In \[\d+\]:|\.{3,}:)(?: |$)")
 _TOKEN = re.compile(
     r"""#[^\n]*|\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)|'{3}(?:\\.|[^\\])*?(?:'{3}|\Z)"""
@@ -304,7 +305,11 @@ def _plain(source: str) -> Cell:
         source = _PROMPT.sub("", source)
     cell = _parsed(source)
     # A line that begins with % may go on from the line before: then all is well as it is.
-    return cell if cell.tree is not None else _parsed(_without_commands(_unindented(source)))
+    if cell.tree is None:
+        cell = _parsed(_without_commands(_unindented(source)))
+    if cell.tree is None and _LATER_PROMPT.search(source):
+        cell = _parsed(_without_commands(_PROMPT.sub("", source)))
+    return cell
 
 
 def _unindented(source: str) -> str:
@@ -319,21 +324,21 @@ def _without_commands(source: str) -> str:
     place = depth = 0
     begins = True  # whether a statement may begin here
     while place < len(source):
-        found = (_COMMAND.match(source, place) or _HELP.match(source, place)) if begins else None
-        if found:
-            indent, target, timed, command = found.groups(default="")
+        match = (_COMMAND.match(source, place) or _HELP.match(source, place)) if begins else None
+        if match:
+            indent, target, timed, command = match.groups(default="")
             value = "pass" if not target else "[]" if command.startswith("!") else "None"
             comment = command.replace("\n", "\n# ")
             # What %time runs is Python, with all that it assigns.
             parts += [indent, target, command if timed else f"{value}  # {comment}"]
         else:
-            found = _TOKEN.match(source, place)
-            assert found is not None
-            token = found.group()
+            match = _TOKEN.match(source, place)
+            assert match is not None
+            token = match.group()
             depth = max(0, depth + (token in "([{") - (token in ")]}"))
             parts.append(token)
             begins = token == "\n" and not depth
-        place = found.end()
+        place = match.end()
     return "".join(parts)
 
 

@@ -45,17 +45,17 @@ def places(start: Path) -> list[Path]:
     start : Path
         Usually the current folder.
     """
-    found: list[Path] = []
+    folders: list[Path] = []
     for folder in (start, *start.parents):
         if folder.name == EXERCISES:
-            found.append(folder)
-        found += [lessons / EXERCISES for lessons in _lessons_in(folder)]
+            folders.append(folder)
+        folders += [lessons / EXERCISES for lessons in _lessons_in(folder)]
         if (folder / EXERCISES).is_dir():
-            found.append(folder / EXERCISES)
+            folders.append(folder / EXERCISES)
     lessons = latest()
     if lessons is not None:
-        found.append(lessons / EXERCISES)
-    return list(dict.fromkeys(found)) or [start / EXERCISES]
+        folders.append(lessons / EXERCISES)
+    return list(dict.fromkeys(folders)) or [start / EXERCISES]
 
 
 def lessons_around(start: Path) -> Path | None:

@@ -112,8 +112,8 @@ def has_test_cells(source: bytes) -> bool:
     return any(cell["metadata"].get("nbgrader", {}).get("grade") for cell in cells)
 
 
-def _stub(found: re.Match[str]) -> str:
-    return "\n".join(found[1] + line for line in STUB.splitlines())
+def _stub(match: re.Match[str]) -> str:
+    return "\n".join(match[1] + line for line in STUB.splitlines())
 
 
 def _read(source: bytes) -> dict[str, Any]:

@@ -80,11 +80,12 @@ def contributions(rule, data, names, count):  # type: ignore[no-untyped-def]
     what the rule returns; or three lists of arrays: for real inputs, and for complex ones the real
     and the imaginary parts
     """
-    real = rule(*[data[name] for name in names])
-    if "complex" not in data:
-        return real
-    parts = data["complex"]
-    turned = rule(*[parts[n][0] + 1j * parts[n][1] if n in parts else data[n] for n in names])
+    with np.errstate(all="ignore"):  # infinite numbers are asked about on purpose
+        real = rule(*[data[name] for name in names])
+        if "complex" not in data:
+            return real
+        parts = data["complex"]
+        turned = rule(*[parts[n][0] + 1j * parts[n][1] if n in parts else data[n] for n in names])
     real, turned = (list(answer) if count > 1 else [answer] for answer in (real, turned))
     turned = [np.asarray(part) for part in turned]
     return [real, [part.real for part in turned], [part.imag for part in turned]]

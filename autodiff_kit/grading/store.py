@@ -176,9 +176,9 @@ class Store:
         StoreError
             If these results have another one already.
         """
-        kept = self.fact("seed", str(secrets.randbits(128) if seed is None else seed))
+        seed_text = self.fact("seed", str(secrets.randbits(128) if seed is None else seed))
         with self._explained():
-            number = int(kept)
+            number = int(seed_text)
         if seed not in (None, number):
             raise StoreError(
                 f"The results in {self.path.parent} have another seed: their inputs were drawn "

@@ -269,15 +269,15 @@ def begin(folder: Path, key: str, title: str = "") -> tuple[Path, str]:
             '     title = "My course"\n     exercises = []'
         )
     course = open_course(folder)
-    found = re.fullmatch(r"([0-9]{2})\.([a-z][a-z0-9_]{0,39})", key)
+    match = re.fullmatch(r"([0-9]{2})\.([a-z][a-z0-9_]{0,39})", key)
     numbers = {name[1:3]: name for name in course.names}
     free = f"{max((int(n) for n in numbers if n.isdecimal()), default=0) + 1:02}"
-    if found is None:
+    if match is None:
         raise ExerciseError(
             f"{key!r} is no id of an exercise.\n"
             f"-> Two figures, a point and a word in small letters, such as {free}.softmax"
         )
-    number, word = found.groups()
+    number, word = match.groups()
     name = f"e{number}_{word}"
     if number in numbers:
         raise ExerciseError(

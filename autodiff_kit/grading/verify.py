@@ -228,11 +228,11 @@ def _right_answers(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds:
             if result.points != result.max:
                 failed = [row.failed for row in result.rows if row.failed]
                 lost[variant.name].append((seed, failed))
-    for name, found in lost.items():
-        if found:
+    for name, hits in lost.items():
+        if hits:
             verdict.problems.append(
-                f"the right answer {name} loses points under {len(found)} of {seeds} "
-                f"seeds, first under {found[0]}"
+                f"the right answer {name} loses points under {len(hits)} of {seeds} "
+                f"seeds, first under {hits[0]}"
             )
 
 
@@ -286,11 +286,11 @@ def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -
                 if all(is_right(check, data, guess, wanted) for data, guess, wanted in cases):
                     lucky[what].append(seed)
             others = right
-        for what, found in lucky.items():
-            if found:
+        for what, hits in lucky.items():
+            if hits:
                 verdict.problems.append(
-                    f"check {check.name} gives points under {len(found)} of {len(draws)} seeds "
-                    f"for {what}, first under {found[0]}"
+                    f"check {check.name} gives points under {len(hits)} of {len(draws)} seeds "
+                    f"for {what}, first under {hits[0]}"
                 )
     names = [name for step in exercise.steps for name in step.names]
     handed_out = {

@@ -146,8 +146,8 @@ def drop_capabilities() -> None:
 
 def landlock_version() -> int:
     """Return which Landlock this kernel has, 0 for none."""
-    found = _libc().syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
-    return max(int(found), 0)
+    version = _libc().syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    return max(int(version), 0)
 
 
 def only_read(files: Iterable[str], folders: Iterable[str]) -> None:

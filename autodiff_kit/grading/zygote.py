@@ -130,8 +130,8 @@ def _end(process: int, wait: bool) -> str:
     """Kill the process, and return how it had ended before that, or nothing."""
     deadline = time.monotonic() + (GRACE if wait else 0)
     while True:
-        found, status = os.waitpid(process, os.WNOHANG)
-        if found:
+        pid, status = os.waitpid(process, os.WNOHANG)
+        if pid:
             return child.how_it_ended(os.waitstatus_to_exitcode(status))
         if time.monotonic() >= deadline:
             os.kill(process, 9)

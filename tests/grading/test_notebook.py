@@ -131,6 +131,14 @@ def test_what_jupyter_runs_is_code(cell: str) -> None:
     assert "double" in bound_by(with_solution)
 
 
+def test_prompts_below_other_lines_are_left_out_as_by_newer_versions_of_jupyter() -> None:
+    (cell,) = cells_of(
+        tiny.notebook("x = 1\n\n>>> y = 2\n>>> def f():\n...     return ..."), ".ipynb"
+    )
+
+    assert bound_by(cell) == {"x", "y", "f"}
+
+
 @pytest.mark.parametrize("cell", ["%time x = 3", "%%time\nx = 3", "if True:\n    %time x = 3"])
 def test_what_is_timed_is_run(cell: str) -> None:
     (found,) = cells_of(tiny.notebook(cell), ".ipynb")

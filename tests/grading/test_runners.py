@@ -297,7 +297,7 @@ def test_a_dataclass_can_be_made(runner: Runner) -> None:
 
 def test_a_text_from_a_learner_has_no_control_characters() -> None:
     assert clean("\x1b[2Ja\u202eb\nc") == "\\x1b[2Ja\\u202eb\\nc"
-    assert clean("\x1b[2Ja\u202eb\nc", kept="\n") == "\\x1b[2Ja\\u202eb\nc"
+    assert clean("\x1b[2Ja\u202eb\nc", exceptions="\n") == "\\x1b[2Ja\\u202eb\nc"
     assert clean("x" * 50, 10) == "xxxxxxxxxx..."
 
 

@@ -45,11 +45,11 @@ def graph(rng):
 
 def reached(data):
     """Return the numbers of the nodes behind the last one."""
-    found = {len(data) - 1}
+    reachable = {len(data) - 1}
     for number in reversed(range(len(data))):
-        if number in found:
-            found.update(data[number][0])
-    return found
+        if number in reachable:
+            reachable.update(data[number][0])
+    return reachable
 
 
 @check(step="node", points=2, concept="value and name of the operation", using=[run])
@@ -87,7 +87,7 @@ class Inputs:
         for op, left, right in data:
             z = leaves[left] + leaves[right] if op == "add" else leaves[left] * leaves[right]
             numbers = [[i for i, leaf in enumerate(leaves) if x is leaf] for x in z.inputs]
-            answers.append([found[0] if found else -1 for found in numbers])
+            answers.append([matches[0] if matches else -1 for matches in numbers])
         return answers
 
     def expected(data):

@@ -31,11 +31,11 @@ def seen_from(data, root):
 
 
 def reached(data):
-    found = {len(data["inputs"]) - 1}
+    reachable = {len(data["inputs"]) - 1}
     for number in reversed(range(len(data["inputs"]))):
-        if number in found:
-            found.update(data["inputs"][number])
-    return sorted(found)
+        if number in reachable:
+            reachable.update(data["inputs"][number])
+    return sorted(reachable)
 
 
 def an_order(data):

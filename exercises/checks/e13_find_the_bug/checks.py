@@ -159,11 +159,11 @@ def walks(data):
     """Return, for each root, the numbers of the nodes behind it: inputs were made before."""
     answer = []
     for root in data["roots"]:
-        found = {root}
+        reachable = {root}
         for node in range(root, -1, -1):
-            if node in found:
-                found.update(data["inputs"][node])
-        answer.append([data["values"][node] for node in sorted(found)])
+            if node in reachable:
+                reachable.update(data["inputs"][node])
+        answer.append([data["values"][node] for node in sorted(reachable)])
     return answer
 
 

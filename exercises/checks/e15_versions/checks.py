@@ -288,9 +288,9 @@ class Words:
 
     def compare(data, value, wanted):
         """Whatever the words are, and other numbers among them: both versions are named."""
-        found, right = (re.findall(r"\d+", text) for text in (value, wanted))
+        numbers, right = (re.findall(r"\d+", text) for text in (value, wanted))
         # But not by naming all that there could be.
-        return len(found) <= 8 and set(right) <= set(found)
+        return len(numbers) <= 8 and set(right) <= set(numbers)
 
 
 @check(step="rules", points=1, concept="results and contributions")
