@@ -104,6 +104,11 @@ class Changes(Notes):
             {"kind": "accumulate", "node": number, "g": g, "before": before, "grad": grad}
         )
         self._hold(number, gradient)
+        if (
+            getattr(gradient, "requires_grad", False)
+            and (node := self._known(gradient)) is not None
+        ):
+            self._names.gradients[node] = number
         if gradient is None:  # a hook has cleared it at once
             self._events.append(
                 {"kind": "grad", "node": number, "grad": None, "how": "", "where": None}

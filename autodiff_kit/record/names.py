@@ -45,6 +45,7 @@ class Names(dict[int, str]):
     def __init__(self, nodes: list[NodeRecord], scopes: Scopes, owners: Owners, kind: type) -> None:
         super().__init__()
         self._nodes, self._scopes, self._kind = nodes, scopes, kind
+        self.gradients: dict[int, int] = {}  # what is in a .grad and has a graph -> the leaf
         self._owners = owners
         self.doubt: tuple[Place, int, FrameType] | None = None
 
@@ -191,11 +192,18 @@ class Names(dict[int, str]):
 
     def write(self) -> None:
         """Tell the nodes their names; those given several times get numbers: ``h1``, ``h2``."""
+        for number, leaf in self.gradients.items():
+            if leaf in self:
+                self.setdefault(number, f"{self[leaf]}.grad")
         by_name: dict[str, list[int]] = {}
         for number, name in sorted(self.items()):
             if number < len(self._nodes):
                 by_name.setdefault(name, []).append(number)
         for name, numbers in by_name.items():
+            if name.endswith(".grad"):  # which one is there then is told step by step
+                for number in numbers:
+                    self._nodes[number]["name"] = name
+                continue
             if len(numbers) == 1 or name.endswith("]"):  # `ws[0]` is what is there at the end
                 self._nodes[numbers[-1]]["name"] = name
                 continue

@@ -64,6 +64,8 @@ class TorchBackward(TorchNotes):
         self._outputs: dict[int, weakref.ref[Any]] = {}
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
         self._running: list[_Pass] = []
+        # Of leaves whose gradient has come: which tensor is in .grad, and in which version.
+        self._before: dict[int, tuple[int, int] | None] = {}
         self._early: set[int] = set()  # leaves whose .grad was told before their hooks are over
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
 
@@ -264,6 +266,7 @@ class TorchBackward(TorchNotes):
         grad = None if leaf is None else leaf.grad
         g = self._value(gradients[0])
         self._grads[number] = None if grad is None else self._value(grad), g
+        self._before[number] = None if grad is None else (id(grad), grad._version)
         self._events.append({"kind": "visit", "node": number, "g": g})
 
     @guarded
@@ -283,7 +286,8 @@ class TorchBackward(TorchNotes):
         """Tell what leaves have in their .grad before hooks that wait for it do something."""
         for number in list(self._grads):
             leaf = self._leaves[number]()
-            if leaf is not None and leaf.grad is not None:
+            grad = None if leaf is None else leaf.grad
+            if grad is not None and self._before.get(number) != (id(grad), grad._version):
                 self._accumulated(number, leaf)
                 self._early.add(number)
 

@@ -29,6 +29,7 @@ _WORDS = {
     "gt": "compare",
     "index": "pick",
     "le": "compare",
+    "linalg_vector_norm": "norm",
     "lt": "compare",
     "matmul": "matrix multiply",
     "mm": "matrix multiply",

@@ -152,7 +152,7 @@ class Names:
             return text
         if record["op"] in REBUILT and not record["text"]:
             return f"{name}: {text}"
-        if text and _GRAD.search(name):  # no line of the learner's has assigned it
+        if record["text"] and text and _GRAD.search(name):  # no line of the learner's assigns it
             return f"{name}, changed by {text}"
         return f"{name} = {text}" if text else name
 

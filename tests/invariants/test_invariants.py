@@ -104,6 +104,7 @@ def every_name_is_one_that_the_learner_wrote(program: Run) -> None:
             modules |= {part for name, _ in value.named_parameters() for part in name.split(".")}
     for node in program.nodes:
         for name in WORD.findall(node["name"] or ""):
+            assert not re.fullmatch(r"grad\d+", name), node["name"]  # an attribute of no tensor
             base = name.rstrip("0123456789")
             assert name in own | modules or base in own, node["name"]
 
@@ -325,6 +326,9 @@ def contributions_add_up_to_what_arrives(program: Run) -> None:
                 waiting[to] = waiting.get(to, 0) + flat(event["after"])
                 if event["total"] is not None:
                     np.testing.assert_allclose(flat(event["total"]), waiting[to], 1e-4)
+            case "accumulate" if "hook" not in program.name and event["before"] is not None:
+                total = flat(event["before"]) + flat(event["g"])
+                np.testing.assert_allclose(flat(event["grad"]), total, 1e-4)
             case "visit" if "hook" not in program.name:
                 np.testing.assert_allclose(flat(event["g"]), waiting[event["node"]], 1e-4)
 

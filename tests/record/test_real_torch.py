@@ -65,7 +65,7 @@ def test_what_clips_gradients_changes_them(library: Any) -> None:
         "w.grad" in c and "[3., 3.] is a leaf: a gradient from backward" in c for c in captions
     )
     changed = next(
-        c for c in captions if c.startswith(("w.grad2, changed by", "mul_ changes w.grad"))
+        c for c in captions if c.startswith(("w.grad, changed by", "mul_ changes w.grad"))
     )
     assert "[0.7071, 0.7071]" in changed  # [3, 3] / sqrt(18)
     assert any(c.startswith("w - w.grad") and "makes [0.2929, 1.2929]" in c for c in captions)
@@ -170,8 +170,7 @@ def test_the_same_line_in_the_next_round_does_not_change_how_it_is_told(library:
 
     assert "tot1 = tot + x * j: add makes" in captions
     assert "tot2 = tot1 + x * j: add makes" in captions
-    for number in (1, 2):
-        assert f"x.grad{number}, changed by x.grad.zero_(): zero makes [0., 0.]" in captions
+    assert captions.count("x.grad, changed by x.grad.zero_(): zero makes [0., 0.]") == 2
 
 
 def test_only_a_number_is_told_as_a_saved_number() -> None:
