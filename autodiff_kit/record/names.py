@@ -54,24 +54,22 @@ class Names(dict[int, str]):
 
         If that is not what was assigned, ``settle`` finds out as soon as it is.
         """
-        frame = None
+        frame = self._scopes.frame()
         if place.name is None:
             target = self._scopes.returns_to()
             if target is None:
                 return
             place, scope, frame = target
-        name = place.name or ""
-        if place.is_item and self._is_item(name, frame or self._scopes.frame()):
+        name = place.name
+        if name is not None and name.endswith("]") and self._is_item(name, frame):
             return  # `y[0] = w * 3`: the product is not that item, it is only copied there
         is_another = place.scope == scope and self.get(place.number) == name
         if is_another:
             del self[place.number]
-        if is_another or place.calls_back:
-            frame = frame or self._scopes.frame()
-            if frame is not None:
-                self.doubt = place, scope, frame
+        if frame is not None and (is_another or place.calls_back):
+            self.doubt = place, scope, frame
         place.scope, place.number = scope, number
-        self[number] = name
+        self[number] = name or ""
 
     def _is_item(self, target: str, frame: FrameType | None) -> bool:
         """Return whether something like ``y[0]`` is an item of a tensor, not of a list."""
@@ -89,6 +87,20 @@ class Names(dict[int, str]):
         if holder is not None and holder != number and self.get(number) == name:
             del self[number]  # such as the comparison in `y = max(a, b)`
             self.setdefault(holder, name)
+
+    def take_back(self, place: Place, frame: FrameType, find: Find) -> None:
+        """Take back the name that a statement has given which an exception has ended.
+
+        In `y = net(x)`, what the last op inside the call has made is neither `y` nor `net(x)`.
+        """
+        name, number = place.name or "", place.number
+        is_latest = all(node["kind"] == "leaf" for node in self._nodes[number + 1 :])
+        if not name.isidentifier() or self.get(number) != name or not is_latest:
+            return
+        (value,) = look_up(frame, (name,))
+        if not isinstance(value, self._kind) or find(value) != number:
+            del self[number]
+            self._nodes[number]["text"] = ""
 
     def name_operands(
         self,

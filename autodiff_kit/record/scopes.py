@@ -52,7 +52,6 @@ class _Call:
         "backward",
         "changes",
         "frame",
-        "inner",
         "loops",
         "modules",
         "nest",
@@ -67,7 +66,6 @@ class _Call:
         self, frame: FrameType, places: dict[int, Place], outer: int, scope: int, outside: int
     ) -> None:
         self.frame, self.places, self.outer, self.scope = frame, places, outer, scope
-        self.inner = scope  # that of the innermost round, if a loop is running
         self.outside = outside  # so many loops were running before the recording
         self.loops: list[_Running] = []
         self.nest: Sequence[Loop] = ()  # the loops around the latest place
@@ -82,7 +80,9 @@ class _Call:
 
     def now(self) -> int:
         """Return the scope of what happens in this frame now."""
-        return self.inner if self.backward is None else self.backward[1]
+        if self.backward is not None:
+            return self.backward[1]
+        return self.loops[-1].scope if self.loops else self.scope
 
 
 class Scopes:
@@ -100,8 +100,6 @@ class Scopes:
     ----------
     plain : list of dict
         The scopes so far, as plain data.
-    has_broken : int
-        How many backward passes exceptions have ended since ``broken`` was asked last.
     """
 
     def __init__(self, sources: Sources, base: FrameType | None, path_of: PathOf) -> None:
@@ -111,7 +109,7 @@ class Scopes:
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
         self._suspended: dict[int, _Call] = {}  # by the id of the frame
-        self.has_broken = 0
+        self._broken = 0
         # Calls of each function, by the id of its code, and of each module, by its path.
         self._counts: Counter[int | str] = Counter()
         self._new("root", "", None, None)
@@ -132,20 +130,14 @@ class Scopes:
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
         if call.backward is not None:
             self._see_end(call)
-        turns = call.turns  # the loop that runs is asked here: mostly it is where it was
-        changes = -1 if turns is None else turns.changes
-        if place.loops is not call.nest or changes != call.changes or place.tests:
-            self._turn(call, place)
+        self._turn(call, place)
         if modules or call.modules:
             self._enter_modules(call, modules[::-1], place.where)
-        return place, call.inner if call.backward is None else call.backward[1]
+        return place, call.now()
 
     def inside(self) -> int:
         """Return the scope of what happens now, in the modules that the learner's code calls."""
-        if not self._calls:
-            return 0
-        call = self._calls[-1]
-        return call.inside() if call.modules or call.backward is not None else call.inner
+        return self._calls[-1].inside() if self._calls else 0
 
     def _enter_modules(self, call: _Call, frames: Sequence[FrameType], where: Where | None) -> None:
         """Bring the modules that run below a frame of the learner's to where the run is now."""
@@ -171,7 +163,7 @@ class Scopes:
         """See that a backward pass is over, although no event says so: by an exception."""
         if call.backward is not None and call.backward[0] != call.frame.f_lasti:
             call.backward = None
-            self.has_broken += 1
+            self._broken += 1
 
     def begin_backward(self, frame: FrameType, place: Place) -> int:
         """Open a scope for a backward pass at ``place``, which has just been entered."""
@@ -182,7 +174,7 @@ class Scopes:
 
     def broken(self, is_over: bool = False) -> int:
         """Return how many more backward passes exceptions have ended that the learner caught."""
-        count, self.has_broken = self.has_broken, 0
+        count, self._broken = self._broken, 0
         if is_over:
             count += sum(call.backward is not None for call in self._calls)
         return count
@@ -271,7 +263,7 @@ class Scopes:
         for call in calls[same:]:
             if call.frame.f_code.co_flags & _RESUMED:
                 self._suspend(call, chain)
-        self.has_broken += sum(call.backward is not None for call in calls[same:])
+        self._broken += sum(call.backward is not None for call in calls[same:])
         del calls[same:]
         for at, between in zip(chain[same:], modules[same:], strict=True):
             calls.append(self._call(at, between))
@@ -331,15 +323,14 @@ class Scopes:
 
     def _turn(self, call: _Call, place: Place) -> None:
         """Go to the present rounds of the loops around ``place``."""
-        turns, loops, tests = call.turns, place.loops, place.tests
+        turns, loops = call.turns, place.loops
         changes = -1 if turns is None else turns.changes
-        if loops is call.nest and changes == call.changes and not tests:
+        if loops is call.nest and changes == call.changes and not place.tests:
             return
-        call.nest, call.changes = loops, changes if not tests else -1
+        call.nest, call.changes = loops, changes if not place.tests else -1
         running = call.loops
         loops = loops[call.outside :]
-        if len(running) > len(loops):
-            del running[len(loops) :]
+        del running[len(loops) :]
         for depth, loop in enumerate(loops):
             if depth == len(running) or running[depth].loop is not loop:
                 running[depth:] = [_Running(loop)]
@@ -350,13 +341,12 @@ class Scopes:
             if turns is None:
                 continue  # a debugger is at work: the rounds are not counted
             count = turns.counts.get(loop.key, 0)
-            if tests and count and loop in tests:
+            if count and loop in place.tests:
                 count -= 1  # after `continue`: the test still belongs to the round before
             if count != now.count:
                 now.count = count
                 now.scope = self._new("iteration", loop.name, now.outer, loop.where, count)
                 del running[depth + 1 :]
-        call.inner = running[-1].scope if running else call.scope
 
     def _new(
         self, kind: ScopeKind, name: str, parent: int | None, where: Where | None, index: int = 0

@@ -35,8 +35,6 @@ class Place:
         What the result is assigned to.
     operands : tuple of str
         The operands' text, as far as they are names: ``x``, ``self.w``, ``params[0]``.
-    is_item : bool
-        Whether that may be an item of a tensor: ``y[0]``.
     parts : tuple of str
         What the parts of the result are assigned to, as in ``a, b = f()``; "" for one without.
     loops : tuple of Loop
@@ -62,7 +60,6 @@ class Place:
         "calls_back",
         "collects",
         "drafts",
-        "is_item",
         "loops",
         "name",
         "number",
@@ -83,17 +80,9 @@ class Place:
         self.parts: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
         self.tests: tuple[Loop, ...] = ()
-        self.begins_round = self.calls_back = self.collects = self.returned = self.is_item = False
+        self.begins_round = self.calls_back = self.collects = self.returned = False
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
-
-    def text_of(self, op: str, *, is_bool: bool) -> str:
-        """Return the source of an op; "" where that is the source of something else."""
-        if is_bool and self.calls_back:
-            return ""  # max(a, b) is not the comparison of the two
-        if self.collects or (op == "unbind" and "unbind" not in self.text):
-            return ""  # of list(x): each op is one element
-        return self.text
 
 
 class _Code:
@@ -185,7 +174,6 @@ class Sources:
         tests = [x for x in place.loops if not x.steps and is_within(span, x.head)]
         place.tests = tuple(x for x in tests if at < self._first_of_body(code, x))
         place.name = source.names.get(span)
-        place.is_item = place.name is not None and place.name.endswith("]")
         place.operands = source.operands.get(span, ())
         place.parts = source.parts.get(span, ())
         place.calls_back = span in source.calls_back

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from autodiff_kit.record.events import ErrorRecord, Event, Mark, RecordingData
+from autodiff_kit.record.events import Event, Mark, RecordingData
+from autodiff_kit.view.explanation import explain, summary
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.steps import Subject
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
-from autodiff_kit.view.story_told import cause, first_sentences
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import a_value, box_value, capital, equation, memory, sentence
 
@@ -119,17 +119,9 @@ class _Teller(ForwardSteps, BackwardSteps):
         return self.frames
 
     def stopped(self, event: Mark) -> None:
-        error = self.error or ErrorRecord(type="Error", message="", where=None)
-        caption = f"The code stopped here with {first_sentences(error)}"
-        explanation = cause(self.recording)
-        _, *advice = str(error["message"]).split("\n-> ")
-        if explanation is not None:
-            _, chapters, cure = explanation
-            words = [chapter.words for chapter in chapters[:-1]] + [f"How to fix it: {cure}"]
-            caption = " ".join([sentence(caption), *map(sentence, words)]).replace("`", "")
-        elif advice:
-            caption = f"{sentence(caption)} {advice[0]}"
-        self.add("error", None, caption, where=error["where"])
+        explanation = explain(self.recording, self.outline)
+        where = explanation["places"][-1]["where"]
+        self.add("error", None, summary(explanation), where=where)["explanation"] = explanation
 
     # -- folded boxes ---------------------------------------------------------------------------
 

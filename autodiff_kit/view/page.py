@@ -38,7 +38,17 @@ def static(name: str) -> str:
 
 
 _MODULES = (  # each after those that it imports
-    *("steps", "code", "panning", "keys", "dom", "source_pane", "inspector_pane", "graph_pane"),
+    *(
+        "steps",
+        "code",
+        "panning",
+        "keys",
+        "dom",
+        "error_pane",
+        "source_pane",
+        "inspector_pane",
+        "graph_pane",
+    ),
     *("transport", "find", "find_box", "kit"),
 )
 

@@ -11,8 +11,8 @@ from typing import Literal, NotRequired, TypedDict
 
 from autodiff_kit.record.events import Where
 
-__all__ = ["BoxPayload", "BoxText", "Fields", "Frame", "Payload", "SourceLines"]
-__all__ += ["State"]
+__all__ = ["BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "Payload", "Place"]
+__all__ += ["SourceLines", "State"]
 
 Phase = Literal["forward", "backward"]
 
@@ -35,6 +35,24 @@ class Fields(TypedDict, total=False):
     arrived: str | None  # of an arrow: what has come back along it, ``3.``
 
 
+class Place(TypedDict):
+    """One place of an explanation: in the code, in the graph, in words."""
+
+    words: str  # code stands between backticks
+    where: Where | None
+    node: str | None  # the box
+
+
+class Explanation(TypedDict):
+    """Why an error has ended a run, place by place in the order of time."""
+
+    error: str  # its class
+    title: str  # what went wrong in one line; "" if the recording tells no more than the message
+    places: list[Place]  # the last one is where the error was raised
+    fix: str  # what to write instead; "" if nothing is known
+    message: str  # of the library
+
+
 class Frame(TypedDict):
     """A step."""
 
@@ -46,6 +64,7 @@ class Frame(TypedDict):
     caption: str
     set: dict[str, Fields]  # what changes, by box
     along: NotRequired[dict[str, Fields]]  # what changes, by arrow
+    explanation: NotRequired[Explanation]  # of the error that ends the run with this step
 
 
 class State(TypedDict):
@@ -58,6 +77,7 @@ class State(TypedDict):
     where: Where | None
     node: str | None
     edge: str | None
+    explanation: Explanation | None
     nodes: dict[str, Fields]
     edges: dict[str, Fields]
 

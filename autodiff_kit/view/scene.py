@@ -185,6 +185,7 @@ class Picture:
             "where": frame["where"],
             "node": frame["node"],
             "edge": frame["edge"],
+            "explanation": frame.get("explanation"),
             "nodes": nodes,
             "edges": edges,
         }

@@ -17,6 +17,7 @@ from textwrap import wrap
 
 from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
 from autodiff_kit.view.drawn import Drawn
+from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.payload import BoxText, Fields, State
@@ -284,13 +285,15 @@ def still_svg(picture: Drawn, step: int = -1, *, caption: bool = False) -> str:
     """
     state = picture.state(step)
     style, scope = picture_style()
-    words = state["caption"] if caption else picture.note
+    explanation = state["explanation"]
+    sentences = [state["caption"], *(in_sentences(explanation) if explanation else ())]
+    words = sentences if caption else [picture.note] * bool(picture.note)
     width = max(picture.layout.width, 220.0 if words else 60.0)
     height = picture.layout.height
     body = graph_svg(picture, state)
     if words:
-        lines = wrap(words, max(20, int((width - 24) / CAPTION_CHARACTER)))
-        for line in lines:
+        room = max(20, int((width - 24) / CAPTION_CHARACTER))
+        for line in (line for text in words for line in wrap(text, room)):
             place = f'x="12" y="{pixels(height + 10)}"'
             body += f'<text class="adk-caption-line" {place}>{escaped(line)}</text>'
             height += 18
@@ -299,7 +302,7 @@ def still_svg(picture: Drawn, step: int = -1, *, caption: bool = False) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-picture {scope}" role="img" '
         f'data-phase="{state["phase"]}" {size} viewBox="0 0 {pixels(width)} {pixels(height)}">'
-        f"<title>{escaped(picture.title)}</title><desc>{escaped(state['caption'])}</desc>"
+        f"<title>{escaped(picture.title)}</title><desc>{escaped(' '.join(sentences))}</desc>"
         f'<style>{style}</style><rect class="adk-paper" width="100%" height="100%" rx="6"/>'
         f"{body}</svg>"
     )

@@ -14,6 +14,7 @@ from unicodedata import combining, east_asian_width
 from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.drawn import Drawn
+from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names, in_short
 from autodiff_kit.view.outline import Box, Outline
@@ -302,6 +303,8 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
     elif picture.frames:
         number = f"Step {state['step'] + 1} of {len(picture.frames)} ({state['phase']})"
         lines += ["", f"{number}: {state['caption']}", *_lit(picture, state["where"])]
+    if (explanation := state["explanation"]) is not None:
+        lines += ["", *in_sentences(explanation)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

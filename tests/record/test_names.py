@@ -2,7 +2,10 @@
 
 import pytest
 
-from tests.record.cells import named, ops, run
+import autodiff_kit as torch
+from autodiff_kit import nn
+from autodiff_kit.record import record
+from tests.record.cells import cell, named, ops, run
 
 X = "x = torch.tensor(2., requires_grad=True)"
 
@@ -213,3 +216,18 @@ def test_a_tensor_made_in_a_function_has_the_name_it_is_given_outside() -> None:
     rec = run("def weight(): return torch.ones(2)\nw = weight()\nv = weight()")
 
     assert [node["name"] for node in rec.nodes] == ["w", "v"]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_statement_that_an_error_has_ended_gives_no_name(rounds: int) -> None:
+    source = f"""
+net = nn.Linear(3, 2)
+for n in (3,) * {rounds - 1} + (5,):
+    y = net(torch.ones(4, n))
+"""
+    with pytest.raises(RuntimeError, match="cannot be multiplied"), record() as rec:
+        cell(source, {"torch": torch, "nn": nn})
+
+    named = [node["op"] for node in rec.nodes if node["name"] == "y"]
+    assert named == ["addmm"] * (rounds - 1)  # the transposed weight is not y
+    assert rec.nodes[-1]["op"] == "t" and "net(" not in rec.nodes[-1]["text"]

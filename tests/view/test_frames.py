@@ -230,8 +230,9 @@ def test_an_error_is_the_last_step_and_says_its_first_line_and_the_kits_hint():
     assert last["kind"] == "error"
     assert last["caption"] == (
         "The code stopped here with RuntimeError: "
-        "The size of tensor a (2) must match the size of tensor b (3). Look at the shapes."
+        "The size of tensor a (2) must match the size of tensor b (3)."
     )
+    assert last["explanation"]["fix"] == "Look at the shapes."
     assert last["where"] == [0, 2, 4, 2, 9]
 
 

@@ -14,10 +14,9 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import Recording, record
-from autodiff_kit.view.frames import frames
-from autodiff_kit.view.names import Names
-from autodiff_kit.view.outline import outline
+from autodiff_kit.view import build
 from autodiff_kit.view.story import Story, story
+from autodiff_kit.view.text import to_text
 from tests.record.cells import cell
 
 X = "x = torch.tensor(3., requires_grad=True)\n"
@@ -514,14 +513,36 @@ def test_a_title_shows_an_expression_whole() -> None:
     assert found.title.endswith("has 3 numbers")
 
 
-def test_the_last_step_of_a_run_advises_the_same() -> None:
-    source = V + "(v + 10).backward()"
+@pytest.mark.parametrize("source", [s[0] for s in STORIES.values()], ids=STORIES)
+def test_the_last_step_of_a_run_explains_the_same_place_by_place(source: str) -> None:
+    rec, found = recorded(source), told(source)
 
-    rec = recorded(source).to_dict()
-    last = frames(rec, outline(rec), Names(rec))[-1]
+    picture = build(rec)
+    explanation = picture.frames[-1]["explanation"]
 
-    assert "(v + 10).sum().backward()" in last["caption"]
-    assert told(source).fix.replace("`", "") in last["caption"]
+    assert [place["where"] for place in explanation["places"]] == [
+        list(c.where) for c in found.chapters
+    ]
+    for place, chapter in zip(explanation["places"], found.chapters, strict=True):
+        assert chapter.words in place["words"]
+        assert (place["node"] is None) == (chapter.node is None)
+        assert place["node"] is None or place["node"] in {b.id for b in picture.outline.boxes}
+    assert explanation["fix"].lower().startswith(found.fix.lower())
+    assert rec.error is not None
+    assert explanation["message"] in rec.error["message"]
+    assert found.title in picture.frames[-1]["caption"]
+    assert found.fix.replace("`", "")[1:] in to_text(picture)
+
+
+def test_an_error_that_is_not_about_the_graph_has_its_message_and_its_advice() -> None:
+    rec = recorded("a = torch.ones(4, 5)\nb = torch.ones(3, 2)\nc = a @ b")
+
+    explanation = build(rec).frames[-1]["explanation"]
+
+    assert explanation["title"] == ""
+    assert [place["where"][1] for place in explanation["places"]] == [3]
+    assert explanation["message"] == "mat1 and mat2 shapes cannot be multiplied (4x5 and 3x2)"
+    assert "columns" in explanation["fix"]
 
 
 def test_a_new_leaf_is_told_where_it_was_made() -> None:

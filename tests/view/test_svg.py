@@ -68,7 +68,9 @@ def test_a_still_says_in_words_what_it_shows(picture):
     assert root.get("role") == "img"
     assert root[0].tag == f"{SVG}title"
     assert root[0].text == picture.title
-    assert root[1].text == picture.frames[-1]["caption"]
+    assert root[1].text.startswith(picture.frames[-1]["caption"])
+    explanation = picture.frames[-1].get("explanation")
+    assert explanation is None or root[1].text.endswith(f"How to fix it: {explanation['fix']}")
 
 
 def test_every_rule_of_a_still_is_scoped_to_its_own_class(picture):

@@ -68,7 +68,8 @@ export function tokens(text) {
 /** Cut every source line where any node or frame begins or ends, so that lighting is only toggling a class. */
 export function segments(payload) {
   const cuts = payload.sources.map((source) => source.lines.map(() => new Set([0])));
-  const places = [...Object.values(payload.nodes), ...payload.frames].map((thing) => thing.where);
+  const explained = payload.frames.flatMap(({ explanation }) => explanation?.places ?? []);
+  const places = [...Object.values(payload.nodes), ...payload.frames, ...explained].map(({ where }) => where);
   for (const where of places.filter(Boolean)) {
     const [source, line0, column0, line1, column1] = where;
     cuts[source]?.[line0 - 1]?.add(column0 ?? 0);

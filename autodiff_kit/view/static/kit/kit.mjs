@@ -6,6 +6,7 @@
 
 import { nodeAtSource } from "./code.mjs";
 import { button, make, steadyText } from "./dom.mjs";
+import { errorPane } from "./error_pane.mjs";
 import { nextStep, stepsOf } from "./find.mjs";
 import { findBar } from "./find_box.mjs";
 import { graphPane } from "./graph_pane.mjs";
@@ -55,9 +56,20 @@ function stepper(root, payload, host) {
     },
   });
   const captions = payload.frames.map(({ kind, caption: words }) => (kind === "error" ? `⚠ ${words}` : words));
+  const failure = payload.frames.find(({ explanation }) => explanation)?.explanation;
+  const explanation =
+    failure &&
+    errorPane(payload, failure, ({ where, node }) => {
+      source.active(where);
+      graph.reveal(node);
+    });
+  if (explanation) inspector.element.append(explanation);
+  source.number(failure);
+  graph.number(failure);
   const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element);
+  stage.classList.toggle("adk-failed", failure != null); // more room for words, at all steps alike
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
   root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN}px`);
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
@@ -72,6 +84,7 @@ function stepper(root, payload, host) {
 
   function inspect() {
     const id = subject();
+    root.classList.toggle("adk-explaining", selected == null && payload.frames[step].explanation != null);
     inspector.show(id, walk.fields[id] ?? {}, selected != null, walk.edges, payload.frames[step].edge);
   }
   function show(k) {
@@ -83,6 +96,7 @@ function stepper(root, payload, host) {
     for (const id of nodes) graph.update(id, walk.fields[id], walk.hidden(id));
     for (const id of along) graph.carry(id, walk.edges[id]);
     root.dataset.phase = frame.phase;
+    root.classList.toggle("adk-stopped", frame.kind === "error");
     graph.mark(frame);
     graph.keepTabStop(visible, focusOf(payload, k));
     caption.textContent = captions[k];

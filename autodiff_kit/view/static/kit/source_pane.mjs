@@ -2,14 +2,17 @@
 
 import { covers, scrolled, segments, sideways } from "./code.mjs";
 import { make, scrolling } from "./dom.mjs";
+import { numbersAt } from "./error_pane.mjs";
 
 const LINE = 22; // px, height of a source line; kit.css says the same,
-const GUTTER = 38; // and the width of its number, which stays in sight,
+const GUTTER = [38, 62]; // and the width of its number, which stays in sight; with that of a place beside it,
 const AROUND = { w: 14 + 1, h: 8 + 1 }; // and what is to the right and below: padding and border
 
 /** The learner's code; `light` marks sub-expressions in it and scrolls to them within its own pane. */
 export function sourcePane(payload, pick) {
+  const gutter = GUTTER[Number(payload.frames.some(({ explanation }) => explanation))];
   const body = scrolling("adk-source-body", "Source");
+  const numbers = []; // source -> line -> element
   const spans = []; // source -> line -> [{start, element}]
   const sheet = make("div", { class: "adk-lines" }); // as wide as the longest line
   body.append(sheet);
@@ -21,6 +24,7 @@ export function sourcePane(payload, pick) {
     sheet.append(make("div", { class: "adk-source-name" }, name));
     top += LINE + 4;
     tops.push(top);
+    numbers.push([]);
     spans.push(
       lines.map((parts, l) => {
         const row = parts.map(({ start, kind, text }) => {
@@ -30,6 +34,7 @@ export function sourcePane(payload, pick) {
         });
         const number = make("span", { class: "adk-line-number", "aria-hidden": "true" }, String(first + l));
         const code = make("code", { class: "adk-code" }, ...row.map(({ element }) => element));
+        numbers[s].push(number);
         sheet.append(make("div", { class: "adk-line" }, number, code));
         return row;
       }),
@@ -40,7 +45,7 @@ export function sourcePane(payload, pick) {
 
   body.addEventListener("click", (event) => places.has(event.target) && pick(...places.get(event.target)));
 
-  const lit = { "adk-lit": [], "adk-chosen": [] };
+  const lit = { "adk-lit": [], "adk-chosen": [], "adk-faulty": [] };
   let scrolledTo = "";
   // What is in sight, and how wide a character is: asking the browser in the midst of a step would cost a layout.
   const sight = { top: 0, left: 0, w: 0, h: 0, advance: 0 };
@@ -48,7 +53,9 @@ export function sourcePane(payload, pick) {
   function light(name, where) {
     lit[name].forEach((element) => element.classList.remove(name));
     lit[name] = [];
-    if (!where) return;
+    if (where) add(name, where);
+  }
+  function add(name, where) {
     for (let line = where[1]; line <= where[3]; line += 1) {
       for (const { start, element } of spans[where[0]]?.[line - 1] ?? []) {
         if (covers(where, where[0], line, start)) lit[name].push(element);
@@ -64,7 +71,7 @@ export function sourcePane(payload, pick) {
     const top = scrolled(sight.top, sight.h, y, y + (endLine - line + 1) * LINE, 2 * LINE);
     const x = (column ?? 0) * sight.advance;
     const end = endLine === line && endColumn != null ? endColumn * sight.advance : x;
-    const left = sideways(sight.w - GUTTER, x, end, 2 * sight.advance);
+    const left = sideways(sight.w - gutter, x, end, 2 * sight.advance);
     if (top !== sight.top) body.scrollTop = sight.top = top;
     if (left !== sight.left) body.scrollLeft = sight.left = left;
   }
@@ -77,7 +84,15 @@ export function sourcePane(payload, pick) {
       Object.assign(sight, { w: width, h: height, advance });
       scrolledTo = "";
       const bar = body.offsetHeight - body.clientHeight; // where lines are too long even so
-      return { width: Math.ceil(GUTTER + longest * advance) + AROUND.w, height: top + AROUND.h + bar };
+      return { width: Math.ceil(gutter + longest * advance) + AROUND.w, height: top + AROUND.h + bar };
+    },
+    /** Write the numbers of an explanation's places beside their lines; seen at the step that stops. */
+    number(explanation) {
+      for (const { where } of explanation?.places ?? []) if (where) add("adk-faulty", where);
+      for (const [place, marks] of numbersAt(explanation, ({ where }) => where && `${where[0]} ${where[1]}`)) {
+        const [source, line] = place.split(" ").map(Number);
+        numbers[source]?.[line - 1]?.prepend(make("span", { class: "adk-place-number" }, marks.join(" ")));
+      }
     },
     active: (where) => (light("adk-lit", where), scrollTo(where)),
     chosen: (where, follow) => (light("adk-chosen", where), follow && scrollTo(where)),

@@ -1,0 +1,71 @@
+"""The last step of a run that an error has ended: why, place by place, and what to write instead.
+
+After reading you know what the Stepper shows of an error, and how the same reads as text. What
+went wrong is found by ``story_told.py``, as for ``ErrorStory``. Read next: ``story_told.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodiff_kit.record.events import ErrorRecord, RecordingData
+from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.payload import Explanation, Place
+from autodiff_kit.view.story_told import cause
+from autodiff_kit.view.words import sentence
+
+__all__ = ["explain", "in_sentences", "summary"]
+
+ADVICE = "\n-> "  # before what this kit adds to a message
+
+
+def explain(recording: RecordingData, outline: Outline) -> Explanation:
+    """Explain the error that has ended a run; the places are those of its drawing.
+
+    Parameters
+    ----------
+    recording : dict
+        A run that an error has ended.
+    outline : Outline
+        The boxes of the drawing.
+
+    Returns
+    -------
+    Explanation - of an error that is not about the graph: the place, the message and its advice.
+    """
+    error = recording["error"] or ErrorRecord(type="Error", message="", where=None)
+    message, *advice = str(error["message"]).split(ADVICE)
+    message = message.split(" Hint:")[0].strip()
+    story = cause(recording)
+    if story is None:
+        place = Place(words="The code stopped here.", where=error["where"], node=None)
+        fix = " ".join(" ".join(advice).split())
+        return Explanation(error=error["type"], title="", places=[place], fix=fix, message=message)
+    title, chapters, fix = story
+    places = [
+        Place(
+            words=sentence(chapter.words),
+            where=None if chapter.where is None else list(chapter.where),
+            node=None if chapter.node is None else outline.box_of[chapter.node].id,
+        )
+        for chapter in chapters
+    ]
+    fix = sentence(fix[0].upper() + fix[1:])
+    return Explanation(error=error["type"], title=title, places=places, fix=fix, message=message)
+
+
+def summary(explanation: Explanation) -> str:
+    """Return the step in one or two sentences: that the code stopped, and why."""
+    reason = explanation["title"] or explanation["message"].split("\n")[0]
+    return sentence(f"The code stopped here with {explanation['error']}: {reason}").replace("`", "")
+
+
+def in_sentences(explanation: Explanation) -> Iterator[str]:
+    """Yield the explanation line by line, for those who have no widget before them."""
+    if explanation["title"]:
+        for number, place in enumerate(explanation["places"], 1):
+            yield f"{number}. {place['words']}".replace("`", "")
+    if explanation["fix"]:
+        yield f"How to fix it: {explanation['fix']}".replace("`", "")
+    if explanation["title"]:
+        yield f"{explanation['error']}: {explanation['message']}"

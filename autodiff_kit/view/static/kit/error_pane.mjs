@@ -1,0 +1,45 @@
+// What the step says that an error has ended: what happened, what to write instead, the message.
+// Read next: inspector_pane.mjs, in whose place it stands.
+
+import { make, scrolling } from "./dom.mjs";
+
+/** Words in which code stands between backticks. */
+const withCode = (words) => words.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
+
+/** Which numbers stand at a place or a node: several, where several places are the same; none for a lone one. */
+export function numbersAt(explanation, key) {
+  const numbers = new Map();
+  const places = explanation?.title ? explanation.places : [];
+  places.forEach((place, i) => {
+    const at = key(place);
+    if (at != null) numbers.set(at, [...(numbers.get(at) ?? []), i + 1]);
+  });
+  return numbers;
+}
+
+/** The explanation; `go` is asked to show a place in the code and in the graph. */
+export function errorPane(payload, explanation, go) {
+  const { error, title, places, fix, message } = explanation;
+  const list = make("ol", { class: "adk-places" });
+  places.forEach((place, i) => {
+    const number = make("span", { class: "adk-place-number", "aria-hidden": "true" }, String(i + 1));
+    const line = place.where && make("span", { class: "adk-place-line" }, lineOf(payload, place.where));
+    const show = make("button", { type: "button", class: "adk-place-button", title: "Show it" }, number, line ?? "");
+    show.setAttribute("aria-label", `Place ${i + 1}${line ? `, ${line.textContent}` : ""}: show it`);
+    show.addEventListener("click", () => go(place));
+    list.append(make("li", {}, show, make("p", {}, ...withCode(place.words))));
+  });
+  const body = scrolling("adk-explanation", "Explanation of the error");
+  const part = (kind, name, ...content) => {
+    body.append(make("section", { class: `adk-part-${kind}` }, make("h4", {}, name), ...content));
+  };
+  if (title) part("places", "What happened", list);
+  if (fix) part("fix", "How to fix it", make("p", {}, ...withCode(fix)));
+  part("message", "Message", make("pre", {}, `${error}: ${message}`));
+  return body;
+}
+
+/** Where a place is, as a reader counts: "line 4". */
+function lineOf(payload, [source, line]) {
+  return `line ${(payload.sources[source]?.first_line ?? 1) + line - 1}`;
+}

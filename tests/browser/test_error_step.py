@@ -1,0 +1,96 @@
+"""The last step of a run that an error has ended: numbered places in code, graph and words."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autodiff_kit.view import build
+from autodiff_kit.view.page import to_html
+from tests.view.test_story import STORIES, recorded
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def stopped(tmp_path: Path, desk: Callable[..., Any], board: Any) -> Callable[..., Any]:
+    """Open the page of a program that stops: ``stopped("changed", width=600)``."""
+
+    def open_it(name: str, **how: Any) -> Any:
+        page = desk(**how).page
+        page.goto(to_html(build(recorded(STORIES[name][0])), tmp_path / "steps.html").as_uri())
+        return board(page)
+
+    return open_it
+
+
+@pytest.mark.parametrize("name", ["freed", "carried", "changed twice", "no_grad"])
+def test_each_place_has_its_number_in_the_code_in_the_words_and_in_the_graph(
+    stopped: Any, name: str
+) -> None:
+    seen, lines = stopped(name), STORIES[name][1]
+    numbers = seen.root.locator(".adk-line-number .adk-place-number")
+    assert not numbers.first.is_visible()
+
+    seen.press("Last step")
+
+    rows = seen.root.locator(".adk-line:has(.adk-place-number)")
+    shown = rows.evaluate_all("rows => rows.map(r => r.firstChild.innerText.split(/\\s+/))")
+    by_line = {int(row[-1]): [int(n) for n in row[:-1]] for row in shown}
+    assert by_line == {
+        line: [n for n, at in enumerate(lines, 1) if at == line] for line in sorted(set(lines))
+    }
+    places = seen.root.locator(".adk-places li")
+    assert places.count() == len(lines)
+    for n, line in enumerate(lines):
+        assert f"line {line}" in places.nth(n).inner_text()
+    marks = seen.root.locator(".adk-fault-mark text").all_text_contents()
+    in_graph = build(recorded(STORIES[name][0])).frames[-1]["explanation"]["places"]
+    assert sorted(" ".join(marks).split()) == [
+        str(n) for n, place in enumerate(in_graph, 1) if place["node"] is not None
+    ]
+    assert "How to fix it" in seen.root.locator(".adk-explanation").inner_text()
+
+
+def test_a_picked_node_is_inspected_and_the_explanation_comes_back(stopped: Any) -> None:
+    seen = stopped("changed")
+    explanation = seen.root.locator(".adk-explanation")
+
+    seen.press("Last step")
+    seen.nodes.first.click()
+    assert not explanation.is_visible()
+    assert seen.root.locator(".adk-inspector-title").inner_text() == "x"
+
+    seen.root.page.keyboard.press("Escape")
+    assert explanation.is_visible()
+    seen.press("Step back")
+    assert not explanation.is_visible()
+
+
+def test_a_place_is_shown_by_keyboard(stopped: Any) -> None:
+    seen = stopped("changed twice")
+    seen.press("Last step")
+
+    seen.root.get_by_role("button", name="Place 2, line 4: show it").press("Enter")
+
+    assert seen.lit == "h[0]"
+
+
+@pytest.mark.parametrize("width", [1400, 900, 400])
+def test_the_step_that_stops_makes_nothing_jump(stopped: Any, width: int) -> None:
+    seen = stopped("changed", width=width)
+    names = ("root", "source", "graph", "inspector", "caption", "transport", "buttons", "zoom")
+    parts = ", ".join(f".adk-{name}" for name in names)
+
+    places = []
+    for step in range(seen.last + 1):
+        seen.go(step)
+        places.append(
+            seen.root.page.locator(parts).evaluate_all(
+                "parts => parts.map(part => JSON.stringify(part.getBoundingClientRect()))"
+            )
+        )
+
+    assert all(place == places[0] for place in places)
+    assert seen.root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
