@@ -14,9 +14,9 @@ import numpy as np
 
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op
+from autodiff_kit.record.entries import entry_of
 from autodiff_kit.record.events import Saved
 from autodiff_kit.record.memory import arrays_in, parameters_of
-from autodiff_kit.record.notes import entry_of
 from autodiff_kit.record.source import Place
 
 __all__ = ["Draft"]

@@ -18,8 +18,9 @@ from autodiff_kit.core.base import next_number
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.record.changes import Changes
+from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Packer, Saved, Value
-from autodiff_kit.record.notes import UNSEEN, SecondRun, nothing
+from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.tensor import Tensor
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cache, wraps
+from functools import wraps
 from types import FrameType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from autodiff_kit.core.op import Op
-from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record import rounds
-from autodiff_kit.record.events import NodeRecord, OpRecord, Result, Value, Where
+from autodiff_kit.record.entries import entry_of
+from autodiff_kit.record.events import Result, Value
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.recording import Recording
@@ -26,24 +25,12 @@ from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import Values
 
-__all__ = ["DETACH", "GIVEN_NUMBERS", "OVERWRITING", "UNSEEN", "Notes", "SecondRun", "described"]
-__all__ += ["entry_of", "guarded", "learners_frame", "nothing"]
+__all__ = ["GIVEN_NUMBERS", "OVERWRITING", "Notes", "SecondRun"]
+__all__ += ["guarded", "learners_frame", "nothing"]
 
 OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
 # Of what the learner gave as a number here, the kit makes a tensor: `x[x > 3] = 0.`, `x[0] = 7.`.
 GIVEN_NUMBERS = (*OVERWRITING, "index_put", "put")
-
-
-UNSEEN: Value = {"shape": [], "dtype": "", "data": []}
-
-DETACH: OpRecord = {
-    "text": "x.detach()",
-    "tex": "",
-    "doc": "The same values without a history: no gradient flows back through it.",
-    "node_name": "",
-    "inputs": ["x"],
-    "rules": {},
-}
 
 
 @runtime_checkable
@@ -402,49 +389,6 @@ class Notes:
             self._break(self._scopes.broken(is_over=True))
         recording.scopes = self._scopes.plain
         recording.sources = self._sources.plain()
-
-
-def entry_of(
-    kind: Literal["leaf", "op"], text: str, grad_fn: str | None, where: Where | None
-) -> NodeRecord:
-    """Return the entry of a node, to be completed."""
-    return {
-        "id": -1,
-        "kind": kind,
-        "op": None,
-        "grad_fn": grad_fn,
-        "recorded": False,
-        "name": None,
-        "text": text,
-        "inputs": [],
-        "params": {},
-        "value": UNSEEN,
-        "requires_grad": False,
-        "scope": 0,
-        "where": where,
-        "saved": [],
-    }
-
-
-@cache
-def described(op: Op) -> OpRecord:
-    """Return what pictures need to know of an op."""
-    return {
-        "text": op.text,
-        "tex": op.tex,
-        "doc": op.doc,
-        "node_name": op.node_name,
-        "inputs": list(op.inputs),
-        "rules": {
-            name: {
-                "text": expression_of(rule),
-                "tex": rule.tex,
-                "reads": list(rule.reads),
-                "source": source_of(rule),
-            }
-            for name, rule in op.rules.items()
-        },
-    }
 
 
 def nothing() -> None:

@@ -23,16 +23,14 @@ from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.record.drafts import Draft
+from autodiff_kit.record.entries import DETACH, described, entry_of
 from autodiff_kit.record.events import Input, Params
 from autodiff_kit.record.kit_backward import KitBackward
 from autodiff_kit.record.kit_notes import maker_of
 from autodiff_kit.record.notes import (
-    DETACH,
     GIVEN_NUMBERS,
     OVERWRITING,
     SecondRun,
-    described,
-    entry_of,
     guarded,
     learners_frame,
 )

@@ -15,8 +15,9 @@ from typing import Any
 
 from autodiff_kit.core.op import OPS
 from autodiff_kit.ops import load_all
+from autodiff_kit.record.entries import DETACH, described
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.notes import DETACH, OVERWRITING, described, guarded, nothing
+from autodiff_kit.record.notes import OVERWRITING, guarded, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import (
     NO_OPERATION,

@@ -12,8 +12,9 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.core.op import OPS
+from autodiff_kit.record.entries import described, entry_of
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.notes import described, entry_of, guarded
+from autodiff_kit.record.notes import guarded
 from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward

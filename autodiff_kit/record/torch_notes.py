@@ -15,8 +15,9 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.changes import Changes
+from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
-from autodiff_kit.record.notes import UNSEEN, nothing
+from autodiff_kit.record.notes import nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import grad_fn_of, schema_of, tensors_in
 from autodiff_kit.record.torch_values import array_of, extent, memory_of, shape_of
