@@ -184,8 +184,11 @@ def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:
     if g.shape != like.shape:
         g = _fitted(g, like, old is None and not create_graph)
     if create_graph:
-        # The leaf's node does not know it: it leads back there, and they would hold each other.
-        tensor._grad = wrap(_memory_for(g._array, like)[()]).copy_(g) if old is None else old + g
+        total = wrap(_memory_for(g._array, like)[()]).copy_(g) if old is None else old + g
+        if total._node is None:
+            set_grad(tensor, total, by_backward=True)
+        else:  # the leaf's node does not know it: that leads back there, and they would be a cycle
+            tensor._grad = total
     elif old is None:
         if g.ndim > 1 and g.shape == like.shape and g.strides != like.strides:
             memory = _memory_for(g, like)

@@ -152,7 +152,7 @@ def array_of(scalar: Any) -> np.ndarray[Any, Any]:
     def forget(_: Any) -> None:
         _changes.pop(new, None)
         held = changes.holds.pop(old)
-        if changes or len(changes.replaced) > 1:
+        if changes or changes.detached or len(changes.replaced) > 1:
             _outliving[old] = held
         else:
             _changes.pop(old, None)

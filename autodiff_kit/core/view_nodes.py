@@ -81,6 +81,12 @@ class CopySlices(Node):
 
     __slots__ = ()
 
+    def check_saved(self) -> None:
+        """Check what was saved, also by the change: PyTorch's node runs it before it frees any."""
+        super().check_saved()
+        if self.edge1 is not None:
+            self.edge1.check_saved()
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes of the base and of the further inputs of what has changed the view."""

@@ -32,7 +32,8 @@ _OVERLAPS = re.compile(
 # Because of an element that was written before:
 _OF_WRITTEN = re.compile(r"RuntimeError: (ZeroDivisionError|index -?\d+ is out of bounds)")
 _PASSED = re.compile(r"with torch.inference_mode\(\):\n    .*\bbackward\(\w")
-_OUTPUT_OF = re.compile(r"which is output \d of \w+, ")
+_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
+_OUTPUT_OF = re.compile(r"which is output \d of [\w:]+, ")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
@@ -97,6 +98,12 @@ def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
     return str(real.tolist()) != difference.torch and str(kit.tolist()) == difference.kit
 
 
+def _changes_since(message: str) -> int | None:
+    """Return how many changes there were, by a message, since a tensor was saved."""
+    versions = _VERSIONS.search(message)
+    return versions and int(versions[1]) - int(versions[2])
+
+
 def _changes_view(lines: list[str]) -> bool:
     return any(re.search(r"\w_\(|[-+*/%]= |\] = ", line) for line in lines)
 
@@ -118,6 +125,19 @@ def _same_places(lines: list[str]) -> bool:
         for t in (x.stride(), y.expand(x.shape).stride())
     ]
     return bool(x.data_ptr() == y.data_ptr() and np.array_equal(*places))
+
+
+def _hooks_a_rules_node(lines: list[str]) -> bool:
+    """Return whether a hook is hung on a node behind the result of a backward pass."""
+    results: set[str] = set()  # of backward passes that were recorded, and what is made of these
+    for line in lines:
+        name, _, text = line.partition(" = ")
+        is_of_rules = not results.isdisjoint(re.findall(r"\b[a-z]\d?\b", text or name))
+        if is_of_rules and "grad_fn" in line and "register_hook(" in line:
+            return True
+        if is_of_rules or ("autograd.grad(" in line and "create_graph=True" in line):
+            results |= set(re.findall(r"\b[a-z]\d?\b", name))
+    return False
 
 
 def _steps_over_one_element(lines: list[str]) -> bool:
@@ -170,7 +190,7 @@ def _loses_a_leaf_with_a_hook(lines: list[str]) -> bool:
     for line in lines:
         hook = re.search(r"(\w+)\.register_post_accumulate_grad_hook\(", line)
         hooked |= {hook[1]} if hook else set()
-        if any(line.startswith(f"{name} = ") for name in hooked):
+        if any(re.search(rf"^ *{name} = ", line, re.M) for name in hooked):
             return True
     return False
 
@@ -223,9 +243,16 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
     "hook on a rule's node": (
         "Under create_graph the nodes of PyTorch's C++ rules have other inputs than the kit's.",
         lambda difference, lines: (
-            difference.about == "a rule's node"
-            and difference.kind in ("accepted", "refused", "class", "message")
-            and "next_functions" in difference.line
+            (
+                difference.about == "a rule's node"
+                and difference.kind in ("accepted", "refused", "class", "message")
+                and "next_functions" in difference.line
+            )
+            or (
+                difference.what == "log"
+                and difference.about == "other inputs of a node"
+                and _hooks_a_rules_node(lines)
+            )
         ),
     ),
     "inference tensor that requires grad": (
@@ -254,6 +281,16 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
                     and any("inference_mode" in line for line in lines)
                 )
             )
+        ),
+    ),
+    "first version in a message": (
+        "Where PyTorch's engine has added up a gradient in place, its version begins with 1: so it "
+        "says in errors, too.",
+        lambda difference, lines: (
+            difference.kind == "message"
+            and any("autograd.grad([" in line for line in lines)
+            and _VERSIONS.sub("", difference.torch) == _VERSIONS.sub("", difference.kit)
+            and len({_changes_since(text) for text in (difference.torch, difference.kit)}) == 1
         ),
     ),
     "name of what made a result": (
@@ -377,8 +414,9 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             )
             or (
                 difference.kind == "message"
-                and "doesn't match the broadcast shape" in difference.torch
-                and _OVERLAPS.search(difference.kit) is not None
+                and len({bool(_OVERLAPS.search(t)) for t in (difference.torch, difference.kit)})
+                == 2
+                and "doesn't match the broadcast shape" in difference.torch + difference.kit
                 and _steps_over_one_element(lines)
             )
         ),

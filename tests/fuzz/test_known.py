@@ -36,6 +36,14 @@ PROGRAMS = {
         *(LEAF, "k = (a * 1).chunk(1)", "k[0].detach().sin_()"),
         *("k[0].register_hook(hook('a'))", "k[0].register_hook(hook('a'))"),
     ],
+    "first version in a message": [
+        *(LEAF, "k = torch.autograd.grad([a.sum(), a.mean()], [a])", "b = a * k[0]"),
+        *("k[0].tanh_()", "b.sum().backward()"),
+    ],
+    "hook on a rule's node: what flows there": [
+        *(LEAF, "b, = torch.autograd.grad(a.softmax(0)[0], a, create_graph=True)"),
+        *("b.grad_fn.register_hook(hook('b'))", "b[0].backward()"),
+    ],
     "name of what made a result": [
         *(LEAF, "b = a.tanh()", "c, = torch.autograd.grad(b.sum(), a, create_graph=True)"),
         *("b.sign_()", "(c * c).sum().backward()"),

@@ -546,6 +546,15 @@ ONCE_WRONG = {
         *("a = torch.ones(2, 4)", "b = a[1].unfold(0, 2, 1)", "c = b[0].add_(1)"),
         *("b = a.t()[1:].unfold(0, 2, 1)", "c = b[1].add_(1)", "b = a[:0].unfold(1, 2, 1)"),
     ],
+    "a number that was detached, and given up": [
+        *("a = torch.tensor(0.5, requires_grad=True)", "b = a * 0.1", "c = b.amax(0)"),
+        *("b.detach_()", "del b", "c.backward()"),
+    ],
+    "a leaf that is gone had a gradient without a history": [
+        *("a = torch.ones(2, requires_grad=True)", "a.sum().backward(create_graph=True)"),
+        'a.register_post_accumulate_grad_hook(lambda p: log.append(("c", p.grad.tolist())))',
+        *("b = a.abs()", "a = torch.ones(2)", "b.backward(b)"),
+    ],
     "repeated once, a tensor passes its gradient on": [
         *("a = torch.ones(2, 3, requires_grad=True)", "b = a.repeat(1, 1)"),
         "c, = torch.autograd.grad(b.sum(), a)",
@@ -652,6 +661,10 @@ MESSAGES_ONCE_WRONG = {
     "the result of a change of a view is the view's": [
         *("a = torch.ones(2, requires_grad=True)", "b = a * a", "c = b[:]", "c.exp_()"),
         *("b[-1] = 10", "b.sum().backward()"),
+    ],
+    "a change of a view whose saved values were changed is not freed": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * 2", "c = b[:]", "c.remainder_(c)"),
+        *("b.sum().backward()", "b.sum().backward()"),
     ],
     "repeats of nothing, less than never": [
         *("a = torch.ones(2, 0, requires_grad=True)", "b = a.repeat(1, -1)", "b.sum().backward()"),
