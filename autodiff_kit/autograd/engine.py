@@ -143,7 +143,8 @@ def run(
                 or (op.calls_all_rules or not contribution.flags.carray)
             )
         ):
-            contribution = task.copied(contribution) if counted else contribution.copy()
+            copy = task.copied(contribution) if counted else contribution.copy()
+            contribution, returned = copy, copy if returned is contribution else returned
         arrive(edge, contribution)
         if observer is not None and returned is not None:
             observer.contributed(node, index, edge, returned, contribution, waiting[edge])
