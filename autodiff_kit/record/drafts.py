@@ -21,7 +21,6 @@ from autodiff_kit.record.source import Place
 
 __all__ = ["Draft"]
 
-_NOTHING_SAVED: list[Saved] = []
 _SLOTS = ("x", "y", "out")  # of a node, for what it saves
 
 
@@ -34,12 +33,17 @@ class Draft:
         What the op calls its inputs.
     entry : dict
         To be copied and completed.
+    is_lasting : bool
+        Whether it serves the next entry, too; not where there is any number of inputs.
+    saves : bool
+        Whether the node saves anything.
     """
 
-    __slots__ = ("_kept", "_saved", "args", "entry")
+    __slots__ = ("_kept", "_saved", "args", "entry", "is_lasting", "saves")
 
-    def __init__(self, op: Op, node: Node | None, place: Place, count: int) -> None:
-        self.entry = entry_of("op", place.text, None if node is None else op.node_name, place.where)
+    def __init__(self, op: Op, node: Node | None, place: Place, text: str, count: int) -> None:
+        self.entry = entry_of("op", text, None if node is None else op.node_name, place.where)
+        self.is_lasting = count <= 2 and not op.is_variadic  # else its key does not tell all of it
         self.entry["op"] = op.name
         self.entry["recorded"] = self.entry["requires_grad"] = node is not None
         self.args: Sequence[str] = op.inputs
@@ -57,14 +61,13 @@ class Draft:
             for name in (*node.saved(), *places):
                 readers = [w for w in needed_by if name in op.rules[w].reads]
                 self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
+        self.saves = bool(self._kept)
 
     def saved(self, node: Node) -> list[Saved]:
         """Return what a node saves; equal answers are one object, as loops give thousands.
 
         Of several outputs, the node is that of all.
         """
-        if not self._kept:
-            return _NOTHING_SAVED
         # Asking the node for names takes four times as long.
         counted: list[Any] = []  # `x * x` saves one array, for both rules; so does `x.t() @ x`
         sizes: list[int | None] = []

@@ -54,22 +54,24 @@ class Names(dict[int, str]):
 
         If that is not what was assigned, ``settle`` finds out as soon as it is.
         """
-        frame = self._scopes.frame()
+        frame = None
         if place.name is None:
             target = self._scopes.returns_to()
             if target is None:
                 return
             place, scope, frame = target
-        name = place.name
-        if name is not None and name.endswith("]") and self._is_item(name, frame):
+        name = place.name or ""
+        if place.is_item and self._is_item(name, frame or self._scopes.frame()):
             return  # `y[0] = w * 3`: the product is not that item, it is only copied there
         is_another = place.scope == scope and self.get(place.number) == name
         if is_another:
             del self[place.number]
-        if frame is not None and (is_another or place.calls_back):
-            self.doubt = place, scope, frame
+        if is_another or place.calls_back:
+            frame = frame or self._scopes.frame()
+            if frame is not None:
+                self.doubt = place, scope, frame
         place.scope, place.number = scope, number
-        self[number] = name or ""
+        self[number] = name
 
     def _is_item(self, target: str, frame: FrameType | None) -> bool:
         """Return whether something like ``y[0]`` is an item of a tensor, not of a list."""

@@ -58,15 +58,17 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
     """
 
     @wraps(method)
-    def guarded(self: Notes, *what: Any) -> None:
+    def guarded(*what: Any) -> None:  # ``self`` among it: Python passes a whole tuple on as it is
         # What the recorder itself does need not be traced (see ``rounds.tracer``), nor noted.
         is_traced = gettrace() is tracer
         if is_traced:
             settrace(None)
-        self.at_work.depth += 1
+        self: Notes = what[0]
+        at_work = self.at_work
+        at_work.depth += 1
         try:
             if self.recording.note is None:
-                method(self, *what)
+                method(*what)
                 if len(self._events) > self._limit:
                     self._stop()
         except BaseException as error:  # one more event could be half of one: so none
@@ -74,7 +76,7 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
             if not isinstance(error, Exception):
                 raise  # the learner pressed Ctrl-C
         finally:
-            self.at_work.depth -= 1
+            at_work.depth -= 1
             if is_traced:
                 settrace(tracer)
 
@@ -275,12 +277,10 @@ class Notes:
             self._passes.add(self._scopes.begin_backward(frame, place))
         return place, frame
 
-    def _text(self, op: str, place: Place, scope: int, *, is_bool: bool) -> str:
+    def _text(self, op: str, place: Place, *, is_bool: bool) -> str:
         """Return the source of an op; "" where that is the source of something else."""
-        if scope in self._passes:
-            return ""  # y.backward() is not what this op computes
         if is_bool and place.calls_back:
-            return ""  # nor is max(a, b) the comparison of the two
+            return ""  # max(a, b) is not the comparison of the two
         if place.collects or (op == "unbind" and "unbind" not in place.text):
             return ""  # of list(x): each op is one element
         return place.text
@@ -300,7 +300,8 @@ class Notes:
 
     def _where(self) -> tuple[Place, int, FrameType | None]:
         """Return the learner's present place, its scope and its frame."""
-        frame: FrameType | None = sys._getframe(3)  # below are this, the method and its guard
+        # Below are this, the method, its guard, and what calls that: never the learner's code.
+        frame = sys._getframe(3).f_back
         is_learners = self._is_learners
         modules: Sequence[FrameType] = ()
         while frame is not None and not is_learners[frame.f_code.co_filename]:
@@ -309,9 +310,10 @@ class Notes:
             frame = frame.f_back
         if frame is None:
             return self._sources.nowhere, 0, None
-        place, scope = self._scopes.enter(frame, modules)
-        if count := self._scopes.broken():
-            self._break(count)
+        scopes = self._scopes
+        place, scope = scopes.enter(frame, modules)
+        if scopes.has_broken:
+            self._break(scopes.broken())
         doubt = self._names.doubt
         if doubt is not None and (place is not doubt[0] or scope != doubt[1]):
             self._names.settle(self._known)

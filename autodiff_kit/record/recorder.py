@@ -119,14 +119,15 @@ class _Recorder(KitBackward):
         numbers, names = self._numbers, self._names
         key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
         draft = place.drafts.get(key)
-        if draft is None or len(inputs) > 2 or op.is_variadic:  # nor does the key tell all of it
-            draft = place.drafts[key] = Draft(op, node, place, len(inputs))
+        if draft is None or not draft.is_lasting:
+            text = self._text(op.name, place, is_bool=False)
+            draft = place.drafts[key] = Draft(op, node, place, text, len(inputs))
             if op.name not in self.recording.ops:
                 self.recording.ops[op.name] = described(op)
         sources: list[Input] = []
         is_unclear, before = False, None
-        args, operands = draft.args, place.operands
-        for i, value in enumerate(inputs):
+        operands = place.operands
+        for arg, value in zip(draft.args, inputs, strict=False):
             if isinstance(value, Tensor):
                 maker = value._node
                 source = None if maker is None else numbers.get(maker.number)
@@ -136,12 +137,13 @@ class _Recorder(KitBackward):
                     if (op.name in GIVEN_NUMBERS or scope in self._passes) and self._is_number(
                         value
                     ):
-                        sources.append({"arg": args[i], "value": parameter(value._array)})
+                        sources.append({"arg": arg, "value": parameter(value._array)})
                         if any(seed() is value for seed in self._seeds):
                             sources[-1]["is_seed"] = True
                         continue
-                    if place.operands and i + 1 < len(inputs):
-                        self._adopt_as_written(place, inputs[i:], scope, frame)
+                    if operands and len(inputs) > 1:
+                        rest = inputs[draft.args.index(arg) :]
+                        self._adopt_as_written(place, rest, scope, frame)
                     source = self._number(value, scope)
                 if self._promoted:
                     source = self._promoted.pop(source, source)
@@ -149,9 +151,9 @@ class _Recorder(KitBackward):
                 if name not in operands or (name == before and operands[0] != operands[-1]):
                     is_unclear = True  # another name is written here, as in `h * w` after `h = w`
                 before = name
-                sources.append({"arg": args[i], "node": source})
+                sources.append({"arg": arg, "node": source})
             elif value is not None:
-                sources.append({"arg": args[i], "value": parameter(value)})
+                sources.append({"arg": arg, "value": parameter(value)})
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
         if is_unclear and is_own and operands:
             names.name_operands(place, inputs, sources, self._known, frame)
@@ -184,12 +186,14 @@ class _Recorder(KitBackward):
                 if others:
                     entry["part_of"] = min(others.values())
                 self._remember(node, number)
-            if not self._is_again and not others:
-                entry["saved"] = draft.saved(whole)
-                if entry["saved"] and current_hooks() is not None:
+            if draft.saves and not self._is_again and not others:
+                saved = entry["saved"] = draft.saved(whole)
+                if saved and current_hooks() is not None:
                     self._unseen = node, number  # by the next event they have packed it
-        is_bool = place.calls_back and out._array.dtype.kind == "b"
-        entry["text"] = self._text(op.name, place, scope, is_bool=is_bool)
+        if not is_own:
+            entry["text"] = ""  # y.backward() is not what this op computes
+        elif place.calls_back:
+            entry["text"] = self._text(op.name, place, is_bool=out._array.dtype.kind == "b")
         if is_own and (place.name is not None or place.returned):
             names.name_result(number, place, scope)
         if op.name == "put" and sources and sources[0].get("node") in names:

@@ -116,8 +116,6 @@ class _Table:
         Targets on the line of what stands before them: coming from there is not told.
     inner : dict
         From ``Loop.key`` to the keys of the loops inside it.
-    is_foreign : bool
-        Whether the code is not the learner's.
     """
 
     def __init__(self, code: CodeType) -> None:
@@ -126,7 +124,6 @@ class _Table:
         self.only_back: set[int] = set()
         self.inner: dict[Any, list[Any]] = {}
         self.is_plain = True
-        self.is_foreign = is_foreign(code.co_filename)
         source = read_source(code.co_filename)
         loops = [] if source is None else source.loops_of(code)
         if not loops:
@@ -254,11 +251,11 @@ class _Tracer:
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        reference, table = _by_id.get(id(code), (None, None))
-        if reference is None or table is None or reference() is not code:
-            table = _table(code)
+        if is_foreign(code.co_filename):
+            frame.f_trace_lines = False  # a third of what tracing takes
+            return None
+        table = _table(code)
         if not table.jumps:
-            frame.f_trace_lines = not table.is_foreign  # a third of what tracing takes
             return None
         if frame.f_trace is not None and self.turns(frame) is not None:
             return frame.f_trace  # a generator that goes on

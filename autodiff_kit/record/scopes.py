@@ -52,6 +52,7 @@ class _Call:
         "backward",
         "changes",
         "frame",
+        "inner",
         "loops",
         "modules",
         "nest",
@@ -66,6 +67,7 @@ class _Call:
         self, frame: FrameType, places: dict[int, Place], outer: int, scope: int, outside: int
     ) -> None:
         self.frame, self.places, self.outer, self.scope = frame, places, outer, scope
+        self.inner = scope  # that of the innermost round, if a loop is running
         self.outside = outside  # so many loops were running before the recording
         self.loops: list[_Running] = []
         self.nest: Sequence[Loop] = ()  # the loops around the latest place
@@ -80,9 +82,7 @@ class _Call:
 
     def now(self) -> int:
         """Return the scope of what happens in this frame now."""
-        if self.backward is not None:
-            return self.backward[1]
-        return self.loops[-1].scope if self.loops else self.scope
+        return self.inner if self.backward is None else self.backward[1]
 
 
 class Scopes:
@@ -100,6 +100,8 @@ class Scopes:
     ----------
     plain : list of dict
         The scopes so far, as plain data.
+    has_broken : int
+        How many backward passes exceptions have ended since ``broken`` was asked last.
     """
 
     def __init__(self, sources: Sources, base: FrameType | None, path_of: PathOf) -> None:
@@ -109,7 +111,7 @@ class Scopes:
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
         self._suspended: dict[int, _Call] = {}  # by the id of the frame
-        self._broken = 0
+        self.has_broken = 0
         # Calls of each function, by the id of its code, and of each module, by its path.
         self._counts: Counter[int | str] = Counter()
         self._new("root", "", None, None)
@@ -130,10 +132,13 @@ class Scopes:
         place = call.places.get(frame.f_lasti) or self._sources.place(frame)
         if call.backward is not None:
             self._see_end(call)
-        self._turn(call, place)
+        turns = call.turns  # the loop that runs is asked here: mostly it is where it was
+        changes = -1 if turns is None else turns.changes
+        if place.loops is not call.nest or changes != call.changes or place.tests:
+            self._turn(call, place)
         if modules or call.modules:
             self._enter_modules(call, modules[::-1], place.where)
-        return place, call.now()
+        return place, call.inner if call.backward is None else call.backward[1]
 
     def inside(self) -> int:
         """Return the scope of what happens now, in the modules that the learner's code calls."""
@@ -163,7 +168,7 @@ class Scopes:
         """See that a backward pass is over, although no event says so: by an exception."""
         if call.backward is not None and call.backward[0] != call.frame.f_lasti:
             call.backward = None
-            self._broken += 1
+            self.has_broken += 1
 
     def begin_backward(self, frame: FrameType, place: Place) -> int:
         """Open a scope for a backward pass at ``place``, which has just been entered."""
@@ -174,7 +179,7 @@ class Scopes:
 
     def broken(self, is_over: bool = False) -> int:
         """Return how many more backward passes exceptions have ended that the learner caught."""
-        count, self._broken = self._broken, 0
+        count, self.has_broken = self.has_broken, 0
         if is_over:
             count += sum(call.backward is not None for call in self._calls)
         return count
@@ -263,7 +268,7 @@ class Scopes:
         for call in calls[same:]:
             if call.frame.f_code.co_flags & _RESUMED:
                 self._suspend(call, chain)
-        self._broken += sum(call.backward is not None for call in calls[same:])
+        self.has_broken += sum(call.backward is not None for call in calls[same:])
         del calls[same:]
         for at, between in zip(chain[same:], modules[same:], strict=True):
             calls.append(self._call(at, between))
@@ -323,14 +328,15 @@ class Scopes:
 
     def _turn(self, call: _Call, place: Place) -> None:
         """Go to the present rounds of the loops around ``place``."""
-        turns, loops = call.turns, place.loops
+        turns, loops, tests = call.turns, place.loops, place.tests
         changes = -1 if turns is None else turns.changes
-        if loops is call.nest and changes == call.changes and not place.tests:
+        if loops is call.nest and changes == call.changes and not tests:
             return
-        call.nest, call.changes = loops, changes if not place.tests else -1
+        call.nest, call.changes = loops, changes if not tests else -1
         running = call.loops
         loops = loops[call.outside :]
-        del running[len(loops) :]
+        if len(running) > len(loops):
+            del running[len(loops) :]
         for depth, loop in enumerate(loops):
             if depth == len(running) or running[depth].loop is not loop:
                 running[depth:] = [_Running(loop)]
@@ -341,12 +347,13 @@ class Scopes:
             if turns is None:
                 continue  # a debugger is at work: the rounds are not counted
             count = turns.counts.get(loop.key, 0)
-            if count and loop in place.tests:
+            if tests and count and loop in tests:
                 count -= 1  # after `continue`: the test still belongs to the round before
             if count != now.count:
                 now.count = count
                 now.scope = self._new("iteration", loop.name, now.outer, loop.where, count)
                 del running[depth + 1 :]
+        call.inner = running[-1].scope if running else call.scope
 
     def _new(
         self, kind: ScopeKind, name: str, parent: int | None, where: Where | None, index: int = 0

@@ -35,6 +35,8 @@ class Place:
         What the result is assigned to.
     operands : tuple of str
         The operands' text, as far as they are names: ``x``, ``self.w``, ``params[0]``.
+    is_item : bool
+        Whether that may be an item of a tensor: ``y[0]``.
     parts : tuple of str
         What the parts of the result are assigned to, as in ``a, b = f()``; "" for one without.
     loops : tuple of Loop
@@ -60,6 +62,7 @@ class Place:
         "calls_back",
         "collects",
         "drafts",
+        "is_item",
         "loops",
         "name",
         "number",
@@ -80,7 +83,7 @@ class Place:
         self.parts: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
         self.tests: tuple[Loop, ...] = ()
-        self.begins_round = self.calls_back = self.collects = self.returned = False
+        self.begins_round = self.calls_back = self.collects = self.returned = self.is_item = False
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
 
@@ -174,6 +177,7 @@ class Sources:
         tests = [x for x in place.loops if not x.steps and is_within(span, x.head)]
         place.tests = tuple(x for x in tests if at < self._first_of_body(code, x))
         place.name = source.names.get(span)
+        place.is_item = place.name is not None and place.name.endswith("]")
         place.operands = source.operands.get(span, ())
         place.parts = source.parts.get(span, ())
         place.calls_back = span in source.calls_back

@@ -42,7 +42,9 @@ class TorchFunctions(TorchBackward):
         if op not in self.recording.ops:
             self.recording.ops[op] = described(OPS[op])
         number = self._last_op = len(self._nodes)
-        text = self._text(op, place, scope, is_bool=out.dtype == self._torch.bool)
+        text = ""  # y.backward() is not what this op computes
+        if scope not in self._passes:
+            text = self._text(op, place, is_bool=out.dtype == self._torch.bool)
         entry = entry_of("op", text, None, place.where)
         entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
         entry["value"] = self._value(out)

@@ -55,25 +55,25 @@ class Values:
 
     def __init__(self) -> None:
         self._arrays: list[Any] = []  # values whose data are still arrays
-        self._scalars: dict[type, list[Any]] = {}
+        self._scalars: dict[type, tuple[str, list[Any]]] = {}  # by type: its name, and values
 
     def of(self, array: Array) -> Value:
         """Return what ``summary`` returns, but with an array as its ``data`` until ``finish``."""
-        kind: Any = type(array)
-        if kind in self._scalars:  # at once: the commonest in small graphs
-            value: Any = {"shape": _SCALAR, "dtype": _name(kind), "data": array}
-            self._scalars[kind].append(value)
+        scalars = self._scalars.get(type(array))
+        if scalars is not None:  # at once: the commonest in small graphs
+            value: Any = {"shape": _SCALAR, "dtype": scalars[0], "data": array}
+            scalars[1].append(value)
             return value
         value = _begun(array)
-        waiting = self._arrays
         if isinstance(array, np.generic):
-            waiting = self._scalars[kind] = []
-        waiting.append(value)
+            self._scalars[type(array)] = value["dtype"], [value]
+        else:
+            self._arrays.append(value)
         return value
 
     def finish(self) -> None:
         """Make plain data of all values."""
-        for kind, values in self._scalars.items():
+        for kind, (_, values) in self._scalars.items():
             numbers = _numbers(np.array([value["data"] for value in values], kind))
             for value, number in zip(values, numbers, strict=True):
                 value["data"] = [number]
