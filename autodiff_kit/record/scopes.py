@@ -142,7 +142,10 @@ class Scopes:
 
     def inside(self) -> int:
         """Return the scope of what happens now, in the modules that the learner's code calls."""
-        return self._calls[-1].inside() if self._calls else 0
+        if not self._calls:
+            return 0
+        call = self._calls[-1]
+        return call.inside() if call.modules or call.backward is not None else call.inner
 
     def _enter_modules(self, call: _Call, frames: Sequence[FrameType], where: Where | None) -> None:
         """Bring the modules that run below a frame of the learner's to where the run is now."""
