@@ -277,14 +277,6 @@ class Notes:
             self._passes.add(self._scopes.begin_backward(frame, place))
         return place, frame
 
-    def _text(self, op: str, place: Place, *, is_bool: bool) -> str:
-        """Return the source of an op; "" where that is the source of something else."""
-        if is_bool and place.calls_back:
-            return ""  # max(a, b) is not the comparison of the two
-        if place.collects or (op == "unbind" and "unbind" not in place.text):
-            return ""  # of list(x): each op is one element
-        return place.text
-
     def _break(self, count: int) -> None:
         """End passes that an exception has ended; one that was refused at once was none."""
         for _ in range(count):

@@ -120,7 +120,7 @@ class _Recorder(KitBackward):
         key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
         draft = place.drafts.get(key)
         if draft is None or not draft.is_lasting:
-            text = self._text(op.name, place, is_bool=False)
+            text = place.text_of(op.name, is_bool=False)
             draft = place.drafts[key] = Draft(op, node, place, text, len(inputs))
             if op.name not in self.recording.ops:
                 self.recording.ops[op.name] = described(op)
@@ -193,7 +193,7 @@ class _Recorder(KitBackward):
         if not is_own:
             entry["text"] = ""  # y.backward() is not what this op computes
         elif place.calls_back:
-            entry["text"] = self._text(op.name, place, is_bool=out._array.dtype.kind == "b")
+            entry["text"] = place.text_of(op.name, is_bool=out._array.dtype.kind == "b")
         if is_own and (place.name is not None or place.returned):
             names.name_result(number, place, scope)
         if op.name == "put" and sources and sources[0].get("node") in names:

@@ -87,6 +87,14 @@ class Place:
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
 
+    def text_of(self, op: str, *, is_bool: bool) -> str:
+        """Return the source of an op; "" where that is the source of something else."""
+        if is_bool and self.calls_back:
+            return ""  # max(a, b) is not the comparison of the two
+        if self.collects or (op == "unbind" and "unbind" not in self.text):
+            return ""  # of list(x): each op is one element
+        return self.text
+
 
 class _Code:
     """A code object, kept alive so that its id stays its own, and what is known of it."""

@@ -44,7 +44,7 @@ class TorchFunctions(TorchBackward):
         number = self._last_op = len(self._nodes)
         text = ""  # y.backward() is not what this op computes
         if scope not in self._passes:
-            text = self._text(op, place, is_bool=out.dtype == self._torch.bool)
+            text = place.text_of(op, is_bool=out.dtype == self._torch.bool)
         entry = entry_of("op", text, None, place.where)
         entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
         entry["value"] = self._value(out)
