@@ -60,7 +60,6 @@ class TorchBackward(TorchNotes):
         super().__init__(torch, limit, base)
         self._handles: list[Any] = []
         self._leaves: dict[int, weakref.ref[Any]] = {}
-        self._args: dict[int, list[tuple[int, str]]] = {}  # op -> its inputs: node, argument
         self._outputs: dict[int, weakref.ref[Any]] = {}
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
         self._running: list[_Pass] = []
@@ -93,6 +92,14 @@ class TorchBackward(TorchNotes):
 
     def _edges(self, following: Any) -> list[tuple[dict[int, int], int] | None]:
         """Return the numbers of the nodes that a node leads to; be told at leaves among them."""
+        edges: list[tuple[dict[int, int], int] | None] = []
+        for node, index in following:
+            numbers = None if node is None else node.metadata.get(self._key)
+            if node is not None and numbers is None:
+                break
+            edges.append(None if numbers is None else (numbers, index))
+        else:  # as nearly always: all are known
+            return edges
         for node, _ in following:
             if node is not None and hasattr(node, "variable"):
                 self._watch(node)
@@ -211,7 +218,7 @@ class TorchBackward(TorchNotes):
         came = [i for i, g in enumerate(gradients) if g is not None and i in numbers]
         number = numbers[came[-1] if came else min(numbers)]
         entry = self._nodes[number]
-        args = list(self._args.get(number, ()))
+        args = [(i["node"], i["arg"]) for i in entry["inputs"] if "node" in i]
         for edge, g in zip(edges, sent, strict=False):
             if edge is None or g is None:
                 continue

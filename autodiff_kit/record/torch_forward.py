@@ -13,14 +13,12 @@ import weakref
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.core.op import OPS
 from autodiff_kit.ops import load_all
-from autodiff_kit.record.entries import DETACH, described
 from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import OVERWRITING, guarded, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import (
-    NO_OPERATION,
+    Schema,
     bind,
     describe,
     flat,
@@ -37,6 +35,8 @@ __all__ = ["TorchRecorder"]
 
 # The place in the learner's source, the scope and the frame.
 _At = tuple[Place, int, FrameType | None]
+# Of the op that runs: its operands, their numbers, by id, where it is, and its name.
+_Operands = tuple[list[Any], dict[int, int | None], _At, str]
 # Of the call around this one: its name, whether it is inside of a step, or direct; of an item set.
 _Entered = tuple[str, bool, bool, list[int | None]]
 _ORDINALS = ("second", "third", "fourth", "further")
@@ -49,8 +49,7 @@ class TorchRecorder(TorchSteps):
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
         super().__init__(torch, limit, base)
         load_all()
-        # Of the op that runs: the numbers of its operands, by id, and where it is.
-        self._operands: tuple[dict[int, int | None], _At] | None = None
+        self._operands: _Operands | None = None
         self._call = ""  # the name of the function that the learner has called
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
         self._is_direct = False  # whether the learner has called that function
@@ -61,17 +60,18 @@ class TorchRecorder(TorchSteps):
         """Note which function is running, and whether the learner has called it."""
         name = getattr(func, "__name__", "")
         initialises = getattr(func, "__module__", "") == "torch.nn.init"
-        first = args[0] if args else None
-        in_place = name.endswith("_") and not name.endswith("__")
-        if in_place and not direct and isinstance(first, self._torch.Tensor):
+        in_place = not direct and name.endswith("_") and not name.endswith("__")
+        if in_place and args and isinstance(args[0], self._torch.Tensor):
             with self.at_work:  # a layer that is being made
-                initialises = self._known(first) is None and self._holder(first) is None
+                initialises = self._known(args[0]) is None and self._holder(args[0]) is None
         outer = self._call, self._is_inside, self._is_direct
         self._call, self._is_inside = name, self._is_inside or initialises
         self._is_direct = direct
         self.settle()
-        before = [*map(self._number_here, args[::2])] if name == "__setitem__" else []
-        self._is_inside = self._is_inside or (bool(before) and before[0] is not None)
+        before: list[int | None] = []
+        if name == "__setitem__":
+            before = [*map(self._number_here, args[::2])]
+            self._is_inside = self._is_inside or before[0] is not None
         return *outer, before
 
     def end_call(self, entered: _Entered, args: Any, *, has_worked: bool) -> None:
@@ -99,13 +99,13 @@ class TorchRecorder(TorchSteps):
 
     def called(self, func: Any, args: Any, out: Any, direct: bool) -> None:
         """Note what a call that is over was: a new tensor, a branch, an attribute that was set."""
-        name = getattr(func, "__name__", "")
         is_result = isinstance(out, self._torch.Tensor) and grad_fn_of(out) is not None
         if not is_result:
-            self._note_call(name, func, args, out, direct)
+            self._note_call(func, args, out, direct)
 
     @guarded
-    def _note_call(self, name: str, func: Any, args: Any, out: Any, direct: bool) -> None:
+    def _note_call(self, func: Any, args: Any, out: Any, direct: bool) -> None:
+        name = getattr(func, "__name__", "")
         if name in ("__set__", "__delete__"):
             self._set_attribute(func, args)
         if self._is_inside or not direct:
@@ -145,12 +145,12 @@ class TorchRecorder(TorchSteps):
 
     # -- operations ------------------------------------------------------------------------------
 
-    def _is_told(self, func: Any) -> bool:
+    def _is_told(self, schema: Schema) -> bool:
         """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
-        name = schema_of(func).name
-        if name == "aten::detach" and self._call in ("detach", "__get__") and self._is_direct:
-            return not self._is_inside
-        if not name.startswith("aten::") or name[6:] in NO_OPERATION or self._is_inside:
+        if not schema.is_operation:
+            is_detach = schema.name == "aten::detach" and self._call in ("detach", "__get__")
+            return is_detach and self._is_direct and not self._is_inside
+        if self._is_inside:
             return False
         if self._packing is not None and self._is_packing(self._packing(True)):
             return False
@@ -191,9 +191,10 @@ class TorchRecorder(TorchSteps):
     def announced(self, func: Any, args: Any, kwargs: Any) -> None:
         """Look at the operands, before an operation may change them."""
         self._operands = None
-        if not self._is_told(func):
+        schema = schema_of(func)
+        if not self._is_told(schema):
             return
-        if schema_of(func).is_mutable:
+        if schema.is_mutable:
             self._forget_copy_of(args[0])
         self.settle()
         if self._grads:
@@ -201,27 +202,30 @@ class TorchRecorder(TorchSteps):
         at = self._where()
         scope = at[1]
         tensors = tensors_in(args, self._torch.Tensor)
+        operands = tensors
         numbers: dict[int, int | None] = {}
-        name = name_of(func, self._call)
+        name = name_of(schema, self._call)
         if name in OVERWRITING and tensors[0] is args[0] and self._known(args[0]) is None:
-            numbers[id(tensors.pop(0))] = None
+            numbers[id(args[0])] = None
+            operands = tensors[1:]
         positions = [*flat(args[1:2])] if name in ("index", "index_put") else []
-        for value in tensors:
+        for value in operands:
             # PyTorch makes a tensor of `[0, 2]` in `x[[0, 2]]`: that is none of the learner's.
-            is_list = any(value is at for at in positions) and not self._names.is_held(value)
-            is_seed = scope in self._passes and self._is_seed(value)
-            is_new = is_seed or (is_list and self._known(value) is None)
+            is_list = positions and any(value is at for at in positions)
+            is_new = (
+                is_list and not self._names.is_held(value) and self._known(value) is None
+            ) or (scope in self._passes and self._is_seed(value))
             numbers[id(value)] = None if is_new else self._number(value, scope)
-        self._operands = numbers, at
+        self._operands = tensors, numbers, at, name
 
     def _forget_copy_of(self, changed: Any) -> None:
         """Forget the copy that the node of an op in place saves: its input as it was."""
         number, copy, of = self._pending[-1] if self._pending else (-1, changed, None)
-        is_copy = of is not None and schema_of(of).name == "aten::clone"
+        is_copy = of is not None and of.name == "aten::clone"
         if not is_copy or self._call == "clone" or number != len(self._nodes) - 1:
             return
         if self._nodes[number]["inputs"][0].get("node") == self._known(changed):
-            for known in (self._args, self._outputs, self._names):
+            for known in (self._outputs, self._names):
                 known.pop(number, None)
             del self._nodes[-1], self._events[-1], self._pending[-1], self._tensors[id(copy)]
 
@@ -229,30 +233,32 @@ class TorchRecorder(TorchSteps):
     def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
         operands, self._operands = self._operands, None
-        outs = tensors_in((out,), self._torch.Tensor)
-        self._note_memory(func, args, outs)
+        schema, kind = schema_of(func), self._torch.Tensor
+        outs = [out] if isinstance(out, kind) else tensors_in((out,), kind)
+        tensors = tensors_in(args, kind) if operands is None else operands[0]
+        self._note_memory(schema, tensors, outs)
         if operands is None:
-            if self._running and schema_of(func).name == "aten::sum":
+            if self._running and schema.name == "aten::sum":
                 self._sums.append((args[0], out))
             return
-        numbers, at = operands
+        _, numbers, at, _ = operands
         place, scope, _ = at
         rest = [] if isinstance(out, list) else outs[1:]  # of a tuple, the first is the result
         for i, result in enumerate(outs[: len(outs) - len(rest)]):
-            number = self._add_op(func, args, kwargs, numbers, at, result, i)
+            number = self._add_op(schema, args, kwargs, operands, result, i)
         for i, result in enumerate(rest, 1):
-            self._note_rest(func, result, i, place, number)
-        if outs and schema_of(func).is_mutable:
-            self._change_in_place(func, args[0], number, (place, scope), numbers)
-        elif schema_of(func).is_mutable and isinstance(args[0], list | tuple):  # all at once
-            how = schema_of(func).name.removeprefix("aten::_foreach_")
+            self._note_rest(schema, result, i, place, number)
+        if outs and schema.is_mutable:
+            self._change_in_place(schema, args[0], number, (place, scope), numbers)
+        elif schema.is_mutable and isinstance(args[0], list | tuple):  # all at once
+            how = schema.name.removeprefix("aten::_foreach_")
             for tensor in args[0]:
                 self._tell_change(self._number(tensor, scope), how, tensor, place)
 
-    def _note_rest(self, func: Any, tensor: Any, index: int, place: Place, first: int) -> None:
+    def _note_rest(self, schema: Schema, tensor: Any, index: int, place: Place, first: int) -> None:
         """Note what an operation returns beside its result, such as the indices of max."""
         name = place.parts[index] if index < len(place.parts) else ""
-        part = f"{_ORDINALS[min(index, 4) - 1]} result of {schema_of(func).name[6:]}"
+        part = f"{_ORDINALS[min(index, 4) - 1]} result of {schema.name[6:]}"
         self._results[id(tensor)] = weakref.ref(tensor), name, part
         self._rest[id(tensor)] = weakref.ref(tensor), first, index
 
@@ -272,42 +278,44 @@ class TorchRecorder(TorchSteps):
         return number
 
     def _add_op(
-        self, func: Any, args: Any, kwargs: Any, numbers: Any, at: Any, out: Any, index: int
+        self, schema: Schema, args: Any, kwargs: Any, operands: _Operands, out: Any, index: int
     ) -> int:
-        place, scope, frame = at
-        name = name_of(func, self._call)
-        op = described(OPS[name]) if name in OPS else describe(func)
-        op = DETACH if name == "detach" else op
+        _, numbers, (place, scope, frame), name = operands
+        op = describe(schema, name)
         self.recording.ops.setdefault(name, op)
-        inputs, params = bind(func, name, op, args, kwargs, self._torch.Tensor, index)
+        kind = self._torch.Tensor
+        inputs, params = bind(schema, name, op, args, kwargs, kind, index)
         sources: list[Input] = []
         names: list[str | None] = []  # of the tensors
+        is_clear, texts = True, place.operands
         for arg, value in inputs:
-            if not isinstance(value, self._torch.Tensor):
+            if not isinstance(value, kind):
                 sources.append({"arg": arg, "value": parameter(value)})
                 continue
             source = numbers.get(id(value))
-            names.append(self._names.get(source))
+            known = None if source is None else self._names.get(source)
+            if known not in texts or known in names:
+                is_clear = False  # each nearly always has its own name here
+            names.append(known)
             if source is not None:
                 sources.append({"arg": arg, "node": source})
             elif scope in self._passes and self._is_seed(value):
                 sources.append({"arg": arg, "value": self._parameter(value), "is_seed": True})
         is_own = scope not in self._passes
-        is_clear = len({*names}) == len(names) and all(name in place.operands for name in names)
-        if is_own and place.operands and not is_clear:  # each nearly always has its own name here
+        if is_own and texts and not is_clear:
             self._names.name_operands(place, [x for _, x in inputs], sources, self._known, frame)
-        plain = {key: self._parameter(value) for key, value in params.items()}
+        plain = {key: self._parameter(x) for key, x in params.items()} if params else {}
         if name == "detach":
             plain = {}
             self._detached[id(out)] = weakref.ref(out), weakref.ref(args[0])
         number = self._put(name, sources, plain, out, (place, self._scopes.inside()))
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
-        if schema_of(func).is_mutable and out.is_leaf and out.requires_grad:
+        if schema.is_mutable and out.is_leaf and out.requires_grad:
             return number  # a leaf that is changed under no_grad stays what it was
-        self._tensors[id(out)] = (weakref.ref(out), number)
-        self._outputs[number] = weakref.ref(out)
-        self._pending.append((number, out, func))
+        reference = self._outputs[number] = weakref.ref(out)
+        self._tensors[id(out)] = reference, number
+        self._pending.append((number, out, schema))
         return number
 
     def settle(self) -> None:
@@ -318,31 +326,34 @@ class TorchRecorder(TorchSteps):
     @guarded
     def _meet_pending(self) -> None:
         pending, self._pending = self._pending, []
-        for number, tensor, func in pending:
+        for number, tensor, schema in pending:
             node = grad_fn_of(tensor)
             if node is not None:
-                self._meet(node, tensor.output_nr, number, func)
+                self._meet(node, tensor.output_nr, number, schema)
 
-    def _meet(self, node: Any, index: int, number: int, func: Any) -> None:
+    def _meet(self, node: Any, index: int, number: int, schema: Schema | None) -> None:
         """Get to know the node that made output ``index`` of an op."""
         entry = self._nodes[number]
         entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
         entry.pop("mode", None)
-        numbers = node.metadata.get(self._key)
+        metadata = node.metadata
+        numbers = metadata.get(self._key)
         if numbers is not None:  # another result of the same node
             entry["part_of"] = min(numbers.values())
             numbers[index] = number
             return
-        node.metadata[self._key] = {index: number}
-        entry["saved"] = [] if entry.get("again") else self._saved(node, entry, func)
+        metadata[self._key] = {index: number}
+        entry["saved"] = [] if entry.get("again") else self._saved(node, entry, schema)
         self._hook(node)
 
     # -- changes in place ------------------------------------------------------------------------
 
-    def _change_in_place(self, func: Any, tensor: Any, number: int, at: Any, numbers: Any) -> None:
+    def _change_in_place(
+        self, schema: Schema, tensor: Any, number: int, at: Any, numbers: Any
+    ) -> None:
         """Note that an operation has changed a tensor, and with a view its base."""
         place, scope = at
-        how = schema_of(func).name[6:]
+        how = schema.name[6:]
         if self._call not in (how, f"__i{how.rstrip('_')}__", ""):
             return  # within a call, on what that call has made
         if tensor.is_leaf and tensor.requires_grad:
@@ -367,7 +378,7 @@ class TorchRecorder(TorchSteps):
             return
         self._pending.pop()
         inputs = self._nodes[number]["inputs"][1:]
-        del self._nodes[number], self._events[-1], self._args[number]
+        del self._nodes[number], self._events[-1]
         self._names.pop(number, None)
         self._write_into_view(base, tensor, numbers[id(tensor)], inputs, how, at)
 

@@ -44,10 +44,11 @@ class TorchFunctions(TorchBackward):
         number = self._last_op = len(self._nodes)
         text = ""  # y.backward() is not what this op computes
         if scope not in self._passes:
-            text = place.text_of(op, is_bool=out.dtype == self._torch.bool)
+            is_bool = place.calls_back and out.dtype == self._torch.bool
+            text = place.text_of(op, is_bool=is_bool)
         entry = entry_of("op", text, None, place.where)
-        entry |= {"id": number, "op": op, "inputs": inputs, "scope": scope, "params": params}
-        entry["value"] = self._value(out)
+        entry["id"], entry["op"], entry["inputs"] = number, op, inputs
+        entry["scope"], entry["params"], entry["value"] = scope, params, self._value(out)
         if self._is_again:
             entry["again"] = True
         if self._torch.is_inference_mode_enabled():
@@ -56,7 +57,6 @@ class TorchFunctions(TorchBackward):
             entry["mode"] = "grad"  # until its node is met
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
-        self._args[number] = [(i["node"], i["arg"]) for i in inputs if "node" in i]
         return number
 
     def _adopt(self, tensor: Any, scope: int, origin: int | None = None) -> int:

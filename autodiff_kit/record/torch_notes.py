@@ -19,7 +19,7 @@ from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import nothing
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_ops import grad_fn_of, schema_of, tensors_in
+from autodiff_kit.record.torch_ops import Schema, grad_fn_of, tensors_in
 from autodiff_kit.record.torch_values import array_of, extent, memory_of, shape_of
 from autodiff_kit.record.values import parameter
 
@@ -102,19 +102,21 @@ class TorchNotes(Changes):
             self._adopted[number] = True
         return numbers, index
 
-    def _note_memory(self, func: Any, args: Any, outs: list[Any]) -> None:
+    def _note_memory(self, schema: Schema, operands: list[Any], outs: list[Any]) -> None:
         """Note the memory of what an operation has made, unless it is that of an operand."""
-        name = schema_of(func).name
+        name = schema.name
         if name == "aten::set_":  # of a copy, or of what comes from a file
             self._made[id(outs[0])] = weakref.ref(outs[0])
             return
-        # Of lift_fresh even the operand was made just now.
-        operands = [] if name == "aten::lift_fresh" else tensors_in(args, self._torch.Tensor)
-        old = [memory_of(x) for x in operands]
         for x in outs:
-            if (memory := memory_of(x)) not in old:
+            memory = memory_of(x)
+            if memory in self._memory:
+                continue
+            # Of lift_fresh even the operand was made just now.
+            is_new = memory not in [memory_of(operand) for operand in operands]
+            if is_new or name == "aten::lift_fresh":
                 self._memory.add(memory)
-            elif memory not in self._memory and all(x is not operand for operand in operands):
+            elif all(x is not operand for operand in operands):
                 self._made[id(x)] = weakref.ref(x)
 
     def _is_older(self, tensor: Any) -> bool | None:
@@ -136,26 +138,35 @@ class TorchNotes(Changes):
                 if number < len(self._nodes):
                     self._nodes[number].pop("older", None)
 
-    def _saved(self, node: Any, entry: NodeRecord, func: Any) -> list[Saved]:
+    def _saved(self, node: Any, entry: NodeRecord, schema: Schema | None) -> list[Saved]:
         """Return what PyTorch's node says that it keeps."""
-        hooks = self._packing
-        args = [i["arg"] for i in entry["inputs"]]
+        hooks, inputs = self._packing, entry["inputs"]
         now = None if hooks is None else hooks(True)
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
-        numbers = {i["arg"] for i in entry["inputs"] if "value" in i and "is_seed" not in i}
-        receivers = [i["arg"] for i in entry["inputs"] if self._is_wanted(i)]
-        reads = self._reads(entry)
-        entries: list[Saved] = []
-        arrays: dict[str, list[tuple[int, int]]] = {}
-        for attribute, name in self._attributes(node.__class__, func, tuple(args)):
+        args = tuple([i["arg"] for i in inputs])
+        kept: list[tuple[str, list[tuple[int, int]]]] = []  # names and extents; numbers have none
+        for attribute, name in self._attributes(node.__class__, schema, args):
             try:
                 value = getattr(node, attribute)
             except RuntimeError:
                 continue  # changed already, which is for backward to complain of
-            extents = [extent(t) for t in tensors_in((value,), self._torch.Tensor)]
-            is_number = name in numbers and type(value) in (int, float)
-            if not is_number and not any(size for _, size in extents):
+            if isinstance(value, self._torch.Tensor):
+                kept.append((name, [extent(value)]))
+            elif type(value) in (int, float):
+                if name in args:
+                    kept.append((name, []))
+            elif tensors := tensors_in((value,), self._torch.Tensor):  # of a list
+                kept.append((name, [extent(t) for t in tensors]))
+        if not kept:  # such as by a sum
+            return []
+        numbers = {i["arg"] for i in inputs if "value" in i and "is_seed" not in i}
+        receivers = [i["arg"] for i in inputs if self._is_wanted(i)]
+        reads = self._reads(entry)
+        entries: list[Saved] = []
+        arrays: dict[str, list[tuple[int, int]]] = {}
+        for name, extents in kept:
+            if not any(size for _, size in extents) and (extents or name not in numbers):
                 continue
             readers = [w for w in receivers if name in reads.get(w.split("[")[0], ())]
             if name not in numbers:
@@ -172,12 +183,12 @@ class TorchNotes(Changes):
         return entries
 
     def _attributes(
-        self, kind: type, func: Any, args: tuple[str, ...]
+        self, kind: type, schema: Schema | None, args: tuple[str, ...]
     ) -> Sequence[tuple[str, str]]:
         """Return where a node keeps something, and what the op calls that."""
-        key = kind, id(func), args
+        key = kind, schema, args
         if key not in self._attributes_of:
-            names = [] if func is None else list(schema_of(func).arguments)
+            names = [] if schema is None else list(schema.arguments)
             pairs = self._attributes_of[key] = []
             for attribute in sorted(vars(kind)):
                 if not attribute.startswith("_saved_") or "_sym_" in attribute:
@@ -222,7 +233,7 @@ class TorchNotes(Changes):
         array = array_of(tensor)
         if array is None:
             return {**UNSEEN, "shape": shape_of(tensor)}
-        return self._values.of(array)
+        return self._values.of(array if array.ndim else array[()])  # a number needs no copy
 
     def _is_seed(self, tensor: Any) -> bool:
         """Return whether a tensor of a backward pass is the number that this began with."""

@@ -8,11 +8,11 @@ have is called as PyTorch calls it, and shown without a rule. Read next: ``real_
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice
 from typing import Any
 
 from autodiff_kit.core.op import OPS
+from autodiff_kit.record.entries import DETACH, described
 from autodiff_kit.record.events import OpRecord, Params
 
 __all__ = ["NO_OPERATION", "bind", "describe", "flat", "grad_fn_of", "name_of", "schema_of"]
@@ -95,21 +95,30 @@ class Schema:
     is_mutable : bool
     arguments : dict
         And their default values.
+    is_operation : bool
+        Whether it computes something of tensors, and is none of ``NO_OPERATION``.
     names : dict
         What the kit calls the operation, by the function that the learner has called.
+    ops : dict
+        What is recorded of it, by the kit's name.
     layouts : dict
         How ``bind`` reads the arguments, by the kit's name and how many there are.
     """
 
-    __slots__ = ("arguments", "func", "is_mutable", "layouts", "name", "names", "overload")
+    __slots__ = (
+        *("arguments", "func", "is_mutable", "is_operation", "layouts", "name", "names", "ops"),
+        "overload",
+    )
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
         self.func = func  # held: schemas are known by its id
         self.name, self.overload = schema.name, schema.overload_name
         self.is_mutable = schema.is_mutable
+        self.is_operation = self.name[:6] == "aten::" and self.name[6:] not in NO_OPERATION
         self.arguments: Params = {a.name: a.default_value for a in schema.arguments}
         self.names: dict[str, str] = {}
+        self.ops: dict[str, OpRecord] = {}
         self.layouts: dict[tuple[str, int], _Layout] = {}
 
 
@@ -124,9 +133,8 @@ def schema_of(func: Any) -> Schema:
     return schema
 
 
-def name_of(func: Any, call: str) -> str:
+def name_of(schema: Schema, call: str) -> str:
     """Return the kit's name of one of PyTorch's operations, or PyTorch's own."""
-    schema = schema_of(func)
     if call not in schema.names:
         schema.names[call] = _name_of(schema, call)
     return schema.names[call]
@@ -159,9 +167,11 @@ class _Layout:
         The places of the arguments of these names; -1 if there is none.
     has_index : bool
         Whether the op has several outputs.
+    defaults : list
+        Those of the arguments that are not given by position.
     """
 
-    __slots__ = ("alpha", "dim", "has_index", "inputs", "more", "params")
+    __slots__ = ("alpha", "defaults", "dim", "has_index", "inputs", "more", "params")
 
     def __init__(self, schema: Schema, name: str, op: Any, count: int) -> None:
         places = {argument: i for i, argument in enumerate(schema.arguments)}
@@ -171,6 +181,7 @@ class _Layout:
         self.inputs = list(zip(op["inputs"], order, strict=False))
         if places.keys() >= set(op["inputs"]):  # an op that only PyTorch has
             self.inputs = [(arg, places[arg]) for arg in op["inputs"]]
+        self.defaults = list(schema.arguments.values())[count:]
         self.alpha, self.dim = places.get("alpha", -1), places.get("dim", -1)
         self.more: list[tuple[str, int]] = []
         self.params: list[tuple[str, int]] = []
@@ -187,17 +198,17 @@ class _Layout:
 
 
 def bind(
-    func: Any, name: str, op: Any, args: Any, kwargs: Any, tensor: Any, index: int
+    schema: Schema, name: str, op: Any, args: Any, kwargs: Any, tensor: Any, index: int
 ) -> tuple[list[tuple[str, Any]], Params]:
     """Return the inputs of an op, by the names that the kit has for them, and its parameters."""
-    schema, count = schema_of(func), len(args)
+    count = len(args)
     layout = schema.layouts.get((name, count))
     if layout is None:
         layout = schema.layouts[name, count] = _Layout(schema, name, op, count)
-    every = list(args)
-    if count < len(schema.arguments):
+    every = [*args, *layout.defaults]
+    if kwargs:
         rest = islice(schema.arguments.items(), count, None)
-        every += [kwargs.get(key, default) for key, default in rest]
+        every[count:] = [kwargs.get(key, default) for key, default in rest]
     if args and op["inputs"] and isinstance(args[0], tuple | list):  # torch.stack([a, b])
         inputs = [(f"{op['inputs'][0]}[{i}]", t) for i, t in enumerate(args[0])]
     else:
@@ -228,11 +239,14 @@ def bind(
     return inputs, params
 
 
-@cache
-def describe(func: Any) -> OpRecord:
-    """Describe one of PyTorch's operations that the kit does not have; its rules stay unknown."""
-    inputs = [a.name for a in func._schema.arguments if "Tensor" in str(a.type)]
-    return unknown(func._schema.name[6:].strip("_"), inputs)
+def describe(schema: Schema, name: str) -> OpRecord:
+    """Return what is recorded of an operation; of one that the kit does not have, no rules."""
+    op = schema.ops.get(name)
+    if op is None:
+        inputs = [a.name for a in schema.func._schema.arguments if "Tensor" in str(a.type)]
+        op = DETACH if name == "detach" else unknown(schema.name[6:].strip("_"), inputs)
+        schema.ops[name] = op = described(OPS[name]) if name in OPS else op
+    return op
 
 
 def unknown(name: str, inputs: list[str]) -> OpRecord:

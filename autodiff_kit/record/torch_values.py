@@ -86,7 +86,8 @@ def shape_of(tensor: Any) -> list[int]:
 def memory_of(tensor: Any) -> int:
     """Return where the memory of a tensor begins; 0 if it has none."""
     try:
-        return int(tensor.untyped_storage().data_ptr())
+        start = 0 if tensor.storage_offset() else tensor.data_ptr()  # no object is made for that
+        return int(start or tensor.untyped_storage().data_ptr())  # a tensor of no elements says 0
     except Exception:  # such as a sparse one; each kind refuses with an error of its own
         return 0
 
