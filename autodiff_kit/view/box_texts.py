@@ -12,6 +12,7 @@ from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
 from autodiff_kit.view.outline import Box
+from autodiff_kit.view.parameters import parameters_of, size_of
 from autodiff_kit.view.payload import BoxText
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.subscripts import in_box
@@ -77,16 +78,34 @@ def _op_label(recording: RecordingData, node: int, names: Names) -> str:
 def _fold_text(recording: RecordingData, box: Box) -> BoxText:
     nodes = recording["nodes"]
     ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
-    lines = [f"of {box.of}"] if box.of else []
-    lines = [in_short(line, 2 * NAME) for line in lines]
-    if ops:
-        lines.append(f"{len(ops):,} ops")
-        last = nodes[ops[-1]]
-        if last["name"]:
-            value = short(last["value"]) or shape_text(last["value"]["shape"])
-            lines.append(f"{last['name']} = {value}")
+    own = parameters_of(box, nodes)
     ghost = not any(nodes[n]["recorded"] for n in box.nodes)
-    return _text(box.title, box.count, lines, made=box.count, ghost=ghost)
+    title, symbol, label = box.title, box.count, "gradient"
+    if box.part is not None and box.part.kind in ("module", "equal", "modules"):
+        symbol = f"{box.count} {box.of}" if box.part.kind == "equal" else box.of
+        if box.count.startswith("call"):
+            title = f"{title}, {box.count}"
+        each = f"{len(ops) // len(box.part.members):,} ops each" if box.part.members else ""
+        lines = [each if each and box.part.kind == "equal" else _ops(len(ops))]
+    elif box.part is not None and box.part.kind in ("iteration", "rounds"):
+        lines = [in_short(box.of, 2 * NAME)]
+        symbol = ", ".join(filter(None, (box.count, _ops(len(ops)))))
+    else:
+        lines = [f"of {box.of}"] if box.of and box.of != box.title else []
+        lines = [in_short(line, 2 * NAME) for line in lines]
+        if ops:
+            lines.append(_ops(len(ops)))
+    if own:
+        lines[-1:] = [", ".join([*lines[-1:], f"{size_of(own, nodes):,} parameters"])]
+        label = "gradient norm"
+    elif ops and (last := nodes[ops[-1]])["name"]:
+        value = short(last["value"]) or shape_text(last["value"]["shape"])
+        lines.append(f"{last['name']} = {value}")
+    return _text(in_short(title, NAME), symbol, lines, made=symbol, ghost=ghost, label=label)
+
+
+def _ops(count: int) -> str:
+    return f"{count:,} op{'s' * (count != 1)}"
 
 
 def _text(

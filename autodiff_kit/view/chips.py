@@ -21,7 +21,8 @@ __all__ += ["parts_of", "slot_svg", "slot_width", "slots"]
 
 Slots = dict[str, dict[str, str]]
 
-ROOM = 60  # boxes: in a larger drawing only the arrow of the step says what it carries
+# Boxes: in a larger drawing only the arrow of the step says what it carries, as at a fold.
+ROOM = 60
 FONT = 14  # px
 ROW, INSET, GAP = 24, 9, 3  # px: height of a mark, beside its text, between two marks
 NEAR = 8  # px between a box and a mark that no room is kept for
@@ -50,12 +51,15 @@ def _width(text: str) -> float:
     return text_width(text, size=FONT, bold=True) + 2 * INSET
 
 
-def chips(frames: Iterable[Frame], boxes: int) -> dict[str, Chip]:
+def chips(frames: Iterable[Frame], outline: Outline) -> dict[str, Chip]:
     """Return the marks of each arrow that a gradient comes back along."""
     texts: dict[str, Chip] = {}
+    folds = {box.id for box in outline.boxes if box.kind == "fold"}
+    kept = {e.id for e in outline.edges if not {e.source, e.target} & folds}
+    kept = kept if len(outline.boxes) <= ROOM else set()
     for frame in frames:
         for edge, fields in frame.get("along", {}).items():
-            chip = texts.setdefault(edge, Chip([], [], [], boxes <= ROOM))
+            chip = texts.setdefault(edge, Chip([], [], [], edge in kept))
             pairs = (("slope", chip.slopes), ("sent", chip.sent), ("arrived", chip.arrived))
             for name, into in pairs:
                 text = fields.get(name)

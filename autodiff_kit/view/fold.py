@@ -1,275 +1,331 @@
-"""Which operations of a large graph are hidden in one box.
+"""What a run is made of: parts that one box can stand for, and what is in each of them.
 
-After reading you can say which box hides an operation and why. A graph that is too large is folded,
-by what the learner wrote as long as that is enough: the rounds of a loop between its first and its
-last, then calls and inner loops, then chains; and by mere position when nothing else helps. Read
-next: ``outline.py``.
+After reading you can say which operations are folded together: those that the learner wrote as
+one. A module is a part, called by its path, a call, a loop and each of its rounds; in a loop, the
+rounds between the first and the last are one part, and so are equal modules in a row. Where
+nothing of the kind is left, a part is operations in a row. Read next: ``fitting.py``, which says
+what is open at first.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
+from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.values import TIMES
 
-__all__ = ["AIM", "Folder", "Run"]
+__all__ = ["Key", "Part", "Parts"]
 
-AIM = 120  # a larger one is folded until so few operations are left
 FEWEST_ROUNDS = 4  # loops with fewer are not worth a fold: first, last and one between
-SHORTEST_CHAIN = 4
-OPENED = 60  # a fold of so many operations is opened all at once, a larger one into
-PARTS = 8  # so many folds
+FEWEST_EQUAL = 3  # equal modules or calls in a row
+MOST = 30  # a part that is made of more than so many is opened into
+PIECES = 8  # so many
+EXPRESSION = 28  # characters of a call that may be its title
+
+Key = tuple[int, int]  # of a part: its first and last operation, by their nodes
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A stretch of operations (by rank among the operations, both ends included) to be folded."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Operations in a row, by rank among the operations, both ends included: one box if folded.
+
+    Attributes
+    ----------
+    title, of : str
+        ``"iterations 2 to 499"`` and ``"for i in range(500)"``; of a module its path and its class.
+    count : str
+        How many times, as shown beside the title.
+    scope : int
+        The scope that it is; -1 for a group of several parts.
+    members : tuple of Part or int
+        Of a group: the parts that it is made of, and single operations.
+    """
 
     first: int
     last: int
+    kind: str
     title: str
     of: str = ""
     count: str = ""
     where: list[Any] | None = None
+    scope: int = -1
+    members: tuple[Part | int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return of how many operations it is made."""
+        return self.last - self.first + 1
+
+    @property
+    def is_group(self) -> bool:
+        """Return whether it stands for several parts alike: rounds, equal modules, operations."""
+        return self.scope < 0
 
 
-class Folder:
-    """Finds stretches of operations that belong together."""
+class Parts:
+    """The parts of a recording, each found when it is asked for.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes``, ``scopes``, ``sources``.
+
+    Attributes
+    ----------
+    ops : list of dict
+        The operations; a rank is a place in it.
+    root : Part
+        The whole run.
+    """
 
     def __init__(self, recording: RecordingData) -> None:
-        self.nodes: Sequence[NodeRecord] = recording["nodes"]
-        self.ops = [n for n in self.nodes if n["kind"] == "op"]
+        self._recording = recording
+        self.ops: Sequence[NodeRecord] = [n for n in recording["nodes"] if n["kind"] == "op"]
         self.scopes: dict[int, ScopeRecord] = {s["id"]: s for s in recording["scopes"]}
-        self.depth: dict[int, int] = {}
-        self.inner: dict[int, list[int]] = {}  # scope -> scopes in it, in order of time
-        self.first: dict[int, int] = {}  # scope -> rank of its first operation
-        self.last: dict[int, int] = {}
-        self.size: dict[int, int] = dict.fromkeys(self.scopes, 0)
-        for scope in sorted(self.scopes):  # a scope is numbered after the one around it
-            parent = self.scopes[scope]["parent"]
-            self.depth[scope] = 0 if parent is None else self.depth[parent] + 1
-            if parent is not None:
-                self.inner.setdefault(parent, []).append(scope)
+        self._first: dict[int, int] = {}  # scope -> rank of its first operation
+        self._last: dict[int, int] = {}
+        self._size: dict[int, int] = dict.fromkeys(self.scopes, 0)
+        self._calls: dict[str, int] = {}  # calls of each function and module, by its name
+        self._inside: dict[Part, list[Part | int]] = {}
         for rank, node in enumerate(self.ops):
             scope = node["scope"]
-            self.first.setdefault(scope, rank)
-            self.last[scope] = rank
-            self.size[scope] += 1
-        for scope in sorted(self.scopes, reverse=True):
-            parent = self.scopes[scope]["parent"]
-            if parent is None or scope not in self.first:
+            self._first.setdefault(scope, rank)
+            self._last[scope] = rank
+            self._size[scope] += 1
+        for scope in sorted(self.scopes, reverse=True):  # numbered after the one around it
+            record = self.scopes[scope]
+            parent = record["parent"]
+            if scope not in self._first:
                 continue
-            self.size[parent] += self.size[scope]
-            self.first[parent] = min(self.first.get(parent, len(self.ops)), self.first[scope])
-            self.last[parent] = max(self.last.get(parent, -1), self.last[scope])
+            if record["kind"] in ("call", "module"):
+                self._calls[record["name"]] = self._calls.get(record["name"], 0) + 1
+            if parent is not None:
+                self._size[parent] += self._size[scope]
+                first, last = self._first[scope], self._last[scope]
+                self._first[parent] = min(self._first.get(parent, first), first)
+                self._last[parent] = max(self._last.get(parent, last), last)
+        root = next(iter(sorted(self.scopes)), 0)
+        self.root = Part(0, len(self.ops) - 1, "root", "the whole run", scope=root)
 
-    def _whole(self, scope: int) -> bool:
+    def inside(self, part: Part) -> list[Part | int]:
+        """Return what a part is made of, in order of time: parts, and single operations."""
+        known = self._inside.get(part)
+        if known is None:
+            known = list(part.members) or self._children(part)
+            while len(known) == 1 and isinstance(only := known[0], Part):
+                known = list(only.members) or self._children(only)  # opened with what is around it
+            known = known if part.members else self._grouped(known)
+            known = self._inside[part] = self._in_pieces(known, part)
+        return known
+
+    def key(self, part: Part) -> Key:
+        """Return by what a part is known to those who know no ranks."""
+        return self.ops[part.first]["id"], self.ops[part.last]["id"]
+
+    def is_in(self, scope: int, part: Part) -> bool:
+        """Return whether a scope is that of a part, or inside of it."""
+        at: int | None = scope
+        while at is not None and at != part.scope:
+            at = self.scopes[at]["parent"]
+        return at is not None
+
+    def is_layer(self, part: Part) -> bool:
+        """Return whether a part is a module that calls no other one, such as Linear."""
+        return part.kind == "module" and all(isinstance(p, int) for p in self.inside(part))
+
+    def pattern(self, part: Part) -> int:
+        """Return a number that parts of the same operations have in common."""
+        return hash(tuple(self.ops[rank]["op"] for rank in range(part.first, part.last + 1)))
+
+    def around(self, rank: int) -> list[Part]:
+        """Return the parts in which an operation is, the largest first, without the whole run."""
+        path: list[Part] = []
+        part = self.root
+        while True:
+            inside = self.inside(part)
+            firsts = [p.first if isinstance(p, Part) else p for p in inside]
+            at = inside[bisect_right(firsts, rank) - 1]
+            if isinstance(at, int) or at.size == 1:
+                return path
+            path.append(at)
+            part = at
+
+    def of_scope(self, scope: int) -> Part:
+        """Return the part that folds a scope: of a loop, the rounds after the first.
+
+        Raises
+        ------
+        ValueError
+            If the recording has no such scope; the message says which it has.
+        """
+        if scope not in self.scopes:
+            known = ", ".join(f"{s['id']} ({s['name']})" for s in self.scopes.values())
+            raise ValueError(
+                f"fold names scope {scope!r}, and this recording has none of that number. "
+                f"Its scopes are: {known[:400]}"
+            )
+        if not self._is_whole(scope):
+            return self.root
+        part = self._part(scope)
+        if part.kind == "loop":
+            groups = [p for p in self.inside(part) if isinstance(p, Part) and p.is_group]
+            return groups[0] if groups else part
+        return part
+
+    # -- what a part is made of ------------------------------------------------------------------
+
+    def _is_whole(self, scope: int) -> bool:
         """Tell whether nothing foreign happened in between (as it does with generators)."""
-        size = self.size[scope]
-        return size > 0 and self.last[scope] - self.first[scope] + 1 == size
+        size = self._size[scope]
+        return size > 0 and self._last[scope] - self._first[scope] + 1 == size
 
-    def chosen(self, scopes: Iterable[int]) -> list[Run]:
-        """Return the stretches for the scopes that the caller named."""
-        runs: list[Run] = []
-        for scope in scopes:
-            if scope not in self.scopes:
-                known = ", ".join(f"{s['id']} ({s['name']})" for s in self.scopes.values())
-                raise ValueError(
-                    f"fold names scope {scope!r}, and this recording has none of that number. "
-                    f"Its scopes are: {known[:400]}"
-                )
-            if self._whole(scope):
-                run = self._rounds(scope) or self._scope(scope)
-                runs = [r for r in runs if not run.first <= r.first <= run.last]
-                if not any(r.first <= run.first <= r.last for r in runs):
-                    runs.append(run)
-        return sorted(runs, key=lambda run: run.first)
+    def _children(self, part: Part) -> list[Part | int]:
+        """Return the outermost scopes in a part that are a stretch of their own, and the rest."""
+        children: list[Part | int] = []
+        outermost: dict[int, int] = {}  # scope of an operation -> such a scope around it, or -1
+        rank = part.first
+        while rank <= part.last:
+            own = self.ops[rank]["scope"]
+            if own not in outermost:
+                at: int | None = own
+                outermost[own] = -1
+                while at is not None and at != part.scope:
+                    if self._is_whole(at):
+                        outermost[own] = at
+                    at = self.scopes[at]["parent"]
+            scope = outermost[own]
+            if scope < 0:
+                children.append(rank)
+                rank += 1
+            else:
+                children.append(self._part(scope))
+                rank = self._last[scope] + 1
+        return children
 
-    def fitting(self, runs: list[Run]) -> list[Run]:
-        """Add stretches until few enough boxes are left; the mildest means first."""
-        runs = self._fold_loops(runs)
-        if self._boxes(runs) > AIM:
-            runs = self._fold_below(runs)
-        if self._boxes(runs) > AIM:
-            runs = self._fold_chains(runs)
-        if self._boxes(runs) > AIM:
-            runs = self._fold_parts(runs)
-        return runs
-
-    def open(self, runs: list[Run], opened: Sequence[Sequence[int]]) -> list[Run]:
-        """Put what is in them in the place of folds."""
-        for first, last in opened:
-            runs = [
-                part
-                for run in runs
-                for part in (
-                    self._inside(run)
-                    if [self.ops[run.first]["id"], self.ops[run.last]["id"]] == [first, last]
-                    else [run]
-                )
-            ]
-        return runs
-
-    def _inside(self, fold: Run) -> list[Run]:
-        """Return what a fold is made of: nothing folded, rounds and calls, or parts."""
-        size = fold.last - fold.first + 1
-        if size <= OPENED:
-            return []
-        parts: list[int] = []  # scopes in it, and in no other one in it
-        for scope in sorted(self.first, key=lambda s: (self.first[s], self.depth[s])):
-            first, last = self.first[scope], self.last[scope]
-            within = fold.first <= first and last <= fold.last and last - first + 1 < size
-            if within and self._whole(scope) and not (parts and first <= self.last[parts[-1]]):
-                parts.append(scope)
-        hidden = sum(self.size[s] for s in parts)
-        if parts and size - hidden + len(parts) <= OPENED:
-            return [self._scope(s) for s in parts if self.size[s] > 1]
-        rounds = {self.scopes[s]["parent"] for s in parts if self.scopes[s]["kind"] == "iteration"}
-        if len(rounds) == 1 and hidden == size:
-            step = -(-len(parts) // PARTS)
-            groups = [parts[i : i + step] for i in range(0, len(parts), step)]
-            return [self._grouped(g) if len(g) > 1 else self._scope(g[0]) for g in groups]
-        step = -(-size // PARTS)
-        return [
-            self._part(first, min(first + step - 1, fold.last))
-            for first in range(fold.first, fold.last + 1, step)
-            if first < fold.last
-        ]
-
-    def _grouped(self, rounds: Sequence[int]) -> Run:
-        """Fold some rounds of a loop."""
-        from_, to = (self.scopes[s]["index"] + 1 for s in (rounds[0], rounds[-1]))
-        loop = self.scopes[self.scopes[rounds[0]]["parent"] or 0]
-        title, count = f"iterations {from_:,} to {to:,}", f"{TIMES} {len(rounds):,}"
-        first, last = self.first[rounds[0]], self.last[rounds[-1]]
-        return Run(first, last, title, str(loop["name"]), count, loop["where"])
-
-    def _part(self, first: int, last: int) -> Run:
-        title = f"operations {first + 1:,} to {last + 1:,}"
-        return Run(first, last, title, where=self.ops[first]["where"])
-
-    def _boxes(self, runs: Iterable[Run]) -> int:
-        return len(self.ops) - sum(run.last - run.first for run in runs)
-
-    def _scope(self, scope: int) -> Run:
+    def _part(self, scope: int) -> Part:
         record = self.scopes[scope]
-        name, of = str(record["name"]), ""
-        if record["kind"] == "call":
-            name, of = f"call {record['index'] + 1}", name
-        elif record["kind"] == "iteration":
+        title, of, count = str(record["name"]), "", ""
+        if record["kind"] == "iteration":
             of = str(self.scopes[record["parent"] or 0]["name"])
-            name = f"iteration {record['index'] + 1}"
-        return Run(self.first[scope], self.last[scope], name, of, where=record["where"])
+            title = f"iteration {record['index'] + 1}"
+        elif record["kind"] == "loop":
+            rounds = {c.scope for c in self._children_of_loop(scope)}
+            count = f"{TIMES} {len(rounds):,}"
+        elif self._calls.get(record["name"], 0) > 1:
+            count = f"call {record['index'] + 1}"
+        if record["kind"] == "module":
+            of = record.get("of", "")
+        elif record["kind"] == "call":
+            of, title = title, self._expression(record) or title
+        first, last, where = self._first[scope], self._last[scope], record["where"]
+        return Part(first, last, record["kind"], title, of, count, where, scope)
 
-    def _rounds(self, scope: int) -> Run | None:
-        """Return the rounds of a loop without the first and the last one."""
-        if self.scopes[scope]["kind"] != "loop":
-            return None
-        rounds = [s for s in self.inner.get(scope, ()) if self.size[s]]
-        if len(rounds) < FEWEST_ROUNDS:
-            return None
-        middle = rounds[1:-1]
-        first, last = self.first[middle[0]], self.first[rounds[-1]] - 1
-        from_, to = (self.scopes[s]["index"] + 1 for s in (middle[0], middle[-1]))
-        record = self.scopes[scope]
-        title = f"iterations {from_:,} to {to:,}"
-        return Run(
-            first, last, title, str(record["name"]), f"{TIMES} {len(middle):,}", record["where"]
-        )
+    def _children_of_loop(self, scope: int) -> list[Part]:
+        loop = Part(self._first[scope], self._last[scope], "loop", "", scope=scope)
+        return [child for child in self._children(loop) if isinstance(child, Part)]
 
-    def _fold_loops(self, runs: list[Run]) -> list[Run]:
-        """Fold loops from the outside in; of one depth, the longest first."""
-        loops = [s for s in self.scopes if self._whole(s) and self.scopes[s]["kind"] == "loop"]
-        for loop in sorted(loops, key=lambda s: (self.depth[s], -self.size[s], s)):
-            if self._boxes(runs) <= AIM:
-                break
-            run = self._rounds(loop)
-            if run and not any(r.first <= run.first and run.last <= r.last for r in runs):
-                runs = [r for r in runs if not run.first <= r.first <= run.last] + [run]
-        return sorted(runs, key=lambda run: run.first)
+    def _expression(self, record: ScopeRecord) -> str:
+        """Return a call as the learner wrote it, ``step(h, 2)``; "" if that says too much."""
+        where, name = record["where"], record["name"].rpartition(".")[2]
+        if where is None or where[1] != where[3]:
+            return ""
+        lines = str(self._recording["sources"][where[0]]["text"]).splitlines()
+        text = lines[where[1] - 1][where[2] : where[4]] if where[1] <= len(lines) else ""
+        is_call = text.startswith((f"{name}(", f"self.{name}(")) and text.endswith(")")
+        return text if is_call and len(text) <= EXPRESSION else ""
 
-    def _fold_below(self, runs: list[Run]) -> list[Run]:
-        """Fold every call and loop below a depth: the deepest at which the picture fits."""
-        folded = self._taken(runs)
-        direct: Counter[int] = Counter()  # depth -> operations at it that are not folded yet
-        scopes: Counter[int] = Counter()  # depth -> scopes with such operations
-        visited: set[int] = set()
-        for rank, node in enumerate(self.ops):
-            if rank in folded:
-                continue
-            direct[self.depth[node["scope"]]] += 1
-            scope: int | None = node["scope"]
-            while scope is not None and scope not in visited:
-                visited.add(scope)
-                scopes[self.depth[scope]] += 1
-                scope = self.scopes[scope]["parent"]
-        deepest = max(direct, default=0)
-        fits = [
-            d
-            for d in range(deepest + 1)
-            if sum(direct[k] for k in range(d + 1)) + scopes[d + 1] + len(runs) <= AIM
-        ]
-        depth = max(fits, default=0) + 1
-        folds = [
-            self._scope(s)
-            for s in sorted(visited)
-            if self.depth[s] == depth and self._whole(s) and self.size[s] > 1
-        ]
-        others = [r for r in runs if not any(f.first <= r.first <= f.last for f in folds)]
-        inside = [
-            f for f in folds if not any(r.first <= f.first and f.last <= r.last for r in others)
-        ]
-        return sorted(others + inside, key=lambda run: run.first)
-
-    def _fold_chains(self, runs: list[Run]) -> list[Run]:
-        """Fold operations in a row of which each needs only the one before."""
-        folded = self._taken(runs)
-        uses: Counter[int] = Counter()
-        for node in self.ops:
-            uses.update({i["node"] for i in node["inputs"] if "node" in i})
-        result = list(runs)
+    def _grouped(self, children: list[Part | int]) -> list[Part | int]:
+        """Put together the rounds between the first and the last, and equal parts in a row."""
+        rounds = [c for c in children if isinstance(c, Part) and c.kind == "iteration"]
+        loops = {self.scopes[r.scope]["parent"] for r in rounds}
+        if len(rounds) == len(children) and len(loops) == 1:
+            if len(rounds) < FEWEST_ROUNDS:
+                return children
+            return [rounds[0], self._rounds(rounds[1:-1]), rounds[-1]]
+        result: list[Part | int] = []
         start = 0
-        for rank in range(1, len(self.ops) + 1):
-            if rank < len(self.ops) and rank not in folded and rank - 1 not in folded:
-                node, before = self.ops[rank], self.ops[rank - 1]
-                sources = [i["node"] for i in node["inputs"] if self._is_op(i)]
-                linked = set(sources) == {before["id"]} and uses[before["id"]] == 1
-                if linked and node["scope"] == before["scope"]:
-                    continue
-            if rank - start >= SHORTEST_CHAIN:
-                title = f"chain of {rank - start:,} operations"
-                where = self.ops[rank - 1]["where"]
-                result.append(Run(start, rank - 1, title, where=where))
-            start = rank
-        return sorted(result, key=lambda run: run.first)
+        marks = [self._mark(child) for child in children]
+        for end in range(1, len(children) + 1):
+            if end < len(children) and marks[end] == marks[start] and marks[start] is not None:
+                continue
+            alike = [c for c in children[start:end] if isinstance(c, Part)]
+            if len(alike) >= FEWEST_EQUAL:
+                result.append(self._equal(alike))
+            else:
+                result += children[start:end]
+            start = end
+        if len(result) == 1 and len(children) >= FEWEST_ROUNDS and isinstance(result[0], Part):
+            middle = [c for c in children[1:-1] if isinstance(c, Part)]
+            return [children[0], self._equal(middle), children[-1]]
+        return result if len(result) > 1 else children
 
-    def _is_op(self, source: Input) -> bool:
-        return "node" in source and self.nodes[source["node"]]["kind"] == "op"
+    def _mark(self, child: Part | int) -> tuple[Any, ...] | None:
+        """Return what equal modules, or calls of one function, have in common."""
+        if isinstance(child, int) or child.kind not in ("module", "call"):
+            return None
+        around = re.sub(r"\d+\]?$", "", child.title) if child.kind == "module" else ""
+        return child.kind, child.of, around, self.pattern(child)
 
-    def _fold_parts(self, runs: list[Run]) -> list[Run]:
-        """Fold what comes next to each other, in parts of equal size."""
-        ends: list[tuple[int, int]] = []
-        starts = {run.first: run.last for run in runs}
-        rank = 0
-        while rank < len(self.ops):
-            last = starts.get(rank, rank)
-            ends.append((rank, last))
-            rank = last + 1
-        step = -(-len(ends) // AIM)
-        whole = {(run.first, run.last): run for run in runs}
-        result = []
-        for i in range(0, len(ends), step):
-            first, last = ends[i][0], ends[min(i + step, len(ends)) - 1][1]
-            if (first, last) in whole:
-                result.append(whole[first, last])
-            elif first < last:
-                result.append(self._part(first, last))
-        return result
+    def _equal(self, parts: Sequence[Part]) -> Part:
+        first, last = parts[0], parts[-1]
+        count = f"{TIMES} {len(parts):,}"
+        if first.kind == "module" and first.title == last.title:  # one module, called again
+            numbers = [self.scopes[p.scope]["index"] + 1 for p in (first, last)]
+            title, of = first.title, f"{first.of}, calls {numbers[0]:,} to {numbers[1]:,}"
+        elif first.kind == "module":
+            title, of = f"{first.title} … {_tail(last.title)}", first.of
+        else:
+            numbers = [self.scopes[p.scope]["index"] + 1 for p in (first, last)]
+            title, of = f"calls {numbers[0]:,} to {numbers[1]:,}", first.of
+        return self._group(parts, "equal", title, of, count)
 
-    @staticmethod
-    def _taken(runs: Iterable[Run]) -> set[int]:
-        return {rank for run in runs for rank in range(run.first, run.last + 1)}
+    def _rounds(self, rounds: Sequence[Part]) -> Part:
+        """Fold some rounds of a loop."""
+        from_, to = (self.scopes[r.scope]["index"] + 1 for r in (rounds[0], rounds[-1]))
+        title, count = f"iterations {from_:,} to {to:,}", f"{TIMES} {len(rounds):,}"
+        return self._group(rounds, "rounds", title, rounds[0].of, count)
+
+    def _group(
+        self, parts: Sequence[Part | int], kind: str, title: str, of: str = "", count: str = ""
+    ) -> Part:
+        first, last = parts[0], parts[-1]
+        start = first.first if isinstance(first, Part) else first
+        end = last.last if isinstance(last, Part) else last
+        loop = self.scopes[parts[0].scope]["parent"] if kind == "rounds" else None  # type: ignore[union-attr]
+        where = self.ops[start]["where"] if loop is None else self.scopes[loop]["where"]
+        return Part(start, end, kind, title, of, count, where, -1, tuple(parts))
+
+    def _in_pieces(self, children: list[Part | int], part: Part) -> list[Part | int]:
+        """Put together what comes next to each other, where there is too much of it."""
+        if len(children) <= MOST:
+            return children
+        step = -(-len(children) // PIECES)
+        pieces: list[Part | int] = []
+        for i in range(0, len(children), step):
+            members = children[i : i + step]
+            alike = [c for c in members if isinstance(c, Part)]
+            if len(members) == 1:
+                pieces += members
+            elif part.kind == "rounds" and len(alike) == len(members):
+                pieces.append(self._rounds(alike))
+            elif part.kind == "equal" and len(alike) == len(members):
+                pieces.append(self._equal(alike))
+            else:
+                first, last = members[0], members[-1]
+                start = first.first if isinstance(first, Part) else first
+                end = last.last if isinstance(last, Part) else last
+                kind, title = "operations", f"operations {start + 1:,} to {end + 1:,}"
+                if len(alike) == len(members) and {c.kind for c in alike} == {"module"}:
+                    kind, title = "modules", f"{alike[0].title} … {_tail(alike[-1].title)}"
+                pieces.append(self._group(members, kind, title))
+        return pieces
+
+
+def _tail(path: str) -> str:
+    """Return the last name of a path, and the one before where that is a number."""
+    parts = path.split(".")
+    return ".".join(parts[-2:]) if len(parts) > 1 and parts[-1].isdigit() else parts[-1]

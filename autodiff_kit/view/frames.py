@@ -9,6 +9,7 @@ steps.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from autodiff_kit.view.steps import Subject
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.values import show
-from autodiff_kit.view.words import a_value, box_value, capital, equation, memory, sentence
+from autodiff_kit.view.words import a_value, box_value, equation, memory, sentence
 
 __all__ = ["Subject", "frames", "tell"]
 
@@ -135,7 +136,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         if event["kind"] != "op" and event["kind"] != "leaf":
             return
         kind, node = event["kind"], event["node"]
-        if kind == "op" and (node != self.closing[box.id] or box.count):
+        if kind == "op" and (node != self.closing[box.id] or box.has_rounds):
             self.open, self.ran = box, node == self.closing[box.id]
             self.passes, self.pending = 0, {}
         elif node == self.closing[box.id]:
@@ -150,7 +151,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         """
         assert self.open is not None
         next_round = event["kind"] in ("op", "leaf") and box is not self.open
-        done = self.ran and (next_round or not self.open.count)
+        done = self.ran and (next_round or not self.open.has_rounds)
         if not done and event["kind"] != "error":
             return False
         self.at -= 1
@@ -189,7 +190,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         """Tell a fold in one step."""
         node = self.closing[box.id]
         count = sum(self.nodes[n]["kind"] == "op" for n in box.nodes)
-        caption = f"{capital(box.heading)}: "
+        caption = f"{box.opening}: "
         if count:
             name = self.nodes[node]["name"]
             ends = equation(name, self.value(node)) if name else a_value(self.value(node))
@@ -205,6 +206,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         """Tell in one step what backward does inside a fold until it comes out again."""
         visits = freed = 0
         reached: dict[int, str | None] = {}  # node outside -> arrow to it
+        along: dict[str, Fields] = {}
+        passed: Counter[str | None] = Counter()  # arrow -> contributions
         while self.at < len(self.events):
             event = self.events[self.at]
             if event["kind"] not in _BACKWARD or "node" not in event:
@@ -219,9 +222,14 @@ class _Teller(ForwardSteps, BackwardSteps):
                 self.arrivals[to] += 1
                 self.waiting[to] = event["total"] or event["after"]
                 if self.outline.box_of[to] is not box:
-                    reached[to] = self._edge(event["node"], event["arg"], to)
+                    edge = reached[to] = self._edge(event["node"], event["arg"], to)
+                    passed[edge] += 1
+                    along |= self.along(edge, event["node"], event["arg"], to, event["after"])
+                    if edge is not None and passed[edge] > 1:
+                        words = f"{passed[edge]} parts"
+                        along[edge] |= {"sent": words, "arrived": words}
             elif event["kind"] == "accumulate":
-                self.grads[event["node"]] = event["grad"]
+                self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
             elif event["kind"] == "release":
                 freed += event["bytes"]
@@ -230,7 +238,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         if visits:
             caption = f"Backward runs through {box.heading}: {visits:,} ops, newest first."
         else:
-            caption = f"{capital(box.heading)}: their gradients are accumulated."
+            caption = f"{box.opening}: their gradients are accumulated."
         parts = [f"{self._called(n)} {show(self.waiting[n])}" for n in reached]
         if len(parts) > NAMED:
             caption += f" {len(parts):,} boxes outside it receive a gradient."
@@ -240,6 +248,6 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += f" It releases {memory(freed)}."
         changes: dict[int, Fields] = {n: self._arrived(n) for n in reached}
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
-        edge = next(iter(reached.values())) if len(reached) == 1 else None
-        self.add("fold", start, caption, where=box.where, edge=edge, changes=changes)
+        only = next(iter(reached.values())) if len(reached) == 1 else None
+        self.add("fold", start, caption, where=box.where, edge=only, changes=changes, along=along)
         self.telling = None

@@ -1,8 +1,8 @@
 """What is drawn of a recording: one box per node, or, when there are too many, folded boxes.
 
-After reading you can say which boxes and arrows a picture has. A graph of up to 300 nodes is drawn
-whole; a larger one is folded (``fold.py``), and a leaf goes into the fold that alone uses it. Read
-next: ``frames.py``, where a folded box is one step.
+After reading you can say which boxes and arrows a picture has. A small graph is drawn whole; of a
+larger one, parts are folded (``fold.py``, ``fitting.py``), and a leaf goes into the fold that alone
+uses it. Read next: ``frames.py``, where a folded box is one step.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData
-from autodiff_kit.view.fold import AIM, Folder, Run
+from autodiff_kit.view.fitting import AIM, folded, open_at_first
+from autodiff_kit.view.fold import Key, Part, Parts
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.values import TIMES
+from autodiff_kit.view.words import capital
 from autodiff_kit.view.written import Written
 
 __all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]
 
-LIMIT = 300  # a graph of so many nodes is drawn whole
+LIMIT = 300  # boxes that a picture can have
+FEWEST_SHARED = 3  # parameters that the same folds use are drawn as one box
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Box:
         ``"leaf"``, ``"op"`` or ``"fold"``.
     nodes : sequence of int
         What it stands for, in order of creation.
+    part : Part or None
+        Of a fold of operations: what it folds.
     title, of : str
         Of a fold: ``"iterations 2 to 499"`` and ``"for i in range(500)"``.
     count : str
@@ -47,6 +52,7 @@ class Box:
     id: str
     kind: str
     nodes: Sequence[int]
+    part: Part | None = field(default=None, compare=False)
     title: str = ""
     of: str = ""
     count: str = ""
@@ -58,9 +64,27 @@ class Box:
         return [ops[0], ops[-1]] if len(ops) > 1 else None
 
     @property
+    def has_rounds(self) -> bool:
+        """Return whether it stands for rounds of a loop: what ends them belongs to it."""
+        return self.part is not None and self.part.kind == "rounds"
+
+    @property
     def heading(self) -> str:
-        """Return ``"iterations 2 to 499 of for i in range(500)"``."""
-        return f"{self.title} of {self.of}" if self.of else self.title
+        """Return ``"iterations 2 to 499 of for i in range(500)"``, or ``"net.0 (Linear)"``."""
+        title = f"{self.title}, {self.count}" if self.count.startswith("call") else self.title
+        if not self.of or self.of == self.title:
+            return title
+        if self.part is not None and self.part.kind in ("module", "equal", "modules"):
+            if self.title.startswith("calls "):
+                return f"{title} of {self.of}"
+            return f"{title} ({self.of})"
+        return title if self.count.startswith("call") else f"{title} of {self.of}"
+
+    @property
+    def opening(self) -> str:
+        """Return the heading as a sentence begins with it; what the learner wrote stays so."""
+        words = self.part is None or self.part.kind in ("iteration", "rounds", "operations")
+        return capital(self.heading) if words else self.heading
 
 
 @dataclass(slots=True)
@@ -82,6 +106,8 @@ class Outline:
     box_of: list[Box]  # by node
     edges: list[Edge] = field(default_factory=list)
     edge_at: dict[tuple[int, int], Edge] = field(default_factory=dict)  # (node, place of input)
+    parts: Parts | None = None  # None: nothing can be folded
+    opened: list[Key] = field(default_factory=list)  # the parts that are drawn open
 
     def body(self, box: Box, nodes: Sequence[NodeRecord]) -> str:
         """Return what a fold hides: so many times each op, so many leaves."""
@@ -99,18 +125,21 @@ def outline(
     recording: RecordingData,
     fold: Sequence[int] | bool | None = None,
     opened: Sequence[Sequence[int]] = (),
+    closed: Sequence[Sequence[int]] = (),
 ) -> Outline:
     """Decide on the boxes and arrows of a recording.
 
     Parameters
     ----------
     recording : dict
-        With ``nodes``, ``scopes``.
+        With ``nodes``, ``scopes``, ``sources``.
     fold : None, bool or sequence of int
-        None and True fold what is too large; False folds nothing as long as there are no more than
-        300 nodes; a sequence names scopes to fold in any case.
+        None and True fold what is too large to be read at once; False folds nothing as long as
+        there are no more than 300 nodes; a sequence names scopes to fold in any case.
     opened : sequence of (first, last) operation
         Folds to open, by ``Box.key``; with too many open, those close that were opened first.
+    closed : sequence of (first, last) operation
+        Parts to fold that would be open.
 
     Returns
     -------
@@ -122,37 +151,47 @@ def outline(
         If ``fold`` names a scope that the recording does not have.
     """
     nodes = recording["nodes"]
-    runs: list[Run] = []
-    if fold is not None and not isinstance(fold, bool):
-        runs = Folder(recording).chosen(fold)
-    if len(nodes) > LIMIT:
-        runs = Folder(recording).fitting(runs)
-    if opened and runs:
-        folder = Folder(recording)
-        while opened:
-            wider = folder.open(runs, opened)
-            if len(_boxes(nodes, wider, keep_named=False).boxes) <= LIMIT:
-                runs = wider
+    parts = Parts(recording)
+    own = [parts.of_scope(s) for s in fold] if isinstance(fold, Sequence) else []
+    if (fold is False and len(nodes) <= LIMIT) or not parts.ops:
+        runs, keys = list[Part](), list[Key]()
+    else:
+        shut = [key for part in own if part is not parts.root for key in (parts.key(part),)]
+        shut += [(first, last) for first, last in closed]
+        wider = [(first, last) for first, last in opened]
+        first_open = [key for key in open_at_first(recording, parts) if key not in wider]
+        while True:
+            keys = [key for key in [*first_open, *wider] if not _is_in(key, shut)]
+            runs = folded(parts, set(keys))
+            if not wider or len(_boxes(nodes, runs, parts, keep_named=False).boxes) <= LIMIT:
                 break
-            first, last = opened[-1]  # what is around it stays open
-            others = [key for key in opened if not (key[0] <= first and last <= key[1])]
-            close = (others or opened)[0]
-            opened = [key for key in opened if key != close]
-    result = _boxes(nodes, runs, keep_named=True)
+            apart = [key for key in wider if not _is_in(wider[-1], [key])]
+            gone = (apart or wider)[0]  # what is around the last one stays open
+            wider = [key for key in wider if key != gone]
+    result = _boxes(nodes, runs, parts, keep_named=True)
     if len(result.boxes) > LIMIT:
-        result = _boxes(nodes, runs, keep_named=False)
+        result = _boxes(nodes, runs, parts, keep_named=False)
     if len(result.boxes) > LIMIT:
         result = _with_leaves_folded(recording, result)
+    result.parts, result.opened = parts, keys
     _connect(nodes, result, Written(recording))
     return result
 
 
-def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool) -> Outline:
+def _is_in(key: Key, others: Sequence[Key]) -> bool:
+    """Return whether a part is one of those, or inside of one."""
+    return any(first <= key[0] and key[1] <= last for first, last in others)
+
+
+def _boxes(
+    nodes: Sequence[NodeRecord], runs: Sequence[Part], parts: Parts, *, keep_named: bool
+) -> Outline:
     """Make the boxes; a leaf that only one fold uses goes into that fold.
 
-    Unless there is room for it and the learner will look for its ``.grad``.
+    Unless there is room for it and the learner will look for its ``.grad``; of a module's
+    parameters the box tells it.
     """
-    ops = [n["id"] for n in nodes if n["kind"] == "op"]
+    ops = [n["id"] for n in parts.ops]
     fold_of: dict[int, int] = {}
     members: list[list[int]] = []
     for number, run in enumerate(runs):
@@ -165,7 +204,7 @@ def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool
                 users.setdefault(source["node"], set()).add(fold_of.get(node))
     for leaf, folds in users.items():
         only = next(iter(folds)) if len(folds) == 1 else None
-        if keep_named and nodes[leaf]["name"] and nodes[leaf]["requires_grad"]:
+        if keep_named and only is not None and _stays(nodes[leaf], runs[only], parts):
             continue
         if only is not None:
             members[only].append(leaf)
@@ -174,8 +213,17 @@ def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool
     for number, run in enumerate(runs):
         inside = tuple(sorted(members[number]))
         box_of[ops[run.last]] = Box(
-            f"fold{number}", "fold", inside, run.title, run.of, run.count, run.where
+            f"fold{number}", "fold", inside, run, run.title, run.of, run.count, run.where
         )
+    together: dict[frozenset[int | None], list[int]] = {}
+    for leaf, folds in users.items():
+        if len(folds) > 1 and None not in folds and _is_parameter(nodes[leaf]):
+            together.setdefault(frozenset(folds), []).append(leaf)
+    for leaves in together.values():
+        if len(leaves) >= FEWEST_SHARED:
+            box = _shared(nodes, leaves, len(runs) + len(box_of))
+            box_of[leaves[0]] = box
+            fold_of.update(dict.fromkeys(leaves, -1))
     outputs = outputs_of(nodes)
     for n, record in enumerate(nodes):
         group = outputs.get(n, [n])
@@ -186,6 +234,26 @@ def _boxes(nodes: Sequence[NodeRecord], runs: Sequence[Run], *, keep_named: bool
     boxes = [box_of[place] for place in sorted(box_of)]
     at = {n: box for box in boxes for n in box.nodes}
     return Outline(boxes, [at[n] for n in range(len(nodes))])
+
+
+def _stays(leaf: NodeRecord, part: Part, parts: Parts) -> bool:
+    """Return whether a leaf is to be seen that only one folded part uses."""
+    if not leaf["name"] or leaf.get("part"):
+        return False
+    return leaf["requires_grad"] or not (part.is_group or parts.is_in(leaf["scope"], part))
+
+
+def _is_parameter(leaf: NodeRecord) -> bool:
+    return leaf["requires_grad"] and leaf.get("part", "").startswith("parameter")
+
+
+def _shared(nodes: Sequence[NodeRecord], leaves: Sequence[int], number: int) -> Box:
+    """Fold parameters that the same folds use: each call of one model, say."""
+    paths = [str(nodes[leaf]["name"]).split(".") for leaf in leaves]
+    common = [names[0] for names in zip(*paths, strict=False) if len(set(names)) == 1]
+    title = f"parameters of {'.'.join(common)}" if common else "parameters"
+    count = f"{TIMES} {len(leaves):,}"
+    return Box(f"fold{number}", "fold", tuple(leaves), None, title, "", count)
 
 
 def outputs_of(nodes: Sequence[NodeRecord]) -> dict[int, list[int]]:
@@ -229,7 +297,7 @@ def _with_leaves_folded(recording: RecordingData, whole: Outline) -> Outline:
             title = f"{len(group):,} leaves"
             of = f"{names.name(group[0])} to {names.name(group[-1])}"
             count = f"{TIMES} {len(group):,}"
-            boxes.append(Box(f"fold{number}", "fold", tuple(group), title, of, count))
+            boxes.append(Box(f"fold{number}", "fold", tuple(group), None, title, of, count))
     # Leaves have no inputs, so a fold of leaves may stand where its first one was.
     is_leaves = {b.id for b in boxes if all(nodes[n]["kind"] == "leaf" for n in b.nodes)}
     boxes.sort(key=lambda b: b.nodes[0] if b.id in is_leaves else max(b.nodes))

@@ -49,7 +49,7 @@ _MODULES = (  # each after those that it imports
         "inspector_pane",
         "graph_pane",
     ),
-    *("transport", "find", "find_box", "kit"),
+    *("transport", "find", "find_box", "crumbs", "kit"),
 )
 
 

@@ -11,8 +11,8 @@ from typing import Literal, NotRequired, TypedDict
 
 from autodiff_kit.record.events import Where
 
-__all__ = ["BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "Payload", "Place"]
-__all__ += ["SourceLines", "State"]
+__all__ = ["BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "OpenPart", "Payload"]
+__all__ += ["Place", "SourceLines", "State"]
 
 Phase = Literal["forward", "backward"]
 
@@ -104,10 +104,24 @@ class SourceLines(TypedDict):
     first_line: int
 
 
-class BoxPayload(TypedDict):
+OpenPart = TypedDict(
+    "OpenPart",
+    {
+        "title": str,
+        "key": list[int],
+        "in": int | None,  # the place of the open part around it
+    },
+)
+
+
+_In = TypedDict("_In", {"in": NotRequired[int]})  # the place of the innermost open part around it
+
+
+class BoxPayload(_In):
     """What the browser needs of a box."""
 
     title: str
+    name: str  # as the box has it
     aria: str
     what: str  # a sentence
     uses: list[list[str]]  # arrows that bring a part of its gradient, and from where
@@ -134,3 +148,4 @@ class Payload(TypedDict):
     frames: list[Frame]
     turn: int | None
     opened: int
+    parts: list[OpenPart]

@@ -16,6 +16,7 @@ from autodiff_kit.view import svg, text
 from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
+from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.heat import heat
 from autodiff_kit.view.labels import role
@@ -43,6 +44,7 @@ def build(
     *,
     fold: Sequence[int] | bool | None = None,
     opened: Sequence[Sequence[int]] = (),
+    closed: Sequence[Sequence[int]] = (),
 ) -> Picture:
     """Lay out the graph of a recording and tell its steps.
 
@@ -51,10 +53,12 @@ def build(
     recording : Recording or dict
         What was recorded; an object is asked for attributes named like the keys.
     fold : sequence of int, bool or None
-        None folds graphs of more than 300 nodes. False draws every node of a graph up to that
-        size. A sequence names scopes (loops, iterations, calls) to fold in any case.
+        None folds what is too large to be read at once. False draws every node of a graph of up
+        to 300. A sequence names scopes (loops, iterations, calls) to fold in any case.
     opened : sequence of (first, last) operation
         Folds to draw open, in the order in which they were opened; ``Picture.opened`` adds one.
+    closed : sequence of (first, last) operation
+        Parts to fold that would be open; ``Picture.closed`` adds one.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def build(
     if not isinstance(recording, Mapping):
         note = getattr(recording, "note", None)
         recording = {**{key: getattr(recording, key) for key in KEYS}, "note": note}
-    return Picture(recording, fold, opened)
+    return Picture(recording, fold, opened, closed)
 
 
 class Picture:
@@ -97,8 +101,8 @@ class Picture:
         By box, the step at which it appears.
     sources : list of dict
         ``name``, ``lines``, ``first_line``.
-    open_folds : list of [first, last]
-        Folds that are drawn open.
+    open_folds, closed_parts : list of [first, last]
+        Folds that were opened, and parts that were folded.
     """
 
     def __init__(
@@ -106,17 +110,19 @@ class Picture:
         recording: RecordingData,
         fold: Sequence[int] | bool | None,
         opened: Sequence[Sequence[int]] = (),
+        closed: Sequence[Sequence[int]] = (),
     ) -> None:
         self._recording = recording
         self._fold, self.open_folds = fold, [list(key) for key in opened]
+        self.closed_parts = [list(key) for key in closed]
         self._names = Names(recording)
-        self.outline: Outline = outline(recording, fold, self.open_folds)
+        self.outline: Outline = outline(recording, fold, self.open_folds, self.closed_parts)
         self.frames, self._subjects, self._moments = tell(recording, self.outline, self._names)
         self.note: str = recording.get("note") or ""
         self.title = self._title()
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
-        self.chips = chips(self.frames, len(self.outline.boxes))
+        self.chips = chips(self.frames, self.outline)
         self.slots = slots(parts_of(self.outline, recording), self.chips)
         self.texts = self._texts()
         place = {box.id: i for i, box in enumerate(self.outline.boxes)}
@@ -198,8 +204,21 @@ class Picture:
         key : (first, last) operation or None
             As the payload has it under ``opens``.
         """
-        open_folds = [] if key is None else [*self.open_folds, key]
-        return Picture(self._recording, self._fold, open_folds)
+        if key is None:
+            return Picture(self._recording, self._fold)
+        others = [part for part in self.closed_parts if not _is_in(key, part)]
+        return Picture(self._recording, self._fold, [*self.open_folds, key], others)
+
+    def closed(self, key: Sequence[int]) -> Picture:
+        """Return the picture with a part folded that is open, and all that is in it.
+
+        Parameters
+        ----------
+        key : (first, last) operation
+            As the payload has it under ``parts``.
+        """
+        others = [part for part in self.open_folds if not _is_in(part, key)]
+        return Picture(self._recording, self._fold, others, [*self.closed_parts, key])
 
     def same_moment(self, step: int, other: Picture) -> int:
         """Return the step of ``other``, of the same recording, up to which as much has happened."""
@@ -265,11 +284,13 @@ class Picture:
                 inputs[edge.target].append(edge.source)
                 consumers[edge.source].append(edge.target)
         nodes: dict[str, BoxPayload] = {}
-        for box in self.outline.boxes:
+        parts, inside = open_parts(self.outline)
+        for box, words in zip(self.outline.boxes, self.texts, strict=True):
             record = self._recording["nodes"][box.nodes[-1]]
             folded = box.kind == "fold"
             nodes[box.id] = {
                 "title": self.titles[box.id],
+                "name": words["name"] or self.titles[box.id],
                 "aria": f"{box.heading}, folded" if folded else text.aria(record, self._names),
                 "what": text.what(self._recording, box, self._names),
                 "uses": uses[box.id],
@@ -282,6 +303,8 @@ class Picture:
             }
             if key := box.key(self._recording["nodes"]):
                 nodes[box.id]["opens"] = key
+            if box.id in inside:
+                nodes[box.id]["in"] = inside[box.id]
         turn = (k for k, frame in enumerate(self.frames) if frame["phase"] == "backward")
         return {
             "version": 1,
@@ -294,7 +317,8 @@ class Picture:
             "order": [box.id for box in self.outline.boxes],
             "frames": self.frames,
             "turn": next(turn, None),
-            "opened": len(self.open_folds),
+            "opened": len(self.open_folds) + len(self.closed_parts),
+            "parts": parts,
         }
 
     # -- made once ----------------------------------------------------------------------------
@@ -367,6 +391,10 @@ class Picture:
                 if label:
                     labels[edge.id] = label
         return labels
+
+
+def _is_in(key: Sequence[int], other: Sequence[int]) -> bool:
+    return other[0] <= key[0] and key[1] <= other[1]
 
 
 _NOTHING: Frame = {

@@ -25,6 +25,7 @@ from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.parameters import norm, parameters_of
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.words import capital, sentence
 
@@ -81,6 +82,9 @@ class Steps:
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
         self.passed: dict[str, str] = {}  # arrow that a gradient came back along -> where it leads
         self.grads: dict[int, Value] = {}  # leaf -> its .grad
+        # Parameters in folds -> the box; and boxes where the gradient of one has changed since.
+        self.owners = {n: box.id for box in outline.boxes for n in parameters_of(box, self.nodes)}
+        self.changed: dict[str, None] = {}
         self.accumulated: list[int] = []
         self.cleared: list[int] = []  # those whose .grad the latest step has cleared
         self.opening = ""  # how that step begins: "Iteration 2. "
@@ -108,7 +112,7 @@ class Steps:
             self.inner = []
         else:
             self.subjects.append([] if node is None else [(kind, node, self.value(node), g, sent)])
-        fields: dict[str, Fields] = {}
+        fields = self._norms()
         for changed, values in (changes or {}).items():
             box = self.outline.box_of[changed].id
             fields.setdefault(box, {}).update(values)
@@ -127,6 +131,24 @@ class Steps:
             frame["along"] = dict(along)
         self.frames.append(frame)
         return frame
+
+    def keep(self, node: int, grad: Value | None) -> None:
+        """Note what is in a .grad now."""
+        if grad is None:
+            self.grads.pop(node, None)
+        else:
+            self.grads[node] = grad
+        if node in self.owners:
+            self.changed[self.owners[node]] = None
+
+    def _norms(self) -> dict[str, Fields]:
+        """Return the size of the gradients that folds hide, where it has changed."""
+        changed, self.changed = self.changed, {}
+        sizes: dict[str, Fields] = {}
+        for box in changed:
+            own = [self.grads[n] for n, at in self.owners.items() if at == box and n in self.grads]
+            sizes[box] = {"grad": norm(own) if own else None}
+        return sizes
 
     def round(self, number: int) -> str:
         """Return "Iteration 2. " for the first step in a new round of a loop; else "".

@@ -113,7 +113,10 @@ class BackwardSteps(SlopeSteps):
             return self._shown(node, "g", value, ", ".join(parts))
         record = self.nodes[node]
         inner = record["kind"] == "op" or record["grad_fn"]
-        if inner or self.outline.box_of[node].kind == "fold":
+        box = self.outline.box_of[node]
+        if box.kind == "fold" and box.id in self.owners.values():
+            return {}  # its last line is that of the parameters
+        if inner or box.kind == "fold":
             return self._shown(node, "g", value, text)
         if node in self.grads:
             text = f"{box_value(self.grads[node])}, {box_value(value)}"
@@ -333,10 +336,9 @@ class BackwardSteps(SlopeSteps):
 
     def hold(self, node: int, grad: Value | None) -> Fields:
         """Note what is in a .grad now; return the fields that show it."""
+        self.keep(node, grad)
         if grad is not None:
-            self.grads[node] = grad
             return self._shown(node, "grad", grad)
-        self.grads.pop(node, None)
         self.whole.pop(node, None)
         cleared: Fields = {"grad": None, "g": None}
         if self.outline.box_of[node].id in self.in_parts:

@@ -21,7 +21,7 @@ from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
-from autodiff_kit.view.words import capital, memory
+from autodiff_kit.view.words import memory
 
 __all__ = ["aria", "facts", "fold_facts", "no_saved", "number", "saved_name", "to_text"]
 __all__ += ["what", "where_made"]
@@ -90,7 +90,7 @@ def what(recording: RecordingData, box: Box, names: Names) -> str:
     """
     record = recording["nodes"][box.nodes[0]]
     if box.kind == "fold":
-        return f"{capital(box.heading)}, drawn as one box."
+        return f"{box.opening}, drawn as one box."
     where = record["where"]
     on = f" on line {_line_number(recording, where)}" if where else ""
     if record["kind"] == "op":

@@ -110,6 +110,21 @@ class Stepper(KitWidget):
             raise KeyError(f"{node!r} is no folded box that can be opened")
         self._redraw(self.picture.opened(key))
 
+    def fold(self, part: str) -> None:
+        """Fold a part that is drawn open, by its title: ``"net.1"``; the moment stays the same.
+
+        Raises
+        ------
+        KeyError
+            If no part of this title is open; the message says which are.
+        """
+        parts = self.picture.payload()["parts"]
+        key = next((open_["key"] for open_ in parts if open_["title"] == part), None)
+        if key is None:
+            known = ", ".join(repr(open_["title"]) for open_ in parts) or "none"
+            raise KeyError(f"{part!r} is no part that is open; those are: {known}")
+        self._redraw(self.picture.closed(key))
+
     def show(self, source: Recording | Picture) -> None:
         """Show another recording in place, at the same step, or at its last one if it has fewer.
 
@@ -135,10 +150,16 @@ class Stepper(KitWidget):
             self.send(answer)
         elif "open" in content:
             self._redraw(self.picture.opened(content["open"]))
+        elif "close" in content:
+            self._redraw(self.picture.closed(content["close"]))
 
     def _redraw(self, picture: Picture) -> None:
         """Draw the same recording in another way, at the moment that is shown now."""
-        self._replace(picture, self.picture.same_moment(self.step, picture))
+        folds = {box: key for key, box in _folds(self.picture).items()}
+        with self.hold_sync():
+            if self.selected in folds:  # folds are numbered anew
+                self.selected = _folds(picture).get(folds[self.selected], "")
+            self._replace(picture, self.picture.same_moment(self.step, picture))
 
     def _replace(self, picture: Picture, step: int) -> None:
         payload = self._payload(picture)
@@ -152,3 +173,10 @@ class Stepper(KitWidget):
     def still(self) -> str:
         """Return the graph at the step asked for, or at the end, as SVG text."""
         return still_svg(self._drawn_still, step=self._still_step)
+
+
+def _folds(picture: Picture) -> dict[tuple[int, int], str]:
+    """Return the folded boxes by their keys."""
+    parts = picture.outline.parts
+    boxes = picture.outline.boxes
+    return {} if parts is None else {parts.key(b.part): b.id for b in boxes if b.part}

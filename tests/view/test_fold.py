@@ -4,7 +4,8 @@ from functools import cache
 
 import pytest
 
-from autodiff_kit.view.fold import AIM
+from autodiff_kit.view.fitting import MOST, WHOLE
+from autodiff_kit.view.fold import Parts
 from autodiff_kit.view.outline import LIMIT, outline
 from tests.view import recordings
 
@@ -32,11 +33,12 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", [n for n in recordings.ALL if not n.endswith("_folded")])
-def test_a_graph_of_up_to_300_nodes_is_drawn_whole(name):
+def test_a_graph_of_few_nodes_is_drawn_whole(name):
     recording = recordings.ALL[name]()
 
     drawn = outline(recording)
 
+    assert len(recording["nodes"]) <= WHOLE
     assert [box.id for box in drawn.boxes] == [str(n["id"]) for n in recording["nodes"]]
 
 
@@ -84,16 +86,13 @@ def test_every_input_has_its_arrow_unless_it_is_in_the_same_box(name):
 def test_a_loop_keeps_its_first_and_last_round():
     drawn = outline(recordings.loop(500))
 
-    # leaves h, w, b; three operations of the first round; the fold; three of the last
-    assert [box.id for box in drawn.boxes] == [
-        *("0", "1", "2", "3", "4", "5"),
-        "fold0",
-        *("1500", "1501", "1502"),
-    ]
-    fold = drawn.boxes[6]
+    # leaves h, w, b; three operations of the first round; the rounds between; the last one
+    assert [box.id for box in drawn.boxes] == [str(n) for n in range(6)] + ["fold0", "fold1"]
+    fold, last = drawn.boxes[6:]
     assert fold.heading == "iterations 2 to 499 of for i in range(500)"
     assert fold.count == "\N{MULTIPLICATION SIGN} 498"
     assert len(fold.nodes) == 498 * 3
+    assert last.heading == "iteration 500 of for i in range(500)"
 
 
 def test_a_fold_says_what_it_hides():
@@ -106,11 +105,11 @@ def test_a_fold_says_what_it_hides():
     )
 
 
-def test_calls_are_folded_one_by_one_and_numbered():
+def test_equal_calls_in_a_row_are_one_box_between_the_first_and_the_last():
     drawn = outline(recordings.calls(40, 12))
     folds = [box.heading for box in drawn.boxes if box.kind == "fold"]
 
-    assert folds == [f"call {i} of layer" for i in range(1, 41)]
+    assert folds == ["layer, call 1", "calls 2 to 39 of layer", "layer, call 40"]
 
 
 def test_loops_inside_the_first_round_are_folded_in_their_turn():
@@ -128,14 +127,12 @@ def test_loops_inside_the_first_round_are_folded_in_their_turn():
 
     folds = [box.heading for box in outline(tape.data).boxes if box.kind == "fold"]
 
-    assert folds == [
-        "iterations 2 to 299 of for i in range(300)",
-        "iterations 2 to 19 of for epoch in range(20)",
-        "iterations 2 to 299 of for i in range(300)",
-    ]
+    inner = "iterations 2 to 299 of for i in range(300)"
+    assert folds[0] == inner
+    assert "iterations 2 to 19 of for epoch in range(20)" in folds
 
 
-def test_a_chain_is_folded_where_nothing_else_is_there():
+def test_operations_without_a_part_are_folded_eighth_by_eighth():
     tape = recordings.Tape("")
     h = tape.leaf("h", 1.0)
     for _ in range(500):
@@ -143,7 +140,10 @@ def test_a_chain_is_folded_where_nothing_else_is_there():
 
     drawn = outline(tape.data)
 
-    assert [box.title for box in drawn.boxes] == ["", "chain of 500 operations"]
+    titles = [box.title for box in drawn.boxes if box.kind == "fold"]
+    assert len(titles) == 8
+    assert titles[0] == "operations 1 to 63"
+    assert titles[-1] == "operations 442 to 500"
 
 
 def test_recursion_a_thousand_calls_deep_is_folded_below_a_depth():
@@ -160,8 +160,8 @@ def test_recursion_a_thousand_calls_deep_is_folded_below_a_depth():
 
     drawn = outline(tape.data)
 
-    assert 10 < len(drawn.boxes) <= AIM + 1
-    assert drawn.boxes[-1].title.startswith("call ")
+    assert 4 < len(drawn.boxes) <= MOST
+    assert drawn.boxes[-1].title == "f"
 
 
 def test_rounds_that_overlap_in_time_are_not_folded_as_loops():
@@ -293,12 +293,13 @@ def check_complete(recording, drawn):
     assert all(at[edge.source] < at[edge.target] for edge in drawn.edges)
 
 
-def test_an_opened_loop_is_folds_of_rounds():
+def test_opened_rounds_are_folds_of_rounds():
     recording, drawn = large("a loop")
+    rounds = next(box for box in drawn.boxes if box.title.startswith("iterations"))
 
-    titles = [b.title for b in outline(recording, None, [first_key(recording, drawn)]).boxes]
+    opened = outline(recording, None, [rounds.key(recording["nodes"])])
 
-    folded = [title for title in titles if title.startswith("iterations")]
+    folded = [box.title for box in opened.boxes if box.title.startswith("iterations")]
     assert folded[0].startswith("iterations 2 to")
     assert folded[-1].endswith("to 499")
     assert len(folded) == 8
@@ -306,13 +307,38 @@ def test_an_opened_loop_is_folds_of_rounds():
 
 def test_with_too_many_open_the_first_ones_close():
     recording, drawn = large("no structure")
-    keys = [key for box in drawn.boxes if (key := box.key(recording["nodes"]))]
+    opened = []
 
-    wide = outline(recording, None, keys)
+    for wanted in [n["id"] for n in recording["nodes"] if n["kind"] == "op"][::60]:
+        while (key := drawn.box_of[wanted].key(recording["nodes"])) is not None:
+            opened.append(key)
+            drawn = outline(recording, None, opened)
+            assert len(drawn.boxes) <= LIMIT
 
-    assert len(wide.boxes) <= LIMIT
-    assert wide.box_of[keys[-1][0]].kind == "op"
-    assert wide.box_of[keys[0][0]].kind == "fold"
+    first = next(n["id"] for n in recording["nodes"] if n["kind"] == "op")
+    assert drawn.box_of[wanted].kind == "op"
+    assert drawn.box_of[first].kind == "fold"
+
+
+def test_a_part_that_is_open_can_be_folded_with_all_that_is_in_it():
+    recording, drawn = large("a loop")
+    rounds = next(box for box in drawn.boxes if box.title.startswith("iterations"))
+    key = rounds.key(recording["nodes"])
+    opened = outline(recording, None, [key])
+    inner = next(box for box in opened.boxes if box.title.startswith("iterations"))
+    wider = [key, inner.key(recording["nodes"])]
+
+    assert outline(recording, None, wider, [key]).boxes == drawn.boxes
+
+
+def test_the_parts_around_an_operation_are_those_that_its_fold_can_be_reached_by():
+    recording = recordings.loop(500)
+    parts = Parts(recording)
+
+    around = [part.title for part in parts.around(3 * 250)]  # an operation of round 251
+
+    assert around[0] == "iterations 2 to 499"  # the whole run is the loop
+    assert around[-1] == "iteration 251"
 
 
 def test_what_is_around_the_last_one_opened_stays_open():
@@ -330,4 +356,4 @@ def test_what_is_around_the_last_one_opened_stays_open():
 def test_a_key_of_no_fold_opens_nothing():
     recording, drawn = large("a loop")
 
-    assert outline(recording, None, [[3, 5]]).boxes == drawn.boxes
+    assert outline(recording, None, [[3, 7]]).boxes == drawn.boxes

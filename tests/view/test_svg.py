@@ -131,7 +131,8 @@ def test_leaf_op_fold_and_ghost_differ_in_more_than_colour():
     }
 
     assert corners["adk-leaf"] != corners["adk-op"]  # round against square
-    assert len(elements(svg, "adk-stack")) == 2  # sheets behind
+    folds = len(elements(svg, "adk-fold"))
+    assert len(elements(svg, "adk-stack")) == 2 * folds  # sheets behind
     assert re.search(r"\.adk-ghost \.adk-box\{fill:none;[^}]*stroke-dasharray:", picture_style()[0])
 
 

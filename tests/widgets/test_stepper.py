@@ -109,13 +109,13 @@ def test_its_repr_is_the_same_for_the_same_run(recording: Recording) -> None:
 def test_a_long_repr_is_cut_between_two_nodes() -> None:
     with record() as rec:
         h = ak.tensor(1.0)
-        for _ in range(50):
+        for _ in range(30):
             h = h + 1.0
 
     text = repr(Stepper(rec))
 
     assert len(text) < 110
-    assert text.startswith("Stepper(51 nodes, 51 steps: h")
+    assert text.startswith("Stepper(31 nodes, 31 steps: h")
     assert text.endswith(", ...)")
 
 

@@ -2,7 +2,7 @@
 
 import { attribute, button, drawing, make, SVG } from "./dom.mjs";
 import { numbersAt } from "./error_pane.mjs";
-import { around, firstView, fitted, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
+import { around, firstView, fitted, held, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
 // As view/svg_text.py and view/chips.py have them.
@@ -80,6 +80,7 @@ export function graphPane(payload, still, pick) {
   let view = null;
   let whole = false; // stay fitted when the pane changes its size
   let asFirst = true; // until it is zoomed or moved
+  let kept = null; // what must lie where another drawing had it
   function look(next, glide) {
     if (view && next === view) return;
     view = next;
@@ -92,6 +93,12 @@ export function graphPane(payload, still, pick) {
   function resize(width, height) {
     if (!width || !height) return;
     pane = { w: width, h: height };
+    if (kept) {
+      look(held(kept.at, kept.rect, graph, pane));
+      kept = null;
+      asFirst = false;
+      return;
+    }
     if (asFirst) look(firstView(graph, pane));
     else look(whole ? fitted(graph, pane) : placed(view, graph, pane));
     reveal(focused ?? active);
@@ -185,6 +192,9 @@ export function graphPane(payload, still, pick) {
     look(revealed(view, rect, graph, pane), true);
   }
 
+  /** The uppermost of some boxes. */
+  const top = (ids) => ids.filter((id) => nodes[id]).sort((a, b) => nodes[a].rect.y - nodes[b].rect.y)[0];
+
   let active = null;
   let activeEdge = null;
   let idBefore = null;
@@ -277,6 +287,19 @@ export function graphPane(payload, still, pick) {
       ring(0, nodes[id] ? id : null);
     },
     reveal,
+    /** Where some boxes lie in the pane: the middle of the upper side of the uppermost, and the scale. */
+    placeOf(ids) {
+      const id = top(ids);
+      if (!view || id == null) return null;
+      const { rect } = nodes[id];
+      return { scale: view.scale, x: view.x + (rect.x + rect.w / 2) * view.scale, y: view.y + rect.y * view.scale };
+    },
+    /** Let some boxes lie where others lay in an earlier drawing; return the uppermost. */
+    keepPlace(at, ids) {
+      const id = top(ids);
+      if (id != null && at) kept = { at, rect: nodes[id].rect };
+      return id;
+    },
     /** One visible node must be reachable by Tab, and focus must not sink with a node that goes. */
     keepTabStop(visible, preferred) {
       if (tabStop != null && visible(tabStop)) return;

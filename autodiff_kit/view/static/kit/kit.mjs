@@ -5,6 +5,7 @@
 // kit.css. Read first: steps.mjs, which says what a step is.
 
 import { nodeAtSource } from "./code.mjs";
+import { crumbsBar } from "./crumbs.mjs";
 import { button, make, steadyText } from "./dom.mjs";
 import { errorPane } from "./error_pane.mjs";
 import { nextStep, stepsOf } from "./find.mjs";
@@ -14,7 +15,7 @@ import { inspectorPane } from "./inspector_pane.mjs";
 import { ownKeys } from "./keys.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { sourcePane } from "./source_pane.mjs";
-import { clamp, cursor, focusOf, inflate, neighbour } from "./steps.mjs";
+import { boxesOf, clamp, cursor, focusOf, inflate, neighbour, partsAround } from "./steps.mjs";
 import { transport } from "./transport.mjs";
 
 /** Draw the whole Stepper into `root`. `host` holds step and selection; it is asked to change them, and tells back. */
@@ -41,6 +42,12 @@ function stepper(root, payload, host) {
     if (to != null) controls.by(to);
   }
   const open = host.ask && ((key) => host.ask({ open: key }));
+  const close = host.ask && ((key) => host.ask({ close: key }));
+  const crumbs = crumbsBar(payload, close);
+  graph.svg.addEventListener("dblclick", (event) => {
+    const key = payload.nodes[event.target.closest("[data-node]")?.dataset.node]?.opens;
+    if (key && open) open(key);
+  });
   const inspector = inspectorPane(payload, { unpin: () => host.select(""), visit, open });
   const controls = transport(payload, go);
   const find = findBar(payload, host, {
@@ -75,16 +82,17 @@ function stepper(root, payload, host) {
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools);
   if (host.ask && payload.opened) {
-    const close = button("close", "Fold all boxes again");
-    close.append("fold");
-    close.addEventListener("click", () => host.ask({ open: null }));
-    title.after(close);
+    const closeAll = button("close", "Fold all boxes again");
+    closeAll.append("fold");
+    closeAll.addEventListener("click", () => host.ask({ open: null }));
+    title.after(closeAll);
   }
-  root.replaceChildren(head, stage);
+  root.replaceChildren(head, crumbs.element, stage);
 
   function inspect() {
     const id = subject();
     root.classList.toggle("adk-explaining", selected == null && payload.frames[step].explanation != null);
+    crumbs.show(id);
     inspector.show(id, walk.fields[id] ?? {}, selected != null, walk.edges, payload.frames[step].edge);
   }
   function show(k) {
@@ -123,6 +131,7 @@ function stepper(root, payload, host) {
     else if (id == null && graph.svg.contains(event.target) && event.key.startsWith("Arrow")) {
       graph.focus(focusOf(payload, step)); // the graph was clicked beside its nodes
     }
+    else if (event.key === "Enter" && open && payload.nodes[id]?.opens) open(payload.nodes[id].opens);
     else if (id != null && (event.key === "Enter" || event.key === " ")) pick(id);
     else if (event.key === "Escape" && selected != null) host.select("");
     else if (event.key === "n") controls.by(step + 1);
@@ -130,6 +139,9 @@ function stepper(root, payload, host) {
     else if (event.key === "N") visit(1);
     else if (event.key === "P") visit(-1);
     else if (event.key === "u" && open && payload.nodes[subject()]?.opens) open(payload.nodes[subject()].opens);
+    else if (event.key === "f" && close && partsAround(payload, id ?? subject()).length) {
+      close(partsAround(payload, id ?? subject()).at(-1).key);
+    }
     else if (event.key === "/") find.field.focus();
     else if (event.key === "+" || event.key === "=") graph.zoom(ZOOM.step);
     else if (event.key === "-") graph.zoom(1 / ZOOM.step);
@@ -159,6 +171,13 @@ function stepper(root, payload, host) {
     show,
     select,
     hear: find.hear,
+    /** Where a part lies that is about to be opened or folded; `keep` lets its boxes lie there in another drawing. */
+    placeOf: (key) => ({ key, at: graph.placeOf(boxesOf(payload, key)), isFocused: graph.svg.contains(document.activeElement) }),
+    keep({ key, at, isFocused }) {
+      const id = graph.keepPlace(at, boxesOf(payload, key));
+      if (isFocused && id != null && visible(id)) graph.focus(id);
+      return isFocused;
+    },
     focus: () => root.querySelector(".adk-range").focus({ preventScroll: true }),
     remove() {
       controls.stop();
@@ -189,6 +208,7 @@ function render({ model, el }) {
   const endKeys = ownKeys(root);
   let view = null;
   let asked = 0;
+  let place = null; // of what is opened or folded
   let isOld = false; // another recording is on its way: what comes with it is not for the view of the last one
   const set = (name, value) => {
     model.set(name, value);
@@ -214,11 +234,17 @@ function render({ model, el }) {
     isOld = false;
     try {
       if (problem) return say(root, problem);
-      const ask = model.send && ((request) => quietly(() => model.send(request)));
+      const ask = model.send && ((request) => {
+        const key = request.open ?? request.close;
+        place = key ? view.placeOf(key) : null;
+        quietly(() => model.send(request));
+      });
       view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask });
       view.show(model.get("step"));
       view.select(model.get("selected"));
-      if (hadFocus || model.get("alone")) view.focus();
+      const isInGraph = place && view.keep(place);
+      place = null;
+      if (!isInGraph && (hadFocus || model.get("alone"))) view.focus();
     } catch (error) {
       view = null;
       say(root, `This recording cannot be drawn (${error.message}). Run the cell again.`);

@@ -31,6 +31,10 @@ export function firstView(graph, pane) {
   return view.scale >= READABLE ? view : placed({ scale: 1, x: (pane.w - graph.w) / 2, y: MARGIN }, graph, pane);
 }
 
+/** The view in which the middle of the upper side of `rect` (in graph pixels) lies at a point of the pane. */
+export const held = ({ scale, x, y }, rect, graph, pane) =>
+  placed({ scale, x: x - (rect.x + rect.w / 2) * scale, y: y - rect.y * scale }, graph, pane);
+
 /** Zoom by a factor and keep the point (in pane pixels) where it is. */
 export function zoomed(view, factor, point, graph, pane) {
   const scale = clamp(view.scale * factor, ZOOM.least, ZOOM.most);

@@ -125,6 +125,21 @@ export function cursor(payload) {
   };
 }
 
+/** The open parts around a node, the largest first. */
+export function partsAround(payload, id) {
+  const around = [];
+  for (let at = payload.nodes[id]?.in; at != null; at = payload.parts[at].in) around.unshift(payload.parts[at]);
+  return around;
+}
+
+const isSame = (a, b) => a != null && b != null && a[0] === b[0] && a[1] === b[1];
+
+/** The boxes of a part, by its key: the one that folds it, or all that are in it while it is open. */
+export const boxesOf = (payload, key) =>
+  Object.keys(payload.nodes).filter(
+    (id) => isSame(payload.nodes[id].opens, key) || partsAround(payload, id).some((part) => isSame(part.key, key)),
+  );
+
 /** Where an arrow key leads from node `id`: up and down along edges, left and right in reading order. */
 export function neighbour(payload, id, key, visible = () => true) {
   const order = payload.order.filter(visible);

@@ -1,0 +1,57 @@
+"""The parameters that a folded box hides, and how large their gradients are together.
+
+After reading you can say what the box of a module tells of its parameters: how many numbers they
+are, and the norm of their gradients, which is the length of the vector of all of them. Read next:
+``box_texts.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import hypot, prod
+
+from autodiff_kit.record.events import NodeRecord, Value
+from autodiff_kit.view.outline import Box
+from autodiff_kit.view.values import number
+
+__all__ = ["norm", "parameters_of", "size_of"]
+
+
+def parameters_of(box: Box, nodes: Sequence[NodeRecord]) -> list[int]:
+    """Return the parameters of modules that a folded box hides."""
+    if box.kind != "fold":
+        return []
+    return [
+        n
+        for n in box.nodes
+        if nodes[n]["requires_grad"] and nodes[n].get("part", "").startswith("parameter")
+    ]
+
+
+def size_of(leaves: Iterable[int], nodes: Sequence[NodeRecord]) -> int:
+    """Return how many numbers some leaves hold."""
+    return sum(prod(nodes[n]["value"]["shape"]) for n in leaves)
+
+
+def norm(values: Iterable[Value]) -> str:
+    """Return the Euclidean norm of all elements of some tensors, as a box shows it.
+
+    Of a large tensor a recording knows the mean and the standard deviation: the mean of the squares
+    is the sum of their squares.
+
+    Examples
+    --------
+    >>> norm([{"shape": [2], "dtype": "float32", "data": [3.0, 4.0]}])
+    '5.'
+    """
+    sizes: list[float] = []
+    for value in values:
+        stats = value.get("stats")
+        if stats is None:
+            sizes += map(float, value["data"])
+        elif stats["nan"] or stats["inf"]:
+            sizes.append(float("nan" if stats["nan"] else "inf"))
+        else:
+            count = prod(value["shape"])
+            sizes.append(count**0.5 * hypot(float(stats["mean"]), float(stats["std"])))
+    return number(hypot(*sizes))

@@ -1,0 +1,33 @@
+// Which open parts are around a node, and folding them again. Read next: kit.mjs.
+
+import { make } from "./dom.mjs";
+import { partsAround } from "./steps.mjs";
+
+/**
+ * The line that says where one is: the open parts around a node, the largest first, then the node. `fold` folds a
+ * part by its key; without Python there is none, and the names are only to be read.
+ */
+export function crumbsBar(payload, fold) {
+  const path = make("div", { class: "adk-path" });
+  const canOpen = Object.values(payload.nodes).some(({ opens }) => opens);
+  const hint = fold ? "Enter opens a box, f folds what is around it" : "";
+  const element = make("nav", { class: "adk-crumbs", "aria-label": "Parts around this node" }, path);
+  element.append(make("span", { class: "adk-hint" }, hint));
+  element.hidden = !canOpen && !payload.parts.length;
+
+  function crumb({ title, key }) {
+    if (!fold) return make("span", {}, title);
+    const label = `Fold ${title} again`;
+    const button = make("button", { type: "button", class: "adk-crumb", "aria-label": label, title: label }, title);
+    button.addEventListener("click", () => fold(key));
+    return button;
+  }
+  return {
+    element,
+    show(id) {
+      const around = partsAround(payload, id);
+      const items = [make("span", {}, "whole run"), ...around.map(crumb), make("b", {}, payload.nodes[id]?.name ?? "")];
+      path.replaceChildren(...items.flatMap((item, k) => (k ? [make("span", { class: "adk-slash" }, "/"), item] : [item])));
+    },
+  };
+}
