@@ -215,7 +215,8 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
             f"{name or '(unknown)':{wide}}  {len(here):6}  {mean:>9}  {full:9}  {empty:5}  "
             f"{unread:10}"
         )
-        words = _in_words(course.exercise(name)) if name else {}
+        exercise = course.exercise(name) if name in course.names else None  # it may be gone
+        words = _in_words(exercise) if exercise else {}
         for message, count in export.mistakes(here).most_common(3):
             plain(f"    {count} x {words.get(message, message.replace('_', ' '))}")
         bad = [g.attempt for g in here if g.attempt.status == "unreadable"]
@@ -223,8 +224,7 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
             plain(f"    unreadable: {attempt.origin}: {attempt.marks[0].text}")
         if len(bad) > MAX_NAMED:
             plain(f"    and {len(bad) - MAX_NAMED} more that are unreadable: see the export csv")
-        if name:
-            exercise = course.exercise(name)
+        if exercise:
             said = exercise.messages | words
             picture = export.histogram(here, name, f"{exercise.id} {exercise.title}", said)
             (results / f"{name}.svg").write_text(picture, encoding="utf-8")

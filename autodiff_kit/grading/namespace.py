@@ -15,6 +15,7 @@ import types
 from typing import Any
 
 from autodiff_kit.grading import seal
+from autodiff_kit.grading.notebook import text_of
 
 __all__ = ["Given", "Missing", "Namespace"]
 
@@ -62,7 +63,7 @@ class Given:
             else:
                 self.names[name] = value
         self.space |= self.names
-        self.statements = {ast.dump(part) for part in ast.parse(source).body}
+        self.statements = {text_of(part) for part in ast.parse(source).body}
         made = [part for part in self.names.values() if _module_of(part) == step.__name__]
         functions = [part for part in made if isinstance(part, types.FunctionType)]
         kinds = [Namespace, *(part for part in made if isinstance(part, type))]
@@ -79,7 +80,7 @@ class Given:
         """Tell whether a statement is a copy of a given one, or defines what is given."""
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name in self.names:
             return True
-        return ast.dump(statement) in self.statements
+        return text_of(statement) in self.statements
 
     def share(self) -> None:
         """Let given code find what the learner's code has defined of what is asked."""

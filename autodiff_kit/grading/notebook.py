@@ -31,6 +31,7 @@ __all__ = [
     "lines_of",
     "read_by",
     "redefined",
+    "text_of",
     "worked_on",
 ]
 
@@ -189,7 +190,18 @@ def _definitions(source: str) -> dict[str, str]:
     parts = (
         p for p in (tree.body if tree else ()) if isinstance(p, ast.FunctionDef | ast.ClassDef)
     )
-    return {part.name: ast.dump(part) for part in parts}
+    return {part.name: text_of(part) for part in parts}
+
+
+def text_of(part: ast.stmt) -> str:
+    """Return a statement as a text that is the same for the same code, wherever it stands.
+
+    It is empty for one that is nested too deeply, and so for none of a teacher's.
+    """
+    try:
+        return ast.dump(part)
+    except RecursionError:
+        return ""
 
 
 def read_by(code: str) -> set[str]:
@@ -252,8 +264,8 @@ def _written(sources: list[tuple[int, str, bool]], locked: set[str]) -> list[Cel
         cell = replace(_plain(source), number=number)
         if is_locked and cell.tree is not None:
             if theirs is None:
-                theirs = {ast.dump(part) for text in locked for part in _parts(text)}
-            cell.tree.body = [part for part in cell.tree.body if ast.dump(part) not in theirs]
+                theirs = {text_of(part) for text in locked for part in _parts(text)}
+            cell.tree.body = [part for part in cell.tree.body if text_of(part) not in theirs]
         cells.append(cell)
     return cells
 

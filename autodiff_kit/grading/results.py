@@ -10,14 +10,16 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, TypeVar
 
 __all__ = [
-    *("Attempt", "Grade", "Mark", "Override"),
+    *("Attempt", "Grade", "Mark", "Override", "attempt_of", "override_of"),
     *("file_hash", "folder_hash", "key_of", "without_superseded"),
 ]
 
+T = TypeVar("T", "Attempt", "Mark", "Override")
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
 
@@ -97,6 +99,39 @@ class Override:
     at: float
     """Seconds since 1970."""
     withdrawn: bool
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **{"str": str, "int": int, "bool": bool, "float": (int, float)},
+    "tuple[Mark, ...]": tuple,
+}
+
+
+def _typed(part: T) -> T:
+    """Return a part of the results if all in it is of the right kind."""
+    for field in fields(part):
+        if not isinstance(getattr(part, field.name), _KINDS[str(field.type)]):
+            raise TypeError(f"no {field.type} in {field.name}")
+    return part
+
+
+def attempt_of(row: Mapping[str, Any]) -> Attempt:
+    """Return an attempt as a row of the results holds it.
+
+    Raises
+    ------
+    KeyError, IndexError, TypeError, ValueError
+        If the row is damaged.
+    """
+    marks = tuple(_typed(Mark(**mark)) for mark in json.loads(row["marks"]))
+    values = {field.name: row[field.name] for field in fields(Attempt)}
+    return _typed(Attempt(**{**values, "marks": marks}))
+
+
+def override_of(row: Mapping[str, Any]) -> Override:
+    """Return a teacher's word as a row of the results holds it; errors as for `attempt_of`."""
+    values = {field.name: row[field.name] for field in fields(Override)}
+    return _typed(Override(**{**values, "withdrawn": bool(row["withdrawn"])}))
 
 
 def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -> list[Attempt]:

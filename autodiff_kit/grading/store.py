@@ -21,7 +21,9 @@ from autodiff_kit.grading.results import (
     Grade,
     Mark,
     Override,
+    attempt_of,
     file_hash,
+    override_of,
     without_superseded,
 )
 
@@ -119,7 +121,7 @@ class Store:
         """Turn what SQLite says about a damaged file, or one in use, into words that help."""
         try:
             yield
-        except (sqlite3.Error, OSError, ValueError, TypeError, KeyError) as error:
+        except (sqlite3.Error, OSError, ValueError, TypeError, LookupError) as error:
             if self.base.in_transaction:
                 self.base.rollback()
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
@@ -327,8 +329,7 @@ class Store:
         """Return all overrides for a student, the oldest first."""
         sql = f"select {_OVERRIDE} from overrides where student = ? order by number"
         with self._explained():
-            rows = (dict(row) for row in self.base.execute(sql, (student,)))
-            return [Override(**{**row, "withdrawn": bool(row["withdrawn"])}) for row in rows]
+            return [override_of(dict(row)) for row in self.base.execute(sql, (student,))]
 
     def attempts(self, student: str | None = None) -> Iterator[Attempt]:
         """Yield all attempts, or those of one student, in the order in which they were added."""
@@ -340,9 +341,7 @@ class Store:
                 row = next(rows, None)
                 if row is None:
                     return
-                fields = {name: row[name] for name in row.keys() if name not in ("number", "at")}  # noqa: SIM118
-                fields["marks"] = tuple(Mark(**mark) for mark in json.loads(fields["marks"]))
-                attempt = Attempt(**fields)
+                attempt = attempt_of(dict(row))
             yield attempt
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:
@@ -386,10 +385,12 @@ class Store:
         words: dict[tuple[str, str], dict[str, float]] = {}
         for row in self._rows("select * from overrides order by number"):
             said = words.setdefault((row["student"], row["exercise"]), {})
-            if row["withdrawn"]:
-                said.pop(row["step"], None)
+            with self._explained():
+                word = override_of(dict(row))
+            if word.withdrawn:
+                said.pop(word.step, None)
             else:
-                said[row["step"]] = row["points"]
+                said[word.step] = word.points
         grouped: dict[tuple[str, str], list[Attempt]] = {}
         placed = {tuple(row) for row in self._rows(_PLACED, (file_hash(b""),))}
         for attempt in self.attempts():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from autodiff_kit.grading.calls import Call, Limits, Work
 from autodiff_kit.grading.notebook import (
     MAX_CELLS,
     MAX_CODE,
@@ -13,7 +14,9 @@ from autodiff_kit.grading.notebook import (
     binding,
     bound_by,
     cells_of,
+    redefined,
 )
+from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
 
 LOCKED = {"grade_id": "e01-test", "locked": True, "grade": True, "solution": False, "points": 1}
@@ -129,6 +132,21 @@ def test_what_jupyter_runs_is_code(cell: str) -> None:
     assert alone.tree is not None and with_solution.tree is not None
     assert bound_by(alone) == binding(as_jupyter)
     assert "double" in bound_by(with_solution)
+
+
+DEEP = "z" + ".strip()" * 700
+
+
+def test_code_that_is_nested_deeply_is_code_like_any_other() -> None:
+    data = tiny.notebook((f"z = 'a'\nz = {DEEP}", LOCKED), tiny.SOLUTION)
+
+    deep, _ = cells_of(data, ".ipynb", ["double"], ["y = 1"])
+
+    assert bound_by(deep) == {"z"}
+    assert redefined("def f(z):\n    return z\n", [f"def f(z):\n    return {DEEP}\n"]) == ["f"]
+    call = Call("def drive(step, data):\n    return step.double(data)\n", 3.0)
+    (reply,) = Level0().run_calls(Work(data, ".ipynb", ("double",)), [call], Limits())
+    assert reply.value == 7.0
 
 
 def test_prompts_below_other_lines_are_left_out_as_by_newer_versions_of_jupyter() -> None:

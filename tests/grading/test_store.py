@@ -86,9 +86,19 @@ def test_damaged_results_are_explained_and_stay_as_they_are(
     assert path.read_bytes() == bytes(data)
 
 
-def test_a_damaged_row_is_explained_too(place: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update attempts set marks = '[{\"step\": 1' where student = 's003'",
+        """update attempts set marks = '[{"step": "a", "points": "x", "max": 1, "status": ""}]'
+        where student = 's003'""",
+        "update attempts set student = x'ff00' where student = 's003'",
+        "update overrides set points = 'two'",
+    ],
+)
+def test_a_damaged_row_is_explained_too(place: Path, damage: str) -> None:
     with sqlite3.connect(place / "results" / "results.sqlite") as base:
-        base.execute("update attempts set marks = '[{\"step\": 1' where student = 's003'")
+        assert base.execute(damage).rowcount == 1
     base.close()
 
     result = CliRunner().invoke(cli, ["export", "csv", "--to", "out"])
@@ -96,6 +106,16 @@ def test_a_damaged_row_is_explained_too(place: Path) -> None:
     assert (result.exit_code, type(result.exception)) == (1, SystemExit)
     assert "damaged" in result.output
     assert "the same inputs: 77." in " ".join(result.output.split())
+
+
+def test_results_of_an_exercise_that_the_course_has_no_more_stop_no_command(place: Path) -> None:
+    with sqlite3.connect(place / "results" / "results.sqlite") as base:
+        base.execute("update attempts set exercise = 'e09_gone'")
+    base.close()
+
+    for command in ("grade", "show", "export"):
+        result = CliRunner().invoke(cli, list(COMMANDS[command]))
+        assert result.exit_code == 0, result.output
 
 
 def test_results_that_another_program_holds_say_so(place: Path) -> None:
