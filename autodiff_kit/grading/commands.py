@@ -116,8 +116,10 @@ def override(
       autodiff-kit override ada 04.accumulate backward 3 --reason "talked it through"
       autodiff-kit override ada 04.accumulate backward --withdraw --reason "was a mistake"
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
-    if (points is None) != withdraw or (points is not None and not math.isfinite(points)):
+    if (points is None) != withdraw:
         raise click.UsageError("Give either the POINTS or --withdraw.")
+    if points is not None and not math.isfinite(points):
+        raise click.UsageError(f"{points} is no number of points.")
     if not reason.strip():
         raise click.UsageError("Say why (--reason): it is what a learner who asks is told.")
     with explained(), Store(results / RESULTS) as store:
@@ -237,7 +239,8 @@ def build(folder: Path | None, check: bool) -> None:
         raise click.ClickException(
             f"Not built from their source: {', '.join(stale)}.\n-> Run: autodiff-kit build"
         )
-    click.echo(f"{len(course.names)} notebooks, {len(stale)} of them new or changed.")
+    release = course.folder / "release"
+    click.echo(f"{len(course.names)} notebooks, {len(stale)} of them new or changed: {release}")
 
 
 @click.command(name="new-exercise")

@@ -59,7 +59,10 @@ class Course:
             exercise = _load(self.folder, keys[near[0]])
             raise ExerciseError(f"There is no exercise {key!r}.\n-> Did you mean {exercise.id}?")
         ids = ", ".join(exercise.id for exercise in self.exercises())
-        raise ExerciseError(f"There is no exercise {key!r}.\n-> There are: {ids}")
+        raise ExerciseError(
+            f"There is no exercise {key!r} in {self.folder}.\n-> There are: {ids}\n"
+            "   If yours is from another course, your teacher has its checks: hand in the notebook."
+        )
 
     def exercises(self) -> list[Exercise]:
         """Return all exercises, in order."""

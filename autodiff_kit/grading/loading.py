@@ -145,11 +145,15 @@ def _fits(exercise: Exercise) -> None:
             problems.append(f"the check {check.name} has no text in messages.toml")
     for step in exercise.steps:
         if given[step.id] != step.points:
-            problems.append(f"the checks of step {step.id} give {given[step.id]} points")
+            problems.append(
+                f"step {step.id} has {step.points:g} points in exercise.toml, and its checks in "
+                f"checks.py have {given[step.id]:g} together"
+            )
         if not set(step.names) <= defined(exercise.solution):
             problems.append(f"the solution of step {step.id} does not define {step.names}")
     for mutant in exercise.mutants:
         if mutant.message not in exercise.messages:
             problems.append(f"the mutant {mutant.name} has no text in messages.toml")
     if problems:
-        raise ExerciseError(f"The exercise {exercise.id} does not fit together: {problems}")
+        lines = "".join(f"\n- {problem}" for problem in problems)
+        raise ExerciseError(f"The parts in checks/{exercise.name} do not fit together:{lines}")

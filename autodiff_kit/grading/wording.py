@@ -24,6 +24,8 @@ def not_run(step: Step, answer: Answer) -> str:
     missing += " defined"
     if answer.absent:
         missing = f"`{answer.absent}` is not defined, which your code for {names} needs"
+    if answer.kind == "ModuleNotFoundError":
+        missing += ". Only NumPy and Python's own modules are there, wherever the code is checked"
     after = "After this error" if answer.status == "raised" else "Without this line"
     return f"{_error(answer)}\n{after}, {missing}."
 

@@ -80,6 +80,15 @@ def test_a_step_that_calls_one_which_is_not_right_is_told_so_and_counts_as_attem
     assert second.text.startswith("`unbroadcast` is not right yet. If your code calls that here")
 
 
+def test_who_imports_what_is_not_there_is_told_what_is() -> None:
+    code = "import nothing_like_it as t\ndef order(root):\n    return t.sort(root)\n"
+
+    (row,) = grade_code(COURSE.exercise("03.order"), code, Level0(), 3).rows
+
+    assert "No module named 'nothing_like_it'" in row.text
+    assert "Only NumPy and Python's own modules are there" in row.text
+
+
 def test_what_is_never_finite_is_no_difference_and_not_right_elsewhere() -> None:
     found = rows("02.rules", "def exp_rule(g, x, out):\n    return g * np.nan\n")
 
