@@ -39,7 +39,7 @@ class Draft:
         Whether the node saves anything.
     """
 
-    __slots__ = ("_kept", "_saved", "args", "entry", "is_lasting", "saves")
+    __slots__ = ("_kept", "_only", "_saved", "args", "entry", "is_lasting", "saves")
 
     def __init__(self, op: Op, node: Node | None, place: Place, text: str, count: int) -> None:
         self.entry = entry_of("op", text, None if node is None else op.node_name, place.where)
@@ -52,7 +52,8 @@ class Draft:
         # What the node saves: the name, the inputs whose rules read it, the slot of the node, or
         # the place of a parameter, such as the indices that a gradient is put back to.
         self._kept: list[tuple[str, list[str], str | int]] = []
-        self._saved: dict[tuple[int | None, ...], list[Saved]] = {}
+        self._saved: dict[Any, list[Saved]] = {}  # by the bytes of each
+        self._only = ""  # the slot of the node, if it keeps nothing else
         if node is not None:
             slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
             node = node.whole
@@ -62,6 +63,8 @@ class Draft:
                 readers = [w for w in needed_by if name in op.rules[w].reads]
                 self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
         self.saves = bool(self._kept)
+        if len(self._kept) == 1 and (slot := self._kept[0][2]) in _SLOTS:
+            self._only = str(slot)
 
     def saved(self, node: Node) -> list[Saved]:
         """Return what a node saves; equal answers are one object, as loops give thousands.
@@ -69,6 +72,10 @@ class Draft:
         Of several outputs, the node is that of all.
         """
         # Asking the node for names takes four times as long.
+        if self._only and (value := getattr(node, self._only)) is not None:
+            key = 0 if type(value) is float else getattr(value, "nbytes", 0)
+            entries = self._saved.get(key)
+            return self._entries(key, [key]) if entries is None else entries
         counted: list[Any] = []  # `x * x` saves one array, for both rules; so does `x.t() @ x`
         sizes: list[int | None] = []
         for name, _, slot in self._kept:
@@ -80,14 +87,16 @@ class Draft:
             else:  # the first one, which nearly always is the only one
                 counted.append(value)
                 sizes.append(getattr(value, "nbytes", 0))
-        key = tuple(sizes)
-        entries = self._saved.get(key)
-        if entries is None:
-            entries = self._saved[key] = [
-                {"name": name, "for": readers, "bytes": size}
-                for (name, readers, _), size in zip(self._kept, sizes, strict=True)
-                if size is not None
-            ]
+        entries = self._saved.get(tuple(sizes))
+        return self._entries(tuple(sizes), sizes) if entries is None else entries
+
+    def _entries(self, key: Any, sizes: Sequence[int | None]) -> list[Saved]:
+        """Note what is saved if it takes so many bytes; of None, nothing is."""
+        entries = self._saved[key] = [
+            {"name": name, "for": readers, "bytes": size}
+            for (name, readers, _), size in zip(self._kept, sizes, strict=True)
+            if size is not None
+        ]
         return entries
 
     def _size(self, node: Node, name: str, slot: str | int, counted: list[Any]) -> int | None:

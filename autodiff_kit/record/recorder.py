@@ -163,7 +163,7 @@ class _Recorder(KitBackward):
         elif self._promoted:
             self._promoted.clear()
         entry = draft.entry.copy()
-        entry["id"], entry["inputs"], entry["scope"] = number, sources, self._scopes.inside()
+        entry["id"], entry["inputs"], entry["scope"] = number, sources, self._scopes.inside
         entry["value"] = self._values.of(out._array)
         if params:
             entry["params"] = {name: parameter(value) for name, value in params.items()}
@@ -223,7 +223,7 @@ class _Recorder(KitBackward):
         number = len(self._nodes)
         entry = entry_of("op", place.text, None, place.where)
         entry |= {"id": number, "op": "detach", "inputs": [{"arg": "x", "node": source}]}
-        entry |= {"scope": self._scopes.inside(), "value": self._value(out)}
+        entry |= {"scope": self._scopes.inside, "value": self._value(out)}
         if local.mode.grad_enabled:
             entry["mode"] = "grad"
         if scope not in self._passes and place.operands:

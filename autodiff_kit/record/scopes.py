@@ -100,6 +100,8 @@ class Scopes:
     ----------
     plain : list of dict
         The scopes so far, as plain data.
+    inside : int
+        The scope of what happens now, in the modules that the learner's code calls.
     has_broken : int
         How many backward passes exceptions have ended since ``broken`` was asked last.
     """
@@ -111,7 +113,7 @@ class Scopes:
         self._start = (0, 0) if base is None else (base.f_lasti, base.f_lineno)
         self._calls: list[_Call] = []
         self._suspended: dict[int, _Call] = {}  # by the id of the frame
-        self.has_broken = 0
+        self.inside = self.has_broken = 0
         # Calls of each function, by the id of its code, and of each module, by its path.
         self._counts: Counter[int | str] = Counter()
         self._new("root", "", None, None)
@@ -138,14 +140,9 @@ class Scopes:
             self._turn(call, place)
         if modules or call.modules:
             self._enter_modules(call, modules[::-1], place.where)
-        return place, call.inner if call.backward is None else call.backward[1]
-
-    def inside(self) -> int:
-        """Return the scope of what happens now, in the modules that the learner's code calls."""
-        if not self._calls:
-            return 0
-        call = self._calls[-1]
-        return call.inside() if call.modules or call.backward is not None else call.inner
+        scope = call.inner if call.backward is None else call.backward[1]
+        self.inside = call.modules[-1][2] if call.modules else scope
+        return place, scope
 
     def _enter_modules(self, call: _Call, frames: Sequence[FrameType], where: Where | None) -> None:
         """Bring the modules that run below a frame of the learner's to where the run is now."""

@@ -308,7 +308,7 @@ class TorchRecorder(TorchSteps):
         if name == "detach":
             plain = {}
             self._detached[id(out)] = weakref.ref(out), weakref.ref(args[0])
-        number = self._put(name, sources, plain, out, (place, self._scopes.inside()))
+        number = self._put(name, sources, plain, out, (place, self._scopes.inside))
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
         if schema.is_mutable and out.is_leaf and out.requires_grad:
