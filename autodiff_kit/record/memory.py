@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -379,8 +380,9 @@ class _Watch(Observer):
         self._see_packed()
         left = {op for op, holds in self._by_op.items() if holds}
         if left:  # arrays of leaves outlive a node that kept them, so they tell nothing of it
-            kinds = set(_kinds(Node))  # there may be a million objects, so each is asked little
-            nodes = [one for one in gc.get_objects() if type(one) in kinds]
+            kinds = set(_kinds(Node))
+            objects = gc.get_objects()  # maybe millions, so no line of Python runs for each
+            nodes = list(compress(objects, map(kinds.__contains__, map(type, objects))))
             for op in left - {self._ops.get(getattr(node, "number", -1), -1) for node in nodes}:
                 for hold in list(self._by_op[op].values()):
                     self._end(hold, "gone")

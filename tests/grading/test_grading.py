@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading import engine_local, submissions, supervision, worker
-from autodiff_kit.grading.calls import Call, Limits, Reply, Work
+from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, Work
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.feedback import code_in
@@ -24,10 +24,11 @@ from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.results import Attempt, Mark, key_of
+from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store, StoreError
 from autodiff_kit.grading.worker import InProcess, Level0
 from tests.grading import tiny
-from tests.grading.standing import WALLS
+from tests.grading.standing import PLACES, WALLS
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,6 +42,18 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store(tmp_path / "out" / "results.sqlite") as made:
         yield made
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    """A process for each code: behind walls it costs a fork, else a start of Python."""
+    if request.param == "plain process":
+        yield Level0()
+    else:
+        if WALLS is None:
+            pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
+        with Sandbox(WALLS) as made:
+            yield made
 
 
 def submitted(
@@ -512,13 +525,15 @@ ENDING = {
 
 
 @pytest.mark.parametrize("ending", ENDING)
-def test_a_stray_line_that_ends_the_run_costs_no_points(ending: str, course: Course) -> None:
+def test_a_stray_line_that_ends_the_run_costs_no_points(
+    ending: str, course: Course, runner: Runner
+) -> None:
     exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
     after = f"{tiny.SOLUTION}\n{ending}\nx = 1"
 
     for cells in ((tiny.SOLUTION, ending), (ending, tiny.SOLUTION), (after,)):
         work = Work(tiny.notebook(*cells), ".ipynb")
-        result = grade_code(exercise, work, Level0(), 1)
+        result = grade_code(exercise, work, runner, 1)
 
         assert [row.status for row in result.rows] == ["right", "right"], result.rows
 
@@ -530,6 +545,7 @@ def test_a_line_that_ends_the_run_is_named_where_something_is_missing(
     exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
     work = Work(tiny.notebook("x = 1", ("locked", {"locked": True}), ending), ".ipynb")
 
+    # Behind walls no process can end another one, nor itself by a signal.
     row, _ = grade_code(exercise, work, Level0(), 1).rows
     status, why, line = ENDING[ending]
     begin = ending.splitlines()[0]
@@ -580,13 +596,13 @@ CAUSES = {
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_a_name_that_another_cell_should_have_defined_leads_to_the_error_there(
-    cause: str, course: Course
+    cause: str, course: Course, runner: Runner
 ) -> None:
     exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
     more = "rest = half + 1"  # an error that comes of the first
     work = Work(tiny.notebook(cause, more, "def double(x):\n    return rest * x"), ".ipynb")
 
-    row, _ = grade_code(exercise, work, Level0(), 1).rows
+    row, _ = grade_code(exercise, work, runner, 1).rows
     error, place, missing = row.text.splitlines()
 
     assert error.startswith(CAUSES[cause][0])
@@ -600,27 +616,29 @@ KIT = 'from autodiff_kit.grading import check, hint\n\ncheck("01.double")'
 
 @pytest.mark.parametrize("cells", [(KIT,), ("import nowhere", KIT), ("half = [] + 1",)])
 def test_where_the_cell_is_gone_no_other_cell_is_the_reason(
-    cells: tuple[str, ...], course: Course
+    cells: tuple[str, ...], course: Course, runner: Runner
 ) -> None:
     rows = grade_code(
-        course.exercise("01.double"), Work(tiny.notebook(*cells), ".ipynb"), Level0(), 1
+        course.exercise("01.double"), Work(tiny.notebook(*cells), ".ipynb"), runner, 1
     ).rows
 
     assert {row.status for row in rows} == {"missing"}
     assert {row.text for row in rows} == {"Not found: `double`. Is its cell still there?"}
 
 
-def test_an_import_of_unknown_names_that_fails_can_be_the_reason(course: Course) -> None:
+def test_an_import_of_unknown_names_that_fails_can_be_the_reason(
+    course: Course, runner: Runner
+) -> None:
     work = Work(tiny.notebook("from nowhere import *"), ".ipynb")
 
-    row, _ = grade_code(course.exercise("01.double"), work, Level0(), 1).rows
+    row, _ = grade_code(course.exercise("01.double"), work, runner, 1).rows
 
     assert row.text.startswith("ModuleNotFoundError: No module named 'nowhere'")
 
 
 @pytest.mark.parametrize("place", ["test", "given", "import"])
 def test_the_notebook_and_the_grade_say_the_same_of_what_stands_in_locked_cells(
-    place: str,
+    place: str, runner: Runner
 ) -> None:
     asked = open_course().exercise("04.accumulate")
     locked = {"grade_id": "e04-given", "locked": True, "solution": False}
@@ -637,18 +655,18 @@ def test_the_notebook_and_the_grade_say_the_same_of_what_stands_in_locked_cells(
     }[place]
     shell = {"In": [cell if isinstance(cell, str) else cell[0] for cell in sources]}
 
-    said = grade_code(asked, code_in(shell, asked), Level0(), 1)
-    graded = grade_code(asked, Work(tiny.notebook(*sources), ".ipynb"), Level0(), 1)
+    said = grade_code(asked, code_in(shell, asked), runner, 1)
+    graded = grade_code(asked, Work(tiny.notebook(*sources), ".ipynb"), runner, 1)
 
     assert said.points == graded.points == asked.points
 
 
-def test_a_name_that_is_defined_after_all_is_no_reason(course: Course) -> None:
+def test_a_name_that_is_defined_after_all_is_no_reason(course: Course, runner: Runner) -> None:
     work = Work(
         tiny.notebook("two = nothing", "two = 2", tiny.SOLUTION.replace("2", "two")), ".ipynb"
     )
 
-    result = grade_code(course.exercise("01.double"), work, Level0(), 1)
+    result = grade_code(course.exercise("01.double"), work, runner, 1)
 
     assert result.points == result.max
 
@@ -669,11 +687,11 @@ def test_a_notebook_s_check_takes_helpers_and_imports_from_cells_of_their_own(
     assert code == "".join(f"# %%\n{cells[number]}\n" for number in (0, 2, 4))
 
 
-def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course) -> None:
+def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course, runner: Runner) -> None:
     exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
     code = "def double(x):\n    while True: pass\n"
 
-    row, _ = grade_code(exercise, code, Level0(), 1).rows
+    row, _ = grade_code(exercise, code, runner, 1).rows
 
     assert (row.status, row.points) == ("timeout", 0)
     assert exercise.messages["Numbers"] not in row.text

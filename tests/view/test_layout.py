@@ -6,7 +6,9 @@ The counts of crossings are recorded next to those of graphviz `dot` 2.43.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -60,6 +62,16 @@ def trees(draw: st.DrawFn) -> tuple[Nodes, Edges]:
 # What is checked of every drawing
 
 
+@cache
+def _drawn(nodes: tuple[Any, ...], edges: tuple[Any, ...]) -> Layout:
+    return layout(nodes, edges)
+
+
+def drawn(nodes: Nodes, edges: Edges) -> Layout:
+    """Lay a graph out, once for all checks."""
+    return _drawn(tuple(nodes), tuple(edges))
+
+
 def boxes(drawing: Layout, nodes: Nodes) -> list[tuple[float, float, float, float]]:
     """Left, top, right, bottom of each box."""
     corners = zip(drawing.positions, nodes, strict=True)
@@ -67,13 +79,13 @@ def boxes(drawing: Layout, nodes: Nodes) -> list[tuple[float, float, float, floa
 
 
 def check_no_overlap(nodes: Nodes, edges: Edges) -> None:
-    for a, b in combinations(boxes(layout(nodes, edges), nodes), 2):
+    for a, b in combinations(boxes(drawn(nodes, edges), nodes), 2):
         apart = max(b[0] - a[2], a[0] - b[2], b[1] - a[3], a[1] - b[3])
         assert apart >= 20
 
 
 def check_routes_go_down(nodes: Nodes, edges: Edges) -> None:
-    drawing = layout(nodes, edges)
+    drawing = drawn(nodes, edges)
     sides = boxes(drawing, nodes)
     for (source, target), route in zip(edges, drawing.routes, strict=True):
         (start_x, start_y), (end_x, end_y) = route[0], route[-1]
@@ -85,7 +97,7 @@ def check_routes_go_down(nodes: Nodes, edges: Edges) -> None:
 
 
 def check_routes_avoid_boxes(nodes: Nodes, edges: Edges) -> None:
-    drawing = layout(nodes, edges)
+    drawing = drawn(nodes, edges)
     sides = boxes(drawing, nodes)
     for (source, target), route in zip(edges, drawing.routes, strict=True):
         for v, box in enumerate(sides):
@@ -107,7 +119,7 @@ def enters(
 
 
 def check_all_inside(nodes: Nodes, edges: Edges) -> None:
-    drawing = layout(nodes, edges)
+    drawing = drawn(nodes, edges)
     for left, top, right, bottom in boxes(drawing, nodes):
         assert left >= 0 and top >= 0 and right <= drawing.width and bottom <= drawing.height
     for route in drawing.routes:
@@ -116,7 +128,7 @@ def check_all_inside(nodes: Nodes, edges: Edges) -> None:
 
 def check_one_bus(nodes: Nodes, edges: Edges) -> None:
     """At the height of any box, all passing routes of one source are at the same place."""
-    drawing = layout(nodes, edges)
+    drawing = drawn(nodes, edges)
     for _, top, _, bottom in boxes(drawing, nodes):
         at: dict[int, set[float]] = {}
         for (source, _), route in zip(edges, drawing.routes, strict=True):
@@ -128,7 +140,7 @@ def check_one_bus(nodes: Nodes, edges: Edges) -> None:
 
 def check_heads_apart(nodes: Nodes, edges: Edges) -> None:
     ends: dict[int, list[float]] = {}
-    for (_, target), route in zip(edges, layout(nodes, edges).routes, strict=True):
+    for (_, target), route in zip(edges, drawn(nodes, edges).routes, strict=True):
         ends.setdefault(target, []).append(route[-1][0])
     for target, xs in ends.items():
         room = nodes[target][0] - 28

@@ -143,9 +143,11 @@ def handed_in(student: str, code: str) -> Submission:
     return Submission(student, student, tiny.NAME, student, code.encode(), ".py")
 
 
-def attempts(course: Course, path: Path, secret: int, *work: Submission) -> list[Attempt]:
+def attempts(
+    course: Course, runner: Runner, path: Path, secret: int, *work: Submission
+) -> list[Attempt]:
     def engine(jobs):  # type: ignore[no-untyped-def]
-        return (grade_one(job, course, Level0()) for job in jobs)
+        return (grade_one(job, course, runner) for job in jobs)
 
     with Store(path) as store:
         grade(work, course, store, engine, secret=store.secret(secret))
@@ -153,28 +155,28 @@ def attempts(course: Course, path: Path, secret: int, *work: Submission) -> list
 
 
 def test_a_table_of_the_inputs_of_one_attempt_is_worth_nothing_in_the_next(
-    course: Course, exercise: Exercise, tmp_path: Path
+    course: Course, exercise: Exercise, runner: Runner, tmp_path: Path
 ) -> None:
     path = tmp_path / "results.sqlite"
-    (first,) = attempts(course, path, 5, handed_in("eve", tiny.WRONG))
+    (first,) = attempts(course, runner, path, 5, handed_in("eve", tiny.WRONG))
     # The best that a leak could give: all inputs of that attempt with their right answers.
     known = [x for check in exercise.checks for x in check_inputs(check, int(first.seed))]
     table = f"import numpy as np\nfrom numpy import array\nKNOWN = {known!r}\n"
     table += "def double(x):\n    return next(2 * k + 1 for k in KNOWN if np.array_equal(k, x))\n"
 
-    rows = attempts(course, path, 5, handed_in("eve", table), handed_in("carl", table))
+    rows = attempts(course, runner, path, 5, handed_in("eve", table), handed_in("carl", table))
 
     assert [row.points for row in rows] == [0, 0, 0]
     assert len({row.seed for row in rows}) == 3
 
 
 def test_the_same_secret_draws_the_same_inputs_again_and_another_one_others(
-    course: Course, tmp_path: Path
+    course: Course, runner: Runner, tmp_path: Path
 ) -> None:
     work = [handed_in(name, tiny.SOLUTION + f"#{name}") for name in ("ada", "bob")]
 
     first, again, other = (
-        attempts(course, tmp_path / f"{n}.sqlite", secret, *work[::order])
+        attempts(course, runner, tmp_path / f"{n}.sqlite", secret, *work[::order])
         for n, (secret, order) in enumerate([(5, 1), (5, -1), (6, 1)])
     )
 
@@ -184,11 +186,13 @@ def test_the_same_secret_draws_the_same_inputs_again_and_another_one_others(
     assert not {a.seed for a in first} & {a.seed for a in other}
 
 
-def test_a_row_can_be_reproduced_from_its_seed(course: Course, tmp_path: Path) -> None:
+def test_a_row_can_be_reproduced_from_its_seed(
+    course: Course, runner: Runner, tmp_path: Path
+) -> None:
     half = "def double(x):\n    return 2 * x + 1 if x > 0 else x\n"
-    (row,) = attempts(course, tmp_path / "results.sqlite", 5, handed_in("ada", half))
+    (row,) = attempts(course, runner, tmp_path / "results.sqlite", 5, handed_in("ada", half))
 
-    again = grade_code(course.exercise(tiny.NAME), half, Level0(), int(row.seed))
+    again = grade_code(course.exercise(tiny.NAME), half, runner, int(row.seed))
 
     texts = [mark.text.split("\nPoints lost:")[0] for mark in row.marks]  # the grader adds those
     assert texts == [r.text for r in again.rows]
