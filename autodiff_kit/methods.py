@@ -40,7 +40,7 @@ from autodiff_kit.operands import NUMBERS, check_bool, check_operand
 from autodiff_kit.ops.checks import unless_misfit
 from autodiff_kit.shape_methods import ShapeMethods
 from autodiff_kit.signature_texts import OF_METHODS
-from autodiff_kit.sizes import converted
+from autodiff_kit.sizes import EVERY, converted
 
 __all__ = ["Methods", "where"]
 
@@ -228,21 +228,21 @@ class Methods(ShapeMethods, MoreMethods):
 
     # -- reductions ----------------------------------------------------------------------------
 
-    def sum(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
+    def sum(self: Own, dim: Any = EVERY, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Add up all elements, or those along ``dim`` (an int or several)."""
         if dtype is not None:
             total: Any = converted(converted(self, dtype).sum(dim, keepdim), dtype)
             return total
-        if dim is None and not keepdim:
+        if dim is EVERY and not keepdim:
             return ops.sum_all(self)
         return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
-    def mean(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
+    def mean(self: Own, dim: Any = EVERY, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Average all elements, or those along ``dim`` (an int or several)."""
         self = converted(self, dtype)
         if self._array.dtype.kind != "f":
             raise error("reductions.mean_of_whole", kind=dtypes.tensor_type(self._array.dtype))
-        if dim is None and not keepdim:
+        if dim is EVERY and not keepdim:
             return ops.mean_all(self)
         return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
 
@@ -264,6 +264,8 @@ class Methods(ShapeMethods, MoreMethods):
 
     def logsumexp(self: Own, dim: Any, keepdim: bool = False) -> Own:
         """Return the logarithm of the sum of ``exp``: a smooth maximum."""
+        if dim is None:
+            raise TypeError  # the words come from ``signatures.py``
         return ops.logsumexp(self, dim=self._dims(dim), keepdim=keepdim)
 
     def norm(

@@ -14,7 +14,7 @@ from autodiff_kit import ops
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import dtype
 from autodiff_kit.errors import error, warn_of_transpose
-from autodiff_kit.sizes import can_view, complete, sizes_given
+from autodiff_kit.sizes import EVERY, can_view, complete, sizes_given
 
 __all__ = ["ShapeMethods"]
 
@@ -176,7 +176,7 @@ class ShapeMethods:
         return dim % max(count, 1)
 
     def _dims(self: Any, dim: Any) -> Any:
-        if dim is None or dim == ():
+        if dim is None or dim is EVERY or dim == () or dim == []:
             return tuple(range(self._array.ndim))
         dims = tuple(self._dim(d) for d in (dim if isinstance(dim, tuple | list) else (dim,)))
         for d in dims:

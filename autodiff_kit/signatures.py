@@ -86,7 +86,7 @@ class _Signature:
         if len(args) > len(by_place):
             least, most = sum(p.default is None for p in by_place), len(by_place)
             count = f"{most}" if least == most else f"from {least} to {most}"
-            takes = f"{count} positional argument{'s' * (most != 1)}"
+            takes = f"{count} positional argument{'s' * (count != '1')}"
             given_ = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
             return f"{name}() takes {takes} but {given_}"
         values = dict(zip((p.name for p in by_place), args, strict=False)) | kwargs

@@ -15,7 +15,17 @@ from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
 
-__all__ = ["can_view", "complete", "converted", "in_dtype", "refuse_empty", "sizes_given"]
+__all__ = ["EVERY", "can_view", "complete", "converted", "in_dtype", "refuse_empty", "sizes_given"]
+
+
+class _Every:
+    """All dimensions, where no ``dim`` was passed: ``x.sum(None)`` has another node."""
+
+    def __repr__(self) -> str:
+        return "None"  # as PyTorch shows this default
+
+
+EVERY: Any = _Every()
 
 
 def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:

@@ -10,10 +10,12 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
-from autodiff_kit.nn.functional_losses import check_reduction, loss
+from autodiff_kit.nn.functional_losses import check_reduction, constant, loss
 from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
@@ -119,8 +121,13 @@ def gaussian_nll_loss(
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return ``log(1 + exp(-target * input))``, reduced; targets are 1 or -1."""
     check_reduction(reduction)
-    losses = (-target * input).exp().log1p()
-    return losses if reduction == "none" else getattr(losses, reduction)()
+    check_operand("soft_margin_loss", "input", 1, input, numbers=False)
+    constant("soft_margin_loss", "target", target, 2)
+    result = ops.soft_margin_loss(input, target, reduction=reduction)
+    together = np.broadcast_shapes(input.shape, target.shape)
+    if together != input.shape:  # PyTorch multiplies a copy of the input, in place
+        raise error("inplace.shape", old=list(input.shape), new=list(together))
+    return result
 
 
 @loss

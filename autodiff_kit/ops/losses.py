@@ -14,18 +14,28 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.op import Value
-from autodiff_kit.dtypes import category, result_dtype, tensor_type
+from autodiff_kit.dtypes import category, get_default_dtype, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only, softplus
 from autodiff_kit.ops.checks import Check
-from autodiff_kit.ops.elementwise import abs, clamp_min, flat_in, log, log1p, sigmoid, sign, where
+from autodiff_kit.ops.elementwise import (
+    abs,
+    clamp_min,
+    exp,
+    flat_in,
+    log,
+    log1p,
+    sigmoid,
+    sign,
+    where,
+)
 from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_backward", "div_by_count"]
 __all__ += ["binary_cross_entropy_with_logits"]
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
-__all__ += ["smooth_l1_loss"]
+__all__ += ["smooth_l1_loss", "soft_margin_loss"]
 
 _add: Callable[..., Value] = np.add.reduce
 
@@ -164,6 +174,30 @@ def _check_huber(x: Any, y: Any, **params: Any) -> None:
     if category(kind) > category(x.dtype):
         raise error("inplace.dtype", new=tensor_type(kind), old=tensor_type(x.dtype))
     _refuse_whole(x, y)
+
+
+def _check_soft_margin(x: Any, y: Any, **params: Any) -> None:
+    if x.dtype.kind != "f":
+        kind = tensor_type(get_default_dtype().numpy)
+        raise error("inplace.dtype", new=kind, old=tensor_type(x.dtype))
+
+
+@op(
+    "mean(log(1 + exp(-y * x)))",
+    tex=r"\tfrac1n \textstyle\sum_i \ln(1 + e^{-y_i x_i})",
+    dtypes="x",
+    type_check=_check_soft_margin,
+    saved_as={"y": "target"},
+)
+def soft_margin_loss(x: Value, y: Value, *, reduction: str) -> Value:
+    """Judge numbers by their signs, which should be those of y: 1 or -1."""
+    return _reduced(np.log1p(np.exp(-y * x)), reduction)
+
+
+@soft_margin_loss.vjp("x", tex=r"-\tfrac1n \bar z\,y / (1 + e^{y x})")
+def _(g: Value, x: Value, y: Value, reduction: str) -> Value:
+    odds = exp(-y * x)
+    return _each(g, x, reduction) * (-y * odds / (1 + odds))
 
 
 # -- numbers --------------------------------------------------------------------------------------

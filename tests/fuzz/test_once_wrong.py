@@ -555,6 +555,15 @@ ONCE_WRONG = {
         'a.register_post_accumulate_grad_hook(lambda p: log.append(("c", p.grad.tolist())))',
         *("b = a.abs()", "a = torch.ones(2)", "b.backward(b)"),
     ],
+    "all dimensions, named by None or by an empty list": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "b = a.sum(None)", "c = a.mean(dim=None)"),
+        *("d = a.sum([])", "e = a.mean([])", "f = torch.sum(a, dim=None, dtype=torch.float64)"),
+    ],
+    "a soft margin is one node, with the type of its input": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "b = torch.tensor([[1.0, -1.0, 1.0]] * 2)"),
+        *("c = F.soft_margin_loss(a, b.double())", "d = F.soft_margin_loss(a, b[0])"),
+        *("e = F.soft_margin_loss(a, b.long(), reduction='none')", "(c + d + e.sum()).backward()"),
+    ],
     "repeated once, a tensor passes its gradient on": [
         *("a = torch.ones(2, 3, requires_grad=True)", "b = a.repeat(1, 1)"),
         "c, = torch.autograd.grad(b.sum(), a)",
@@ -665,6 +674,13 @@ MESSAGES_ONCE_WRONG = {
     "a change of a view whose saved values were changed is not freed": [
         *("a = torch.ones(2, requires_grad=True)", "b = a * 2", "c = b[:]", "c.remainder_(c)"),
         *("b.sum().backward()", "b.sum().backward()"),
+    ],
+    "arguments that are too many, or None": [
+        *("a = torch.ones(2, 3)", "a.logsumexp(None)", "a.tril(1, 2)", "a.unbind(1, 2)"),
+    ],
+    "soft margins that cannot be computed": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "F.soft_margin_loss(a[0], a.detach())"),
+        *("F.soft_margin_loss(a.detach(), a)", "F.soft_margin_loss(a.long(), a.detach())"),
     ],
     "repeats of nothing, less than never": [
         *("a = torch.ones(2, 0, requires_grad=True)", "b = a.repeat(1, -1)", "b.sum().backward()"),

@@ -303,6 +303,10 @@ INSTEAD |= {
         Sample((MATRIX, numbers(2, 3, seed=1)), {"reduction": kind})
         for kind in ("mean", "sum", "none")
     ],
+    "soft_margin_loss": [
+        Sample((MATRIX, signed(2, 3, seed=1)), {"reduction": kind})
+        for kind in ("mean", "sum", "none")
+    ],
     "nll_loss": [
         Sample((MATRIX,), NLL),
         Sample((MATRIX,), {**NLL, "ignore_index": 2, "reduction": "none"}),

@@ -217,6 +217,7 @@ WITH_NUMPY |= {
     "logsumexp": "np.log(np.sum(np.exp(x), dim, keepdims=keepdim))",
     "max_pool2d": "pooled(x, grid, np.nanmax)",
     "mse_loss": "reduced((x - y) ** 2, reduction)",
+    "soft_margin_loss": "reduced(np.log1p(np.exp(-y * x)), reduction)",
     "nll_loss": "picked(x, target, weight, ignore_index, reduction)",
     "nll_loss2d": "picked(x, target, weight, ignore_index, reduction)",
     "nll_loss_backward": "adjoint("

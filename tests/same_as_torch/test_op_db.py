@@ -340,13 +340,6 @@ SAVED_DIFFERENTLY = {
     **{
         ("linalg.qr", what): "the kit factors again, and saves the matrix" for what in ("output", 0)
     },
-    **{
-        (
-            "nn.functional.soft_margin_loss",
-            what,
-        ): "ops of the kit's, also for the target's gradient"
-        for what in (None, "output", 0, 1)
-    },
     ("nn.functional.batch_norm", 1): "in training, the kit does not save the running mean,",
     ("nn.functional.batch_norm", 2): "nor the running variance: they are not read",
 }
