@@ -24,7 +24,7 @@ from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
 from autodiff_kit.view.steps import Value
 from autodiff_kit.view.steps_slopes import SlopeSteps
-from autodiff_kit.view.text import saved_name
+from autodiff_kit.view.text import number, saved_name
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
     IN_A_BOX,
@@ -371,6 +371,8 @@ class BackwardSteps(SlopeSteps):
             return "the root's gradient"
         if arg not in inputs:
             return saved_name(arg)
+        if "value" in inputs[arg]:
+            return number(inputs[arg])
         addition = self.additions.get(inputs[arg].get("node", -1), "")
         return self.names.operands(node)[arg] + addition
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import Branch, Made, Modified, RecordingData
+from autodiff_kit.record.notes import OVERWRITING
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
@@ -124,21 +126,31 @@ class ForwardSteps(Steps):
         record = self.nodes[node]
         if record["op"] == "detach":
             return "It is not connected to the graph: no gradient flows back through it."
-        needs_grad = any(
-            self.nodes[i["node"]]["requires_grad"] for i in record["inputs"] if "node" in i
-        )
+        used = [i["node"] for i in record["inputs"] if "node" in i]
+        if record["op"] in OVERWRITING:  # `w.fill_(0.)` reads no w
+            later = self.events[self.at + 1 : self.at + 3]
+            used += [e["node"] for e in later if e["kind"] == "modified"]
+        needs_grad = any(self.nodes[n]["requires_grad"] for n in used)
         dtype, mode = record["value"]["dtype"], record.get("mode", "no_grad")
         if not needs_grad:
             why = "no input requires a gradient"
         elif not self.ops[str(record["op"])]["rules"]:
             why = f"{word(str(record['op']))} has no gradient"
         elif mode != "grad":
-            why = f"{mode} switches gradients off"
+            why = f"{self._switch if mode == 'no_grad' else mode} switches gradients off"
         elif not dtype.startswith(("float", "bfloat", "complex")):
             why = f"a tensor of dtype {dtype} has no gradient"
         else:
             why = "no input required a gradient at that time"
         return f"Nothing is recorded here: {why}."
+
+    @cached_property
+    def _switch(self) -> str:
+        """Return what in the learner's source can have switched gradients off."""
+        text = "\n".join(line for lines in self.lines for line in lines)
+        if "set_grad_enabled" not in text:
+            return "no_grad"
+        return "no_grad or set_grad_enabled" if "no_grad" in text else "set_grad_enabled"
 
     def branch(self, event: Branch) -> None:
         """Tell what condition Python has tested, and with which result."""

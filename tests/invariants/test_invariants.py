@@ -168,6 +168,12 @@ def hooks_are_those_of_the_program(program: Run) -> None:
         assert "hook" not in frame["caption"] or "hook" in program.source, frame["caption"]
 
 
+def what_switches_gradients_off_is_in_the_program(program: Run) -> None:
+    for frame in program.picture.frames:
+        if switch := re.search(r"here: (.*) switches gradients off", frame["caption"]):
+            assert set(switch[1].split(" or ")) <= set(WORD.findall(program.source))
+
+
 # -- rounds ------------------------------------------------------------------------------------
 
 
@@ -566,6 +572,7 @@ CHECKS = [
     in_one_pass_no_two_nodes_are_called_alike,
     nothing_is_said_to_be_unseen,
     hooks_are_those_of_the_program,
+    what_switches_gradients_off_is_in_the_program,
     iterations_are_those_that_the_program_counts,
     the_graph_is_that_of_grad_fn,
     contributions_add_up_to_what_arrives,
@@ -689,3 +696,11 @@ def test_weights_of_a_layer_that_only_pytorch_has_stand_where_they_belong() -> N
     (layer,) = (n for n in program.nodes if n["op"] == "native_layer_norm")
     given = {i["arg"]: program.nodes[i["node"]]["name"] for i in layer["inputs"]}
     assert given == {"input": "x", "weight": "norm.weight", "bias": "norm.bias"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_parameter_is_filled_without_a_record_because_of_no_grad(library: str) -> None:
+    program = run("parameters filled under no_grad", ak if library == "kit" else require_torch())
+
+    (caption,) = (f["caption"] for f in program.picture.frames if "fill makes" in f["caption"])
+    assert caption.endswith("Nothing is recorded here: no_grad switches gradients off.")
