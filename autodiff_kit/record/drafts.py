@@ -59,7 +59,10 @@ class Draft:
             node = node.whole
             needed_by = [name.split("[")[0] for name, edge in node.edges() if edge is not None]
             places = {name: op.rest.index(name) for name in parameters_of(op)}
-            for name in (*node.saved(), *places):
+            saved = node.saved()
+            if op.name == "batch_norm":  # in training, numbers stand for what is not read
+                saved = {name: x for name, x in saved.items() if not isinstance(x, int | float)}
+            for name in (*saved, *places):
                 readers = [w for w in needed_by if name in op.rules[w].reads]
                 self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
         self.saves = bool(self._kept)

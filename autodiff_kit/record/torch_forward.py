@@ -281,6 +281,8 @@ class TorchRecorder(TorchSteps):
         self, schema: Schema, args: Any, kwargs: Any, operands: _Operands, out: Any, index: int
     ) -> int:
         _, numbers, (place, scope, frame), name = operands
+        if name == "relu_backward" and args[2] != 0:
+            name = "threshold_backward"  # of another threshold than relu's
         op = describe(schema, name)
         self.recording.ops.setdefault(name, op)
         kind = self._torch.Tensor

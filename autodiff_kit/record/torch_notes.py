@@ -25,6 +25,8 @@ from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchNotes"]
 
+# What the node of a normalization calls what the kit's has saved, too.
+_MEANS = {"result1": "own_mean", "result2": "own_stretch"}
 _THREADS = re.compile(r"[Tt]hread|Executor")
 
 
@@ -198,6 +200,8 @@ class TorchNotes(Changes):
                     name = "out"
                 elif name not in args and name in names and names.index(name) < len(args):
                     name = args[names.index(name)]
+                elif schema is not None and "_norm" in schema.name:
+                    name = _MEANS.get(name, name)
                 pairs.append((attribute, name))
         return self._attributes_of[key]
 

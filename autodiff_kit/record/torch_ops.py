@@ -7,11 +7,13 @@ have is called as PyTorch calls it, and shown without a rule. Read next: ``real_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from autodiff_kit.core.op import OPS
+from autodiff_kit.ops.words import expression_of
 from autodiff_kit.record.entries import DETACH, described
 from autodiff_kit.record.events import OpRecord, Params
 
@@ -52,6 +54,7 @@ _NAMES = {
     "div.Tensor_mode": "div_rounded",
     "var.correction": "var",
     "std.correction": "std",
+    "threshold_backward": "relu_backward",
 }
 _PARAMETERS = {"shape": "size", "base": "self", "y": "other", "dims": "dim"}
 # They make tensors, or look at them, or only hold the same one once more.
@@ -244,9 +247,23 @@ def describe(schema: Schema, name: str) -> OpRecord:
     op = schema.ops.get(name)
     if op is None:
         inputs = [a.name for a in schema.func._schema.arguments if "Tensor" in str(a.type)]
-        op = DETACH if name == "detach" else unknown(schema.name[6:].strip("_"), inputs)
+        bare = schema.name[6:].strip("_")
+        op = DETACH if name == "detach" else unknown(bare, inputs)
+        base, is_rule, _ = bare.partition("_backward")
+        if is_rule:
+            op = {**op, "text": _text_of_rule(base, inputs)}
         schema.ops[name] = op = described(OPS[name]) if name in OPS else op
     return op
+
+
+def _text_of_rule(base: str, inputs: list[str]) -> str:
+    """Return what a backward rule of PyTorch's computes, as the kit's rule says it if it can."""
+    rule = OPS[base].rules.get("x") if base in OPS else None
+    if rule is not None and tuple(rule.reads) == ("out",) and inputs == ["grad_output", "output"]:
+        text = re.sub(r"\bout\b", "output", re.sub(r"\bg\b", "grad_output", expression_of(rule)))
+        if not re.search(r"\w\(", text):  # a function of the kit's own
+            return text
+    return f"the gradient through {base.replace('_', ' ').removeprefix('native ')}"
 
 
 def unknown(name: str, inputs: list[str]) -> OpRecord:

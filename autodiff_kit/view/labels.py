@@ -85,7 +85,10 @@ LABEL = 18  # characters an op may take in its box, with its constants
 
 def word(op: str) -> str:
     """Return the verb for an op: ``mul`` is "multiply", ``sum_all`` is "sum"."""
-    plain = re.sub(r"_(all|dim|elements?)$", "", op)
+    base, is_rule, _ = op.partition("_backward")
+    if is_rule:  # create_graph records what a rule computes
+        return f"{word(base)}'s rule"
+    plain = re.sub(r"^native_|_(all|dim|elements?)$", "", op)
     return _WORDS.get(op) or _WORDS.get(plain) or plain.replace("_", " ")
 
 
@@ -114,7 +117,7 @@ def label(text: str, constants: Mapping[str, str], name: str = "", *, reverse: b
     """
     tree = parsed(text)
     if tree is None:
-        return name
+        return word(name) if "_backward" in name else name
     steps = sum(isinstance(part, _STEPS) for part in ast.walk(tree))
     if name and steps > 1 + bool(constants):  # `x + 2 * y` can be read in its box
         tree = ast.Call(ast.Name(word(name)), [], [])

@@ -27,6 +27,9 @@ __all__ = ["aria", "facts", "fold_facts", "no_saved", "number", "saved_name", "t
 __all__ += ["what", "where_made"]
 
 
+# What a node saves beside its inputs and its result: of a batch normalization.
+_SAVED = {"own_mean": "the means", "own_stretch": "1 / the standard deviations"}
+
 # -- one node -----------------------------------------------------------------------------------
 
 
@@ -167,7 +170,9 @@ def number(source: Input) -> str:
 
 def saved_name(name: str) -> str:
     """Return what is saved beside the inputs and the result, in words."""
-    return "what forward saved" if name.startswith("saved_tensors") else name
+    if name.startswith("result"):  # of an op that only PyTorch has
+        return "a further result"
+    return "what forward saved" if name.startswith("saved_tensors") else _SAVED.get(name, name)
 
 
 def _size(what: str, size: int) -> str:
