@@ -38,18 +38,8 @@ def static(name: str) -> str:
 
 
 _MODULES = (  # each after those that it imports
-    *(
-        "steps",
-        "code",
-        "panning",
-        "keys",
-        "dom",
-        "error_pane",
-        "source_pane",
-        "inspector_pane",
-        "graph_pane",
-    ),
-    *("transport", "find", "find_box", "crumbs", "kit"),
+    *("steps", "code", "panning", "keys", "dom", "error_pane", "help_box", "source_pane"),
+    *("inspector_pane", "graph_pane", "transport", "find", "find_box", "crumbs", "kit"),
 )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import traitlets
+
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.conditions import ConditionError
 from autodiff_kit.view.page import deflate
@@ -48,6 +50,9 @@ class Stepper(KitWidget):
     ...     y.backward()
     >>> stepper = Stepper(rec)
     """
+
+    # Until a browser has drawn it for the first time: then it comes into view, and only then.
+    _is_new = traitlets.Bool(True).tag(sync=True)
 
     def __init__(
         self,

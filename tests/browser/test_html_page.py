@@ -492,3 +492,43 @@ def test_why_tells_only_what_this_backward_pass_has_brought(
 
     seen.go(seen.last)  # x.grad is 12., of which this pass has brought 3. + 3.
     assert inspector.locator(".adk-row-sum").inner_text().split() == ["sum", "6."]
+
+
+def unseen(page: Any) -> Any:
+    """Open the page as in a browser that has never shown one."""
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    return page
+
+
+def test_help_opens_by_key_and_button_and_the_hint_goes_for_good(opened: Any, board: Any) -> None:
+    page = unseen(opened(width=400))
+    seen = board(page)
+    panel = page.get_by_role("dialog", name="Help")
+    hint = page.locator(".adk-welcome")
+    assert "n and p" in hint.inner_text()
+
+    page.keyboard.press("?")
+    assert panel.is_visible()
+    assert hint.count() == 0
+    page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    seen.press("Help: keys and marks")
+    assert panel.is_visible()
+    panel.get_by_role("button", name="Close").click()
+    assert not panel.is_visible()
+
+    page.reload()
+    board(page)
+    assert hint.count() == 0
+
+
+def test_the_hint_goes_when_somebody_has_stepped(opened: Any, board: Any) -> None:
+    page = unseen(opened())
+    seen = board(page)
+
+    for _ in range(3):
+        assert page.locator(".adk-welcome").count() == 1
+        seen.press("Step forward")
+
+    assert page.locator(".adk-welcome").count() == 0

@@ -59,3 +59,30 @@ def test_no_key_in_any_widget_does_anything_to_a_cell(
     page.locator(".adk-counter").click()
     page.keyboard.press("Shift+Enter")
     page.wait_for_function(f"() => ({CELLS_NOW})()[0] === 3")
+
+
+TALL = "print('\\n'.join('a line' for _ in range(60)))"
+IN_SIGHT = """root => {
+  const { top, bottom } = root.getBoundingClientRect();
+  const pane = root.closest('.jp-WindowedPanel-outer, .jp-Notebook').getBoundingClientRect();
+  return top >= pane.top - 1 && bottom <= pane.bottom + 1;
+}"""
+
+
+@pytest.mark.parametrize("app", ["lab", "notebooks"])
+def test_a_new_stepper_is_in_sight_after_shift_enter(app: str, jupyter: Any, notebook: Any) -> None:
+    cells = ["# A heading", CELLS[0], TALL, CELLS[1], TALL, TALL]
+    path = write_cells(jupyter.folder / f"in_sight_in_{app}.ipynb", *cells)
+    page = notebook(path, app=app, run=False, width=1400, height=1000)
+
+    page.locator(".jp-Cell").nth(0).click()
+    for _ in range(4):
+        page.keyboard.press("Shift+Enter")
+    root = page.locator(".adk-root")
+    root.locator(".adk-box").first.wait_for()
+    page.wait_for_timeout(500)
+    assert root.evaluate(IN_SIGHT)
+
+    page.locator(".jp-Cell").nth(0).scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    assert not root.evaluate(IN_SIGHT)  # only the new one comes into view, and only once

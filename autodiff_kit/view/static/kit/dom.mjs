@@ -34,6 +34,7 @@ const ICONS = {
   fit: "M3.5 7.5v-4h4M12.5 3.5h4v4M16.5 12.5v4h-4M7.5 16.5h-4v-4",
   close: "M4 4l6 4 6-4M4 16l6-4 6 4M4 10h12",
   unfold: "M4 7l6-4 6 4M4 13l6 4 6-4M4 10h12",
+  help: "M7 7.5a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1-1.5 2.4M10 15.6v.4",
   pin: "M7 3h6l-1 6 3 3H5l3-3zM10 12v5",
 };
 
@@ -58,4 +59,18 @@ export function steadyText(name, texts, attributes) {
   const room = make("p", { class: "adk-ghost-text", "aria-hidden": "true" }, longest);
   const live = make("p", { class: `adk-${name}-text`, ...attributes });
   return [live, make("div", { class: `adk-${name}` }, room, live)];
+}
+
+/**
+ * Bring a widget into view that a cell has just made: in JupyterLab and Notebook the cell that is active then is
+ * this one, or the next after Shift+Enter. Elsewhere, and when all cells run, the page stays where it is.
+ */
+export function showNew(root) {
+  const cell = root.closest(".jp-Cell");
+  const active = document.querySelector(".jp-Notebook .jp-Cell.jp-mod-active");
+  if (!cell || !active || root.closest(".adk-lab") || (active !== cell && active !== cell.nextElementSibling)) return;
+  requestAnimationFrame(() => {
+    const isTall = root.offsetHeight > innerHeight - 120; // then what it begins with, not what it ends with
+    root.scrollIntoView({ block: isTall ? "start" : "nearest" });
+  });
 }

@@ -6,11 +6,12 @@
 
 import { nodeAtSource } from "./code.mjs";
 import { crumbsBar } from "./crumbs.mjs";
-import { button, make, steadyText } from "./dom.mjs";
+import { button, make, showNew, steadyText } from "./dom.mjs";
 import { errorPane } from "./error_pane.mjs";
 import { nextStep, stepsOf } from "./find.mjs";
 import { findBar } from "./find_box.mjs";
 import { graphPane } from "./graph_pane.mjs";
+import { helpBox } from "./help_box.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
 import { ownKeys } from "./keys.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
@@ -80,14 +81,16 @@ function stepper(root, payload, host) {
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
   root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN}px`);
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
-  const head = make("div", { class: "adk-head" }, title, graph.zoomTools);
+  const help = helpBox(root);
+  const head = make("div", { class: "adk-head" }, title, graph.zoomTools, help.opener);
   if (host.ask && payload.opened) {
     const closeAll = button("close", "Fold all boxes again");
     closeAll.append("fold");
     closeAll.addEventListener("click", () => host.ask({ open: null }));
     title.after(closeAll);
   }
-  root.replaceChildren(head, crumbs.element, stage);
+  root.replaceChildren(head, crumbs.element, stage, help.panel);
+  help.greet(graph.element);
 
   function inspect() {
     const id = subject();
@@ -110,6 +113,7 @@ function stepper(root, payload, host) {
     caption.textContent = captions[k];
     controls.show(k);
     source.active(frame.where);
+    if (k > 2) help.dismiss(); // who has come here knows how
     inspect();
   }
   function select(id) {
@@ -133,6 +137,8 @@ function stepper(root, payload, host) {
     }
     else if (event.key === "Enter" && open && payload.nodes[id]?.opens) open(payload.nodes[id].opens);
     else if (id != null && (event.key === "Enter" || event.key === " ")) pick(id);
+    else if (event.key === "?") help.toggle();
+    else if (event.key === "Escape" && help.isOpen()) help.toggle(false);
     else if (event.key === "Escape" && selected != null) host.select("");
     else if (event.key === "n") controls.by(step + 1);
     else if (event.key === "p") controls.by(step - 1);
@@ -245,6 +251,10 @@ function render({ model, el }) {
       const isInGraph = place && view.keep(place);
       place = null;
       if (!isInGraph && (hadFocus || model.get("alone"))) view.focus();
+      if (model.get("_is_new")) {
+        set("_is_new", false);
+        showNew(root);
+      }
     } catch (error) {
       view = null;
       say(root, `This recording cannot be drawn (${error.message}). Run the cell again.`);

@@ -1,0 +1,83 @@
+// What the marks mean and which keys there are; and one line for those who see a Stepper for the first time.
+// Read next: kit.mjs.
+
+import { button, make } from "./dom.mjs";
+
+const KEYS = [
+  ["n", "p", "next step, step before"],
+  ["N", "P", "next or earlier step about the box that is looked at"],
+  ["Tab, arrows", "", "go to the graph, and from box to box"],
+  ["Enter", "", "open a folded box, or keep another one in the inspector; Esc lets it go"],
+  ["u", "f", "open the folded box that is looked at; fold what is around it again"],
+  ["/", "", "find a node, or a step by a condition"],
+  ["+", "-", "zoom; 0 shows the whole graph"],
+  ["?", "", "this help"],
+];
+const MARKS = [
+  ["2.", "adk-mark-value", "A value: it was computed forward."],
+  ["3.", "adk-mark-gradient", "A gradient: it was computed backward."],
+  ["dy/dx = 3.", "adk-mark-slope", "A local slope: how fast y grows with x alone."],
+  ["1. * 3. = 3.", "adk-mark-sent", "What arrives at x: the gradient of y times the slope. The parts add up in x."],
+  [
+    "d(x * ·)/dx",
+    "adk-mark-slope",
+    "The slope for one use of x, where x is used more than once: the dot stands for the other factor, held still.",
+  ],
+  ["leaf", "adk-mark-leaf", "Round: a tensor that you made. Dashed: no gradient flows there."],
+];
+
+const SEEN = "autodiff-kit-hint-seen"; // in what the browser stores for this page's host
+
+function stored(action) {
+  try {
+    return action(localStorage);
+  } catch {
+    return "?"; // storing is not allowed: then better no hint than one each time
+  }
+}
+
+/** A button for the head, and the help that it opens over `root`. */
+export function helpBox(root) {
+  const opener = button("help", "Help: keys and marks", "?");
+  opener.setAttribute("aria-expanded", "false");
+  const rows = KEYS.map(([key, other, words]) => {
+    const keys = [key, other].filter(Boolean).map((name) => make("kbd", {}, name));
+    return make("tr", {}, make("th", { scope: "row" }, ...keys.flatMap((k) => [k, " "])), make("td", {}, words));
+  });
+  const marks = MARKS.map(([text, look, words]) =>
+    make("tr", {}, make("th", { scope: "row" }, make("span", { class: look }, text)), make("td", {}, words)),
+  );
+  const close = make("button", { type: "button", class: "adk-help-close" }, "Close");
+  const table = (title, list) => [make("h4", {}, title), make("table", {}, make("tbody", {}, ...list))];
+  const panel = make("section", { class: "adk-help-panel adk-gone", role: "dialog", "aria-label": "Help", tabindex: "-1" });
+  panel.append(...table("What you see", marks), ...table("Keys", rows), close);
+
+  let hint = null;
+  function toggle(open = panel.classList.contains("adk-gone")) {
+    panel.classList.toggle("adk-gone", !open);
+    opener.setAttribute("aria-expanded", String(open));
+    (open ? panel : opener).focus({ preventScroll: true });
+    if (open) dismiss();
+  }
+  function dismiss() {
+    if (hint == null) return;
+    stored((store) => store.setItem(SEEN, "yes"));
+    document.querySelectorAll(".adk-welcome").forEach((one) => one.remove());
+    hint = null;
+  }
+  /** Greet those who have never seen a Stepper here, in the first one of a page. */
+  function greet(place) {
+    if (document.querySelector(".adk-welcome") || stored((store) => store.getItem(SEEN)) != null) return;
+    const done = make("button", { type: "button", class: "adk-welcome-done" }, "Got it");
+    const words = "Step with n and p or the buttons below. Click a box, or code, to look into it.";
+    hint = make("div", { class: "adk-welcome" }, make("p", {}, words), done);
+    done.addEventListener("click", () => {
+      dismiss();
+      root.querySelector(".adk-range")?.focus({ preventScroll: true });
+    });
+    place.append(hint);
+  }
+  opener.addEventListener("click", () => toggle());
+  close.addEventListener("click", () => toggle(false));
+  return { opener, panel, toggle, greet, dismiss, isOpen: () => !panel.classList.contains("adk-gone") };
+}
