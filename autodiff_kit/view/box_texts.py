@@ -13,7 +13,7 @@ from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
 from autodiff_kit.view.outline import Box
 from autodiff_kit.view.parameters import parameters_of, size_of
-from autodiff_kit.view.payload import BoxText
+from autodiff_kit.view.payload import GRADIENT, BoxText
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.values import parameter, shape_text, short
@@ -34,7 +34,7 @@ def box_text(recording: RecordingData, box: Box, names: Names) -> BoxText:
 def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -> BoxText:
     node = outputs[0]
     record = recording["nodes"][node]
-    of_gradient = "gradient"
+    of_gradient = GRADIENT
     made = ""
     if record["kind"] == "leaf":
         name, of = names.name(node), "leaf" if record["requires_grad"] else "data"
@@ -109,7 +109,7 @@ def _ops(count: int) -> str:
 
 
 def _text(
-    name: str, symbol: str, lines: list[str], *, made: str, ghost: bool, label: str = "gradient"
+    name: str, symbol: str, lines: list[str], *, made: str, ghost: bool, label: str = GRADIENT
 ) -> BoxText:
     return {
         "name": name,

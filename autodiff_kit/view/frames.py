@@ -18,10 +18,10 @@ from autodiff_kit.view.explanation import explain, summary
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.payload import Fields, Frame
-from autodiff_kit.view.steps import Subject
+from autodiff_kit.view.steps import Subject, Value
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
-from autodiff_kit.view.values import show
+from autodiff_kit.view.values import added, show
 from autodiff_kit.view.words import a_value, box_value, equation, memory, sentence
 
 __all__ = ["Subject", "frames", "tell"]
@@ -208,6 +208,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         reached: dict[int, str | None] = {}  # node outside -> arrow to it
         along: dict[str, Fields] = {}
         passed: Counter[str | None] = Counter()  # arrow -> contributions
+        sent: dict[int, Value] = {}  # node outside -> what it gets from here
         while self.at < len(self.events):
             event = self.events[self.at]
             if event["kind"] not in _BACKWARD or "node" not in event:
@@ -228,6 +229,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                     if edge is not None and passed[edge] > 1:
                         words = f"{passed[edge]} parts"
                         along[edge] |= {"sent": words, "arrived": words}
+                    sent[to] = added(sent[to], event["after"]) if to in sent else event["after"]
             elif event["kind"] == "accumulate":
                 self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
@@ -246,7 +248,10 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += " " + sentence(f"Gradients so far: {', '.join(parts)}")
         if freed:
             caption += f" It releases {memory(freed)}."
-        changes: dict[int, Fields] = {n: self._arrived(n) for n in reached}
+        changes: dict[int, Fields] = {}
+        for to, value in sent.items():
+            changes[to] = self._arrived(to)
+            changes[to] |= self._why(to, [box.heading, box_value(value)])
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         only = next(iter(reached.values())) if len(reached) == 1 else None
         self.add("fold", start, caption, where=box.where, edge=only, changes=changes, along=along)

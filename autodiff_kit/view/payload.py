@@ -11,8 +11,10 @@ from typing import Literal, NotRequired, TypedDict
 
 from autodiff_kit.record.events import Where
 
-__all__ = ["BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "OpenPart", "Payload"]
-__all__ += ["Place", "SourceLines", "State"]
+__all__ = ["GRADIENT", "BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "OpenPart"]
+__all__ += ["Payload", "Place", "SourceLines", "State"]
+
+GRADIENT = "gradient"  # the label of a gradient that is in no .grad
 
 Phase = Literal["forward", "backward"]
 
@@ -23,10 +25,11 @@ class Fields(TypedDict, total=False):
     hidden: bool
     active: bool
     value: str  # after a change in place
-    g: str | None  # the gradient that waits there
+    g: str | None  # what has come of the gradient in this pass; stands before `grad`
     grad: str | None  # what is in .grad
-    total: str | None  # of parts that have slots: what they add up to, where `g` or `grad` say more
+    total: str | None  # after the slots of its parts: what they add up to, "= 12."
     gradient: str  # either of them in full, for the inspector
+    why: list[str | list[str]] | None  # what it is the sum of: arrows, or rows of words and number
     rule: list[str] | None  # the latest backward rule, in names and in numbers
     visited: bool
     released: bool
@@ -90,7 +93,7 @@ class BoxText(TypedDict):
     made: str  # by what: ``leaf``, ``** 2``
     lines: list[str]
     ghost: bool
-    label: str  # of its gradient: ``w.grad`` of a leaf
+    label: str  # of its gradient once a .grad holds it: ``w.grad``
     grads: list[str]
     values: list[str]
     slots: dict[str, str]  # arrow that brings a part of the gradient -> the longest it brings

@@ -76,7 +76,8 @@ class Steps:
         self.pass_where: Any = None  # the line that called backward
         self.roots: dict[int, Value] = {}
         self.waiting: dict[int, Value] = {}  # node -> its gradient so far
-        self.whole: dict[int, list[Any]] = {}  # gradients as the inspector has them
+        self.whole: dict[int, Value] = {}  # gradients as the inspector has them
+        self.parts: dict[int, list[str | list[str]]] = {}  # node -> what they are the sums of
         self.sent: Counter[tuple[int, str, int]] = Counter()
         self.arrivals: Counter[int] = Counter()  # node -> contributions so far
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs

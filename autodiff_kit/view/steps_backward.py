@@ -41,7 +41,7 @@ from autodiff_kit.view.words import (
 __all__ = ["NAMED", "BackwardSteps"]
 
 NAMED = 3  # more names than this are counted instead
-WAITING = " waiting"  # what has come to a leaf but is not in its .grad yet
+BEFORE = "before"  # what was in a .grad when a pass began
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 
 
@@ -82,8 +82,15 @@ class BackwardSteps(SlopeSteps):
                 changes[node]["total"] = None
             if node in self.grads:
                 changes[node] |= self._shown(node, "grad", self.grads[node])
+        for node, parts in self.parts.items():
+            if node in nodes or any(part in along for part in parts if isinstance(part, str)):
+                left = self.grads.get(node, None if node in nodes else self.whole.get(node))
+                rows = [[BEFORE, box_value(left)]] if left else None
+                changes[node] = changes.get(node, {}) | Fields(why=rows)
+                self.parts[node] = []
         for root, seed in self.roots.items():
             changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
+            changes[root] |= self._why(root, ["backward starts here", box_value(seed)])
         starts = listed(
             f"{self.names.name(root)}{self.additions.get(root, '')} with gradient {show(seed)}"
             for root, seed in self.roots.items()
@@ -98,11 +105,26 @@ class BackwardSteps(SlopeSteps):
         """Return the fields that show a gradient: short for the box, whole for the inspector."""
         fits = text is not None and len(text) <= IN_A_BOX
         fields: Any = {field: text if fits else box_value(value)}
-        if value["shape"] and self.outline.box_of[node].kind != "fold":
-            if self.whole.get(node) != value["data"]:  # else it is still there
+        if field == "grad":
+            fields["g"] = None
+        if node in self.groups:
+            fields["gradient"] = fields[field]
+        elif self.outline.box_of[node].kind != "fold":
+            if self.whole.get(node) != value:  # else it is still there
                 fields["gradient"] = grid(value)
-            self.whole[node] = value["data"]
+            self.whole[node] = value
         return fields
+
+    def _why(self, node: int, *parts: str | list[str], before: Value | None = None) -> Fields:
+        """Note parts of a gradient; return the rows that say what it is the sum of."""
+        if self.outline.box_of[node].kind == "fold":
+            return {}
+        own = self.parts.setdefault(self.groups.get(node, (node,))[0], [])
+        own += parts
+        rows = [*own] if before is None else [[BEFORE, box_value(before)], *own]
+        if len(rows) > 1 and node not in self.groups:
+            rows.append(["sum", box_value(self.whole[node])])
+        return {"why": rows}
 
     def _arrived(self, node: int, text: str | None = None) -> Fields:
         """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
@@ -119,9 +141,8 @@ class BackwardSteps(SlopeSteps):
         if inner or box.kind == "fold":
             return self._shown(node, "g", value, text)
         if node in self.grads:
-            text = f"{box_value(self.grads[node])}, {box_value(value)}"
-            return self._shown(node, "grad", value, text + WAITING)
-        return self._shown(node, "g", value, text or box_value(value) + WAITING)
+            text = f"{box_value(value)}, .grad {box_value(self.grads[node])}"
+        return self._shown(node, "g", value, text)
 
     def _total(self, node: int, text: str) -> Fields:
         """Return the field for what the parts of a gradient add up to, if they are shown so."""
@@ -156,9 +177,11 @@ class BackwardSteps(SlopeSteps):
             several = "both" if count == 2 else f"all {count}"
             all_in = f" with {several} contributions" if count > 1 else ""
             caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
-        fields = self._arrived(node) if group else self._shown(node, "g", g)
+        fields = self._arrived(node)
         if waited is not None and waited["data"] != g["data"]:
-            fields |= self._total(node, f"{box_value(waited)} → {box_value(g)}")
+            fields |= self._total(node, f"= {box_value(waited)} → {box_value(g)}")
+            self.parts[node] = []
+            fields |= self._why(node, ["after a hook", box_value(g)])
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
@@ -181,8 +204,10 @@ class BackwardSteps(SlopeSteps):
         along = self.along(edge, node, event["arg"], to, sent)
         if total is None:
             self.waiting[to] = after
+        part = edge if edge in along else [self._called(node), box_value(after)]
         if total is None and not spread:
             changes[to] = self._arrived(to)
+            changes[to] |= self._why(to, part)
         if blank := self._total(to, ""):  # said when they add up
             changes[to] = changes.get(to, {}) | blank
         self.add("contribution", node, effect, changes=changes, sent=sent, along=along, **about)
@@ -193,7 +218,10 @@ class BackwardSteps(SlopeSteps):
                 f"{shape_text(sent['shape'])}, so the gradients of its copies are summed over "
                 f"{dimensions(sent['shape'], after['shape'])}: {a_value(after)}"
             )
-            changes = {} if total is not None else {to: self._arrived(to)}
+            changes = {}
+            if total is None:
+                changes[to] = self._arrived(to)
+                changes[to] |= self._why(to, part)
             along = {e: {"sent": box_value(after), "arrived": box_value(after)} for e in along}
             self.add("unbroadcast", to, caption, changes=changes, sent=after, along=along, **about)
         if total is not None:
@@ -201,7 +229,8 @@ class BackwardSteps(SlopeSteps):
             added = None if waited is None else sum_of(waited, after, total)
             caption = f"{name} is used more than once, so its gradients add up"
             caption += f": {added}" if added else f" to {a_value(total)}"
-            changes = {to: self._arrived(to, added) | self._total(to, box_value(total))}
+            changes = {to: self._arrived(to, added) | self._total(to, f"= {box_value(total)}")}
+            changes[to] |= self._why(to, part)
             self.add("add", to, caption, changes=changes, **about)
 
     def _edge(self, node: int, arg: str, to: int) -> str | None:
@@ -282,8 +311,9 @@ class BackwardSteps(SlopeSteps):
         self.grads[node] = grad
         self.accumulated.append(node)
         fields = self._shown(node, "grad", grad, text)
+        fields |= self._why(node, before=before)
         if before is not None:
-            fields |= self._total(node, f"{box_value(event['g'])}, .grad {text or box_value(grad)}")
+            fields |= self._total(node, f"+ {box_value(before)} {BEFORE} = {box_value(grad)}")
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
@@ -293,6 +323,9 @@ class BackwardSteps(SlopeSteps):
         node, grad, how = event["node"], event["grad"], event["how"]
         before = self.grads.get(node)
         changes = {node: self.hold(node, grad)}
+        if grad is not None:
+            row = [f"changed by {how}" if how else "set by your code", box_value(grad)]
+            changes[node] |= self._why(node, row)
         name = self._grad_of(node)
         if how and self.moments and self.moments[-1] >= self.at - 2:
             # Just told, of the tensor that is there: `x.grad.zero_()`.
@@ -335,12 +368,13 @@ class BackwardSteps(SlopeSteps):
         )
 
     def hold(self, node: int, grad: Value | None) -> Fields:
-        """Note what is in a .grad now; return the fields that show it."""
+        """Note what is in a .grad now, whatever has put it there; return the fields for it."""
         self.keep(node, grad)
+        self.parts.pop(node, None)
         if grad is not None:
-            return self._shown(node, "grad", grad)
+            return {**self._shown(node, "grad", grad), "why": None}
         self.whole.pop(node, None)
-        cleared: Fields = {"grad": None, "g": None}
+        cleared: Fields = {"grad": None, "g": None, "why": None}
         if self.outline.box_of[node].id in self.in_parts:
             cleared["total"] = None
         return cleared

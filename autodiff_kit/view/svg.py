@@ -20,7 +20,7 @@ from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
-from autodiff_kit.view.payload import BoxText, Fields, State
+from autodiff_kit.view.payload import GRADIENT, BoxText, Fields, State
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
 __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
@@ -61,10 +61,14 @@ def box_size(text: BoxText) -> tuple[float, float]:
 
 def _before_gradient(text: BoxText) -> float:
     """Return the room on the gradient's line that its label and the slots take."""
-    width = text_width(text["label"] + " ", size=SMALL)
+    width = _label_width(text)
     for longest in text["slots"].values():
         width += slot_width(longest) + PLUS
     return width
+
+
+def _label_width(text: BoxText) -> float:
+    return text_width(max(text["label"], GRADIENT, key=len) + " ", size=SMALL)
 
 
 # -- the base drawing ---------------------------------------------------------------------------
@@ -169,25 +173,33 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
     """Return the last line of a box: a slot for each part of the gradient, and what it is."""
     fields = None if state is None else state["nodes"][name]
     grad = ""
+    is_held = False
     if fields:
-        gradient = fields.get("grad")
-        grad = (fields.get("g") if gradient is None else gradient) or ""
+        of_pass = fields.get("g")
+        is_held = of_pass is None and fields.get("grad") is not None
+        grad = (fields.get("grad") if of_pass is None else of_pass) or ""
         grad = fields.get("total") or "" if text["slots"] else grad
+    grad = grad or "=" * bool(text["slots"])
     top = y + 8
     y += (SLOT if text["slots"] else 0) * 0.5 + (13 if text["slots"] else LINE)
-    label = escaped(text["label"])
-    parts = [f'<text class="adk-grad-label" x="{PADDING}" y="{pixels(y)}">{label}</text>']
-    x = PADDING + text_width(text["label"] + " ", size=SMALL)
+    label, held = escaped(text["label"] if is_held else GRADIENT), ""
+    if state is None and text["label"] != GRADIENT:
+        held = f' data-held="{escaped(text["label"])}"'
+    at = f'x="{PADDING}" y="{pixels(y)}"'
+    parts = [f'<text class="adk-grad-label"{held} {at}>{label}</text>']
+    x = PADDING + _label_width(text)
     slots = list(text["slots"].items())
     for number, (edge, longest) in enumerate(slots, 1):
         own = None if state is None else state["edges"][edge]
         parts.append(slot_svg(edge, x, top, longest, own))
         x += slot_width(longest) + PLUS
-        sign = "+" if number < len(slots) else "="
-        parts.append(
-            f'<text class="adk-sign" x="{pixels(x - PLUS / 2)}" y="{pixels(y)}" '
-            f'text-anchor="middle">{sign}</text>'
-        )
+        if number < len(slots):
+            parts.append(
+                f'<text class="adk-sign" x="{pixels(x - PLUS / 2)}" y="{pixels(y)}" '
+                'text-anchor="middle">+</text>'
+            )
+    if slots:
+        x -= PLUS - 6
     parts.append(
         f'<text class="adk-grad" data-grad="{name}" x="{pixels(x)}" y="{pixels(y)}">'
         f"{escaped(grad)}</text>"

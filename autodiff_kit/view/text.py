@@ -292,7 +292,7 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
         if fields["hidden"]:
             continue
         mark = ">" if fields["active"] else " "
-        grad = fields.get("grad") if fields.get("grad") is not None else fields.get("g")
+        grad = fields.get("g") if fields.get("g") is not None else fields.get("grad")
         value = fields.get("value", text["lines"][-1] if text["lines"] else "")
         notes = text["made"]
         if text["ghost"]:

@@ -18,6 +18,7 @@ __all__ = [
     "MINUS",
     "SHORT",
     "TIMES",
+    "added",
     "grid",
     "number",
     "parameter",
@@ -181,6 +182,13 @@ def _in_columns(value: Value) -> list[str] | None:
     texts = [f"{v:.4f}" for v in floats]
     spare = min(len(text) - len(text.rstrip("0")) for text in texts)
     return [text[: len(text) - spare] for text in texts]
+
+
+def added(one: Value, other: Value) -> Value:
+    """Return the sum of two values of one shape, as far as their elements are there."""
+    pairs = zip(one["data"], other["data"], strict=False)
+    sums = [float(x) + float(y) for x, y in pairs]
+    return {**one, "data": sums}
 
 
 def parameter(value: Any) -> str:

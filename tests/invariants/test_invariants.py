@@ -463,8 +463,54 @@ def parts_in_slots_add_up(program: Run) -> None:
             total = state["nodes"][box].get("total")
             arrived = [state["edges"][edge].get("arrived") for edge in slots]
             if total and None not in arrived:
-                first = re.match(r"[^ ,]+", total)[0]
-                assert sum(map(float, arrived)) == pytest.approx(float(first), 2e-3, 2e-3), total
+                before, first = re.fullmatch(
+                    r"(?:\+ (\S+) before )?= (\S+)(?: → .*|, .*)?", total
+                ).groups()
+                together = sum(map(float, arrived)) + float(before or 0)
+                assert together == pytest.approx(float(first), 2e-3, 2e-3), total
+
+
+NUMBERS = re.compile(r"[-\[\]\d., e+]+|-?inf")
+
+
+def as_numbers(text: str) -> Any:
+    """Return what a text says in numbers; None if it is a shape, or too large to be written."""
+    is_complete = NUMBERS.fullmatch(text) and "..." not in text
+    return np.asarray(eval(text, {"inf": np.inf})) if is_complete else None
+
+
+def the_rows_of_why_add_up_to_the_gradient_that_is_shown(program: Run) -> None:
+    for step, frame in enumerate(program.picture.frames):
+        state = program.picture.state(step)
+        for box in program.picture.outline.boxes:
+            fields = state["nodes"][box.id]
+            shown = fields.get("grad") if fields.get("g") is None else fields["g"]
+            rows = fields.get("why") or []
+            if box.kind == "fold" or len(box.nodes) > 1:
+                continue
+            assert rows or frame["kind"] != "accumulate" or frame["node"] != box.id
+            assert not rows or shown is not None, (step, frame["caption"])
+            texts = [
+                row[1] if isinstance(row, list) else state["edges"][row]["arrived"] for row in rows
+            ]
+            numbers = [as_numbers(text) for text in texts]
+            if rows and all(n is not None for n in numbers):
+                is_sum = isinstance(rows[-1], list) and rows[-1][0] == "sum"
+                assert is_sum == (len(rows) > 1)
+                parts = numbers[:-1] if is_sum else numbers
+                whole = as_numbers(re.sub(r"\s+", " ", fields["gradient"]))
+                for total in (whole, numbers[-1]):
+                    np.testing.assert_allclose(sum(parts), total, 2e-3, 2e-3, err_msg=str(rows))
+
+
+def a_label_says_grad_only_where_the_grad_is_what_is_shown(program: Run) -> None:
+    held: dict[str, Any] = {}
+    for frame in program.picture.frames:
+        for box, fields in frame["set"].items():
+            held.setdefault(box, {}).update(fields)
+            if fields.get("grad") is not None:
+                assert held[box].get("g") is None, frame["caption"]  # else the box shows that
+            assert "waiting" not in str(fields.get("g"))
 
 
 def leads_to(program: Run, older: int, younger: int) -> bool:
@@ -588,6 +634,8 @@ CHECKS = [
     the_arithmetic_in_captions_is_true,
     what_arrows_multiply_is_true,
     parts_in_slots_add_up,
+    the_rows_of_why_add_up_to_the_gradient_that_is_shown,
+    a_label_says_grad_only_where_the_grad_is_what_is_shown,
     a_slope_is_called_dy_by_dx_only_if_one_way_leads_from_x_to_y,
     bytes_are_the_same_wherever_they_are_told,
     what_was_released_is_not_listed_as_saved_any_more,

@@ -48,8 +48,9 @@ export function graphPane(payload, still, pick) {
     group.querySelectorAll("text").forEach((text) => text.setAttribute("aria-hidden", "true"));
     const value = group.querySelector(".adk-value");
     const grad = group.querySelector("[data-grad]");
+    const held = group.querySelector("[data-held]"); // the label where a .grad holds it
     const hasSlots = group.querySelector("[data-slot]") != null;
-    nodes[id] = { group, box, grad, hasSlots, value, made: value?.textContent, rect: { x, y, w, h }, rx };
+    nodes[id] = { group, box, grad, held, hasSlots, value, made: value?.textContent, rect: { x, y, w, h }, rx };
   }
   for (const mark of layer.querySelectorAll("[data-edge], [data-edge-label]")) {
     const path = mark.dataset.edge != null;
@@ -218,8 +219,9 @@ export function graphPane(payload, still, pick) {
       node.group.classList.toggle("adk-hidden", hidden);
       for (const edge of edgesInto[id] ?? []) edge.marks.forEach((mark) => mark.classList.toggle("adk-hidden", hidden));
       for (const [name, holds] of STATES) node.group.classList.toggle(name, holds(fields));
-      const text = fields.grad ?? fields.g ?? "";
-      if (node.grad) node.grad.textContent = node.hasSlots ? (fields.total ?? "") : text;
+      const text = fields.g ?? fields.grad ?? "";
+      if (node.grad) node.grad.textContent = node.hasSlots ? fields.total || "=" : text;
+      if (node.held) node.held.textContent = fields.g == null && fields.grad != null ? node.held.dataset.held : "gradient";
       if (node.value) node.value.textContent = fields.value ?? node.made; // else changed in place
       node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${text}`));
     },

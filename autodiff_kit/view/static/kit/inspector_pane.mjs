@@ -22,7 +22,6 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   const element = make("section", { class: "adk-inspector" });
   element.append(make("div", { class: "adk-inspector-head" }, title, pin, unfold, before, after), body);
 
-  const roots = new Set(payload.frames.filter(({ kind }) => kind === "backward").map(({ node }) => node));
   const ever = {}; // node -> all fields that any step sets: rows for others would stay empty
   for (const { set } of payload.frames) {
     for (const [id, fields] of Object.entries(set)) {
@@ -81,26 +80,19 @@ export function inspectorPane(payload, { unpin, visit, open }) {
     body.scrollTop = 0;
   }
 
-  /** Where a gradient comes from: one row for each arrow that has brought a part of it. */
+  /** What a gradient is the sum of: one row for each arrow that has brought a part of it, and for what was there. */
   function why(id, fields, edges, now) {
     if (!cells.why) return;
-    const arrived = payload.nodes[id].uses.filter(([edge]) => edges[edge]?.sent != null);
-    const gradient = fields.grad ?? fields.g;
-    // A .grad may also be from before, or set by hand: then there is nothing to say of it.
-    const isRoot = gradient != null && roots.has(id);
-    cells.why.parentElement.classList.toggle("adk-gone", !arrived.length && !isRoot);
-    if (!arrived.length) return void (cells.why.textContent = isRoot ? "Backward starts here." : "");
-    const rows = arrived.map(([edge, from]) => {
-      const { sent, arrived: part } = edges[edge];
-      const product = sent === part ? "" : sent.slice(0, sent.lastIndexOf(" = "));
-      const cellsOfRow = [make("th", { scope: "row" }, from), make("td", {}, product), make("td", {}, part)];
-      return make("tr", edge === now ? { class: "adk-row-now" } : {}, ...cellsOfRow);
+    cells.why.parentElement.classList.toggle("adk-gone", !fields.why?.length);
+    const from = Object.fromEntries(payload.nodes[id].uses);
+    const rows = (fields.why ?? []).map((part) => {
+      const { sent, arrived } = edges[part] ?? {};
+      const product = sent && sent !== arrived ? sent.slice(0, sent.lastIndexOf(" = ")) : "";
+      const [words, number] = Array.isArray(part) ? part : [from[part], arrived];
+      const look = part === now ? "adk-row-now" : words === "sum" ? "adk-row-sum" : "";
+      const columns = [make("th", { scope: "row" }, words), make("td", {}, product), make("td", {}, number)];
+      return make("tr", { class: look }, ...columns);
     });
-    const [total] = (fields.total ?? "").split(/, | \u2192 /); // what a hook made of it, and .grad, come after it
-    if (rows.length > 1 && total) {
-      const sum = [make("th", { scope: "row" }, "sum"), make("td"), make("td", {}, total)];
-      rows.push(make("tr", { class: "adk-row-sum" }, ...sum));
-    }
     cells.why.replaceChildren(make("table", { class: "adk-uses" }, make("tbody", {}, ...rows)));
   }
 
@@ -114,8 +106,7 @@ export function inspectorPane(payload, { unpin, visit, open }) {
         unfold.classList.toggle("adk-gone", !open || !payload.nodes[id].opens);
       }
       if (cells.value && fields.value !== changed) writeValue(payload.nodes[id], (changed = fields.value));
-      const short = fields.grad ?? fields.g; // what stands in the box; `gradient` is all of it
-      write(cells.gradient, short && (fields.gradient ?? short.split(" = ").at(-1)));
+      write(cells.gradient, (fields.g ?? fields.grad) && fields.gradient);
       why(id, fields, edges, now);
       write(cells.rule, fields.rule?.join(" "));
       const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));
