@@ -148,7 +148,7 @@ class Steps:
         sizes: dict[str, Fields] = {}
         for box in changed:
             own = [self.grads[n] for n, at in self.owners.items() if at == box and n in self.grads]
-            sizes[box] = {"grad": norm(own) if own else None}
+            sizes[box] = {"grad": norm(own) if own else None, "g": None}
         return sizes
 
     def round(self, number: int) -> str:
