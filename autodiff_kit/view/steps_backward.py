@@ -85,7 +85,7 @@ class BackwardSteps(SlopeSteps):
         for node, parts in self.parts.items():
             if node in nodes or any(part in along for part in parts if isinstance(part, str)):
                 left = self.grads.get(node, None if node in nodes else self.whole.get(node))
-                rows = [[BEFORE, box_value(left)]] if left else None
+                rows: list[str | list[str]] = [[BEFORE, box_value(left)]] if left else []
                 changes[node] = changes.get(node, {}) | Fields(why=rows)
                 self.parts[node] = []
         for root, seed in self.roots.items():

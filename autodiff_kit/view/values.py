@@ -187,7 +187,7 @@ def _in_columns(value: Value) -> list[str] | None:
 def added(one: Value, other: Value) -> Value:
     """Return the sum of two values of one shape, as far as their elements are there."""
     pairs = zip(one["data"], other["data"], strict=False)
-    sums = [float(x) + float(y) for x, y in pairs]
+    sums: list[Any] = [float(x) + float(y) for x, y in pairs]
     return {**one, "data": sums}
 
 
