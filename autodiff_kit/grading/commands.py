@@ -164,7 +164,7 @@ def export_(form: str, to: Path, results: Path, policy: str, folder: Path | None
     FORMAT is one of:
       csv         one line for each step of each learner
       canvas      to import in Canvas' gradebook
-      moodle      to import in Moodle's gradebook
+      moodle      to import in Moodle's gradebook, with a column of feedback for each exercise
       nbgrader    the columns of `nbgrader export`
       gradescope  a results.json for each learner and exercise
       junit       JUnit XML, for a continuous integration system

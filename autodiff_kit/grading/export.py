@@ -25,7 +25,7 @@ __all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 FORMATS = {
     "csv": ("one line for each step of each learner", "grades.csv"),
     "canvas": ("Canvas: import in the gradebook", "canvas.csv"),
-    "moodle": ("Moodle: import in the gradebook", "moodle.csv"),
+    "moodle": ("Moodle: import in the gradebook, with feedback", "moodle.csv"),
     "nbgrader": ("the columns of `nbgrader export`", "nbgrader.csv"),
     "gradescope": ("a results.json for each learner and exercise", "gradescope"),
     "junit": ("JUnit XML, for a continuous integration system", "junit.xml"),
@@ -131,11 +131,19 @@ def _canvas(
 def _moodle(
     grades: Iterable[Grade], titles: Mapping[str, tuple[str, float]]
 ) -> Iterable[Sequence[object]]:
-    yield ("Identifier", "ID number", "Full name", *(title for title, _ in titles.values()))
+    feedback = (f"{title} (feedback)" for title, _ in titles.values())
+    names = ("Identifier", "ID number", "Full name")
+    yield (*names, *(title for title, _ in titles.values()), *feedback)
     for student, by_exercise in _by_student(grades).items():
         name = next(iter(by_exercise.values())).name
         identifier = f"Participant {student}" if student.isdecimal() else ""
-        yield (identifier, student, name, *_wide(by_exercise, titles))
+        texts = (_feedback(by_exercise[key]) if key in by_exercise else "" for key in titles)
+        yield (identifier, student, name, *_wide(by_exercise, titles), *texts)
+
+
+def _feedback(grade: Grade) -> str:
+    """Return what a learner is told of an exercise, step by step."""
+    return "\n".join(f"[{m.step}: {m.points:g} of {m.max:g}] {m.text}" for m in grade.marks)
 
 
 def _nbgrader(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
