@@ -119,6 +119,23 @@ def test_below_the_platforms_own_part_of_a_path_nobody_can_be_named(
     assert [s.student for s in on] == [student]
 
 
+def test_a_notebook_with_any_name_is_of_the_exercise_that_its_cells_are_of(tmp_path: Path) -> None:
+    both = tiny.notebook((tiny.SOLUTION, tiny.SOLVING), ("x = 1", {"grade_id": "e02-triple"}))
+    for who, data in (
+        ("ada", tiny.notebook((tiny.SOLUTION, tiny.SOLVING))),
+        ("bob", both),
+        ("cy", b"[" * 100_000),
+        ("di", tiny.notebook("x = 1")),
+    ):
+        (tmp_path / who).mkdir()
+        (tmp_path / who / "meine Lösung (endgültig).ipynb").write_bytes(data)
+
+    ada, *others = find(tmp_path, EXERCISES)
+
+    assert (ada.exercise, ada.problem, ada.note) == ("e01_double", "", "Known by its cells.")
+    assert all(s.exercise == "" and "Which exercise is this?" in s.problem for s in others)
+
+
 def test_a_learners_zip_is_the_learners_whatever_its_paths_say(tmp_path: Path) -> None:
     names = ("carl/e01_double/e01_double.py", "Carl_4711_assignsubmission_file_e02_triple.py")
     own = zipped([(name, b"x = 1") for name in names])
