@@ -1,0 +1,83 @@
+"""Opening a stack of modules by mouse and key, and folding it again: what one looks at stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.labs import write_cells
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    "import autodiff_kit as torch\nfrom autodiff_kit import nn\n"
+    "from autodiff_kit.widgets import Stepper\n"
+    "class Residual(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.fc = nn.Linear(4, 4)\n"
+    "    def forward(self, x):\n"
+    "        return x + torch.relu(self.fc(x))\n"
+    "torch.manual_seed(0)\n"
+    "net = nn.Sequential(nn.Linear(2, 4), *(Residual() for _ in range(12)), nn.Linear(4, 1))\n"
+    "x = torch.randn(3, 2)",
+    "with torch.record() as rec:\n"
+    "    loss = net(x).square().mean()\n"
+    "    loss.backward()\n"
+    "stepper = Stepper(rec, step=-1)\nstepper",
+]
+
+
+def box(seen: Any, name: str) -> Any:
+    """The box with this name in its first line."""
+    group = seen.root.locator("[data-node]", has=seen.root.page.get_by_text(name, exact=True))
+    return group.locator(".adk-box").first
+
+
+CORNER = {"x": 5, "y": 5}  # of a box, where no text is
+
+
+def top(seen: Any, name: str) -> float:
+    """Where the upper side of a box is on the screen; a narrow graph is centred sideways."""
+    return float(box(seen, name).bounding_box()["y"])
+
+
+def path_of(seen: Any) -> list[str]:
+    """What the line above the graph says."""
+    return str(seen.root.locator(".adk-path").inner_text()).split("/")
+
+
+def test_a_stack_opens_and_folds_again_and_what_one_looks_at_stays(
+    jupyter: Any, notebook: Any, board: Any, axe: str
+) -> None:
+    page = notebook(write_cells(jupyter.folder / "folding.ipynb", *CELLS), width=1400)
+    seen = board(page)
+    box(seen, "net.1 … net.12").scroll_into_view_if_needed()
+    before, moment = top(seen, "net.1 … net.12"), seen.caption
+
+    box(seen, "net.1 … net.12").dblclick(position=CORNER)
+    box(seen, "net.7").wait_for()
+
+    assert top(seen, "net.1") == pytest.approx(before, abs=1.5)
+    assert seen.caption == moment
+
+    box(seen, "net.1").click(position=CORNER)
+    assert path_of(seen) == ["whole run", "net", "net.1 … net.12", "net.1"]
+    there = top(seen, "net.1")
+    page.keyboard.press("Enter")  # the focus is on it
+    box(seen, "net.1.fc").wait_for()
+    assert top(seen, "net.1.fc") >= there - 1.5
+    page.evaluate(axe)
+    found = page.evaluate("() => axe.run('.adk-root', {resultTypes: ['violations']})")
+    assert [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
+
+    page.keyboard.press("f")  # what is around it: net.1
+    box(seen, "net.1").wait_for()
+    assert top(seen, "net.1") == pytest.approx(there, abs=1.5)
+    box(seen, "net.1").click(position=CORNER)
+    seen.press("Fold net.1 … net.12 again")
+    box(seen, "net.1 … net.12").wait_for()
+    assert path_of(seen)[:1] == ["whole run"]
+    assert top(seen, "net.1 … net.12") == pytest.approx(before, abs=1.5)
+    assert seen.caption == moment
