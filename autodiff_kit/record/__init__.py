@@ -16,14 +16,14 @@ from autodiff_kit.record.recording import Recording, RecordingError
 __all__ = ["Recording", "RecordingError", "record"]
 
 
-def record(library: Any = None, *, limit: int = 100_000) -> Any:
+def record(library: Any = None, *, limit: int = 200_000) -> Any:
     """Record everything that tensors do inside a ``with`` block.
 
     Parameters
     ----------
     library : module, optional
         Whose tensors: this kit's, which is meant without it, or real PyTorch's: ``record(torch)``.
-    limit : int, default 100_000
+    limit : int, default 200_000
         Stop recording after so many events; the run itself goes on.
 
     Returns

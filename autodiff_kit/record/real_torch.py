@@ -36,7 +36,7 @@ class record_torch:
     ----------
     torch : module
         PyTorch.
-    limit : int, default 100_000
+    limit : int, default 200_000
         As for ``record``.
 
     Raises
@@ -45,7 +45,7 @@ class record_torch:
         If ``torch`` is another module, or one without the means that recording needs.
     """
 
-    def __init__(self, torch: Any, *, limit: int = 100_000) -> None:
+    def __init__(self, torch: Any, *, limit: int = 200_000) -> None:
         if not (isinstance(torch, ModuleType) and torch.__name__ == "torch"):
             what = torch.__name__ if isinstance(torch, ModuleType) else type(torch).__name__
             raise TypeError(

@@ -47,7 +47,7 @@ class record:
 
     Parameters
     ----------
-    limit : int, default 100_000
+    limit : int, default 200_000
         Stop recording after so many events; the run itself goes on. A loop that never ends thus
         fills no memory; ``Recording.note`` says so.
 
@@ -68,7 +68,7 @@ class record:
      'accumulate', 'finish']
     """
 
-    def __init__(self, *, limit: int = 100_000) -> None:
+    def __init__(self, *, limit: int = 200_000) -> None:
         self.limit = limit
 
     def __enter__(self) -> Recording:

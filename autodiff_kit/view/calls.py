@@ -29,12 +29,13 @@ def numbered_calls(scopes: Sequence[ScopeRecord]) -> dict[int, str]:
         rounds[number] = number if is_round else rounds[parent or 0]
         if scope["kind"] == "call":
             several.setdefault((rounds[number], scope["name"]), []).append(scope["index"])
+    # Two functions may have one name: then two of their calls have one number.
+    told = {key for key, n in several.items() if 1 < len(n) == len(set(n))}
     calls: dict[int, str] = {}
     for scope in scopes:
         name = scope["name"]
-        numbers = several.get((rounds[scope["id"]], name), [])
-        is_one = len(set(numbers)) == len(numbers)  # two functions may have one name
-        if scope["kind"] == "call" and len(numbers) > 1 and is_one and name != "backward":
+        is_told = (rounds[scope["id"]], name) in told
+        if scope["kind"] == "call" and is_told and name != "backward":
             function = "the lambda" if name == "lambda" else name
             calls[scope["id"]] = f"call {scope['index'] + 1} of {function}"
     return calls

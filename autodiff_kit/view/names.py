@@ -253,12 +253,25 @@ class Names:
         while waiting:
             record = self._nodes[waiting[-1]]
             inner = [i["node"] for i in record["inputs"] if "node" in i]
-            is_plain = self._own_text(record) and not any("variable" in i for i in record["inputs"])
+            is_plain = self._own_text(record) and not self._reads_variables(waiting[-1])
             if record["name"] or is_plain or all(n in self._names for n in inner):
                 self.name(waiting.pop())
             else:
                 waiting += [n for n in inner if n not in self._names]
         return self.operand(source)
+
+    def _reads_variables(self, node: int, depth: int = 0) -> bool:
+        """Return whether an expression calls an operand otherwise, as ``_numbered`` looks for."""
+        record = self._nodes[node]
+        if any("variable" in i for i in record["inputs"]):
+            return True
+        inner = [self._nodes[i["node"]] for i in record["inputs"] if "node" in i]
+        return depth < _DEPTH and any(
+            not one["name"]
+            and 0 < len(one["text"]) < len(record["text"])
+            and self._reads_variables(one["id"], depth + 1)
+            for one in inner
+        )
 
     def _numbered(self, node: int, text: str, depth: int) -> dict[str, str | None]:
         """Return which names in ``text`` stand for a numbered name; None if for more than one.

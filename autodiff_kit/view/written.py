@@ -12,7 +12,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from autodiff_kit.record.events import Input, NodeRecord, RecordingData, Saved, SourceRecord
+from autodiff_kit.record.events import (
+    Input,
+    NodeRecord,
+    RecordingData,
+    Saved,
+    ScopeRecord,
+    SourceRecord,
+)
 
 __all__ = ["COMMUTE", "Written"]
 
@@ -33,6 +40,9 @@ class Written:
     def __init__(self, recording: RecordingData) -> None:
         self._nodes: Sequence[NodeRecord] = recording["nodes"]
         self._sources: Sequence[SourceRecord] = recording.get("sources", ())
+        self._scopes: dict[int | None, ScopeRecord] = {
+            s["id"]: s for s in recording.get("scopes", ())
+        }
 
     def order(self, node: int) -> list[int]:
         """Return the places of a node's inputs as they were written, from left to right.
@@ -124,10 +134,19 @@ class Written:
                     return k
                 if inner and where and inner[0] == where[0] and self._holds(where[0], part, inner):
                     return k
-            if n not in visited and (inner == where or not record["text"]):  # a part of one call
+            is_in = inner == where and self._frame(n) == self._frame(node)  # a part of one call
+            if n not in visited and (is_in or not record["text"]):
                 visited.add(n)
                 waiting += [i["node"] for i in reversed(record["inputs"]) if "node" in i]
         return None
+
+    def _frame(self, node: int) -> int:
+        """Return in which call or round a node was made; modules are a part of it."""
+        number: int | None = self._nodes[node]["scope"]
+        scope = self._scopes.get(number)
+        while scope is not None and scope["kind"] == "module":
+            scope = self._scopes.get(scope["parent"])
+        return -1 if scope is None else scope["id"]
 
     def _holds(self, source: int, part: ast.expr, where: Sequence[int]) -> bool:
         line, column, end, end_column = _span(self._source(source).lines, part)

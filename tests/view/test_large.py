@@ -1,0 +1,74 @@
+"""Large runs: what is looked at for a picture grows with the run, and nothing recurses deeply."""
+
+import ast
+
+import pytest
+
+import autodiff_kit as torch
+from autodiff_kit.record import record
+from autodiff_kit.view.scene import build
+from autodiff_kit.view.written import Written
+from tests.record.cells import cell
+
+STACK = """\
+nn = torch.nn
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+    def forward(self, x):
+        return x + torch.relu(self.fc(x))
+net = nn.Sequential(*(Residual() for _ in range(400)))
+x = torch.ones(1, 2)
+"""
+TREE = """\
+def tree(x, depth):
+    if depth == 0:
+        return x * w
+    return tree(x, depth - 1) + tree(x * w, depth - 1)
+w, x = torch.tensor(0.5, requires_grad=True), torch.tensor(2.0)
+"""
+
+
+def recorded(setup, source):
+    space = {"torch": torch}
+    cell(setup, space)
+    with record() as rec:
+        cell(source, space)
+    return rec
+
+
+def test_a_deep_stack_of_the_learners_modules_is_told_without_deep_recursion():
+    rec = recorded(STACK, "loss = net(x).sum()\nloss.backward()")
+
+    folds = [b.title for b in build(rec).outline.boxes if b.kind == "fold"]
+
+    assert rec.note is None
+    assert folds == ["net.0", "net.1 … net.398", "net.399"]
+
+
+def test_what_a_recursion_computes_inside_is_no_part_of_the_expression_that_calls_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Each call runs the same expression; only the two results that it adds are its operands.
+    recording = recorded(TREE, "y = tree(x, 8)").to_dict()
+    reads: list[ast.AST] = []
+    unparse = ast.unparse
+    monkeypatch.setattr(ast, "unparse", lambda part: reads.append(part) or unparse(part))
+
+    written = Written(recording)
+    for node in recording["nodes"]:
+        written.order(node["id"])
+
+    assert len(reads) <= 4 * len(recording["nodes"])  # a few for each operand
+
+
+def test_thirty_thousand_operations_are_recorded_whole_with_their_backward_pass():
+    rec = recorded(
+        "h = torch.tensor(0.5, requires_grad=True)",
+        "for i in range(15_000):\n    h = torch.tanh(h * 1.5)\nh.backward()",
+    )
+
+    assert rec.note is None
+    assert sum(node["kind"] == "op" for node in rec.nodes) == 30_000
+    assert sum(event["kind"] == "contribution" for event in rec.events) == 30_000
