@@ -14,7 +14,7 @@ from typing import Any
 
 from autodiff_kit.late import late
 
-__all__ = ["CheckedLater", "checked", "name_methods"]
+__all__ = ["CheckedLater", "checked", "name_methods", "wrong_call_of"]
 
 
 @cache  # an import statement takes 1.5 us, also of what is loaded
@@ -66,6 +66,12 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
 
     call.unchecked = function  # type: ignore[attr-defined]
     return call
+
+
+def wrong_call_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
+    """Return the error that PyTorch raises for a call of a method; None if it is right as such."""
+    wrong: TypeError | None = _signatures().wrong_call(name, "method", args, kwargs)
+    return wrong
 
 
 class CheckedLater:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes, ops
+from autodiff_kit.calls import wrong_call_of
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
 from autodiff_kit.operands import NUMBERS, check_operand, only_argument
@@ -284,7 +285,10 @@ def in_place(name: str, function: Any = None) -> Any:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         ordinary = function or getattr(type(self), name)
-        return _inplace().change(self, f"{name}_", ordinary, *args, **kwargs)
+        try:
+            return _inplace().change(self, f"{name}_", ordinary, *args, **kwargs)
+        except TypeError as refused:
+            raise wrong_call_of(f"{name}_", args, kwargs) or refused from refused.__cause__
 
     method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
     return called(f"{name}_")(method)

@@ -121,7 +121,7 @@ class _Signature:
             case "tuple of Tensors" | "only tuple of ints":
                 return isinstance(value, tuple | list)
             case "Tensor":
-                is_operand = name in _NUMBERS_AS_TENSORS and not self._is_strict
+                is_operand = name.removesuffix("_") in _NUMBERS_AS_TENSORS and not self._is_strict
                 return is_tensor or (is_number and is_operand)
             case "Operand" | "float":
                 return is_tensor or is_number
@@ -146,10 +146,12 @@ def declare(name: str, source: Any) -> None:
 
 @cache
 def _signatures(kind: str, name: str) -> list[_Signature]:
-    """Return the signatures of a function."""
-    source = _DECLARED.get(name)
+    """Return the signatures of a function; those of ``add`` are those of ``add_``, too."""
+    ordinary = name.removesuffix("_") if kind == "method" else name
+    source = _DECLARED.get(name) or _DECLARED.get(ordinary)
     if source is None:
-        return [_Signature(text) for text in _written(kind).get(name, ())]
+        table = _written(kind)
+        return [_Signature(text) for text in table.get(name) or table.get(ordinary) or ()]
     texts = [_notation(source)] if callable(source) else source
     if kind == "method":
         texts = [re.sub(r"Tensor \w+(, )?", "", text, count=1) for text in texts]

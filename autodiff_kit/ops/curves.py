@@ -190,15 +190,16 @@ def _(g: Value, x: Value) -> Value:
 def log_sigmoid(x: Value) -> tuple[Value, Value]:
     """Return the logarithm of the sigmoid, exact for any x, and ``exp(-abs(x))``."""
     buffer = np.exp(-np.abs(x))
-    return np.minimum(x, 0) - np.log1p(buffer), buffer
+    out = np.minimum(x, 0)
+    out -= np.log1p(buffer)
+    return out, buffer
 
 
 @log_sigmoid.vjp("x", tex=r"\bar z \odot \sigma(-x)")
 def _(g: Value, x: Value, buffer: Value) -> Value:
     if hasattr(x, "_array"):
         return g * sigmoid(-x)
-    small = buffer / (1 + buffer)
-    return g * np.where(x < 0, 1 - small, small)
+    return g * (np.maximum(buffer, np.signbit(x)) / (1 + buffer))  # x may have another sign now
 
 
 @op("where(x > 0, x, weight * x)", tex=r"[x > 0]\,x + [x \le 0]\,w x")

@@ -94,14 +94,18 @@ def _standardised(x: Value, dim: Ints, eps: float, mean: Value, stretch: Value) 
     are functions of x.
     """
     if not isinstance(x, ARRAYS):
-        mean, stretch = map(_with_value, _statistics(x, dim, eps), (mean, stretch))
+        own_mean, own_stretch, centred = _statistics(x, dim, eps)
+        mean, stretch = _with_value(own_mean, mean), _with_value(own_stretch, stretch)
+        if mean is own_mean and stretch is own_stretch:
+            return centred * stretch, stretch
     return (x - mean) * stretch, stretch
 
 
 def _with_value(x: Value, saved: Value) -> Value:
     """Return what was saved, with the history of x, which has other values if its input has."""
-    gap = saved._array - x._array
-    return x + wrap(gap) if gap.any() else x
+    if x._array.tobytes() == saved._array.tobytes():
+        return x
+    return x + wrap(saved._array - x._array)
 
 
 def _through(g: Value, out: Value, stretch: Value, dim: Ints) -> Value:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -249,16 +249,16 @@ def _(g: Value, repeats: Ints, x_shape: Ints) -> Value:
     if 0 in repeats:
         return zeros(g, x_shape)
     new = len(repeats) - len(x_shape)  # dimensions in front
-    pairs = list(zip(repeats[new:], x_shape, strict=True))
-    split = tuple(chain.from_iterable(pair[pair[0] == 1 :] for pair in pairs))
-    if min(split, default=0) < 0:  # of nothing
-        raise error("shapes.inferred_freely", shape=list(split))
-    dims = list(range(new))
-    for i, (count, _) in enumerate(pairs):
+    split, dims = list(repeats[:new]), list(range(new))
+    for count, size in zip(repeats[new:], x_shape, strict=True):
         if count != 1:
-            dims.append(len(dims) + i)
+            dims.append(len(split))
+            split.append(count)
+        split.append(size)
     if len(dims) > new:
-        g = reshape(g, shape=(*repeats[:new], *split))
+        if min(split[new:]) < 0:  # of nothing
+            raise error("shapes.inferred_freely", shape=split[new:])
+        g = reshape(g, shape=tuple(split))
     return late("ops").sum_dim(g, dim=tuple(dims)) if dims else g
 
 

@@ -675,6 +675,10 @@ MESSAGES_ONCE_WRONG = {
         *("a = torch.ones(2, requires_grad=True)", "b = a * 2", "c = b[:]", "c.remainder_(c)"),
         *("b.sum().backward()", "b.sum().backward()"),
     ],
+    "wrong calls in place have the name with its underscore": [
+        *("a = torch.ones(2)", "a.mul_(1, 2)", "a.pow_()", "a.clamp_('b')", "a.atan2_()"),
+        *("a.mul_(None)", "a.acos_(1)", "a.masked_fill_(a)", "a.tril_(1, 2)", "a.lt_('b')"),
+    ],
     "arguments that are too many, or None": [
         *("a = torch.ones(2, 3)", "a.logsumexp(None)", "a.tril(1, 2)", "a.unbind(1, 2)"),
     ],
