@@ -90,9 +90,27 @@ def test_the_message_tells_which_op_had_saved_what() -> None:
     y += 1
 
     with pytest.raises(
-        RuntimeError, match=r"\n-> ExpBackward0 \(exp\(x\)\) had saved its own result for its rules"
+        RuntimeError, match=r"\n-> ExpBackward0 had saved its own result for its rules"
     ):
         y.backward()
+
+
+def test_the_message_names_the_learners_variable_and_what_helps_where_a_part_was_changed() -> None:
+    y = leaf(1.0, 2.0) * 2
+    product = y * y
+    y[0] = 5.0
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+        product.sum().backward()
+
+    advice = str(caught.value).split("\n-> ")[1]
+    assert advice.startswith("MulBackward0, the node of product, had saved its second input")
+    assert "y = y.clone() before y[0] = 5" in advice
+    y = leaf(1.0, 2.0) * 2
+    product = y * y
+    y = y.clone()  # as advised
+    y[0] = 5.0
+    product.sum().backward()
 
 
 def test_a_change_before_saving_is_harmless() -> None:

@@ -7,19 +7,28 @@ saved value changed in place. Read next: ``node.py``.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.versions import Changes
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
 __all__ = ["changed_message", "operation", "released_message", "saved_changed"]
 
+# What helps if all of a tensor was changed, and if a part was.
+_OF_ALL = (
+    "Make a new tensor instead (y = y + 1 for y += 1, y = y * 2 for y.mul_(2)), or change a clone()"
+)
+_OF_A_PART = "Change a copy instead: write y = y.clone() before y[0] = 5, and so on"
+
 
 def released_message(node: Any) -> str:
     """Return the text for a backward pass through values that are gone."""
-    return str(error("autograd.second_backward", node=node.name(), op=node.op.text))
+    return str(error("autograd.second_backward", node=_called(node)))
 
 
 def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
@@ -36,8 +45,29 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
         origin = "AsStrided" if is_view else changes.node_name or origin
     elif is_of_view:
         origin = "AsStrided"
-    keeper = f"{node.name()} ({op.text})"
+    keeper = _called(node)
     return str(saved_changed(value, changes, node.number, origin, keeper, _saved(op.inputs, name)))
+
+
+def _called(node: Any) -> str:
+    """Return what a node is called, and the learner's variable that holds its result."""
+    variable = _variable(node)
+    return f"{node.name()}, the node of {variable}," if variable else str(node.name())
+
+
+def _variable(node: Any) -> str:
+    """Return the name of a variable in the running code that holds what a node has made, or ""."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != __name__.partition(".")[0]:
+            for name, value in list(frame.f_locals.items()):
+                if not isinstance(value, TensorBase) or name.startswith("_"):
+                    continue
+                with suppress(RuntimeError):  # a view that may no longer be used
+                    if value._node is not None and value._node.whole is node.whole:
+                        return str(name)
+        frame = frame.f_back
+    return ""
 
 
 def _saved(inputs: Sequence[str], name: str) -> str:
@@ -70,4 +100,5 @@ def saved_changed(
         expected=changes.version(number),
         keeper=keeper,
         saved=saved,
+        cure=_OF_A_PART if "CopySlices" in origin else _OF_ALL,
     )

@@ -381,7 +381,10 @@ def test_the_advice_of_a_backward_without_its_graph_holds_after_a_retained_one()
         y.backward()
 
     advice = str(caught.value).split("\n-> ")[1]
-    assert advice.startswith("An earlier backward has already released")
+    released = (
+        "An earlier backward has already released what MulBackward0, the node of y, had saved"
+    )
+    assert advice.startswith(released)
     assert advice.endswith("pass retain_graph=True to every backward before this one.")
     y = x * x
     for _ in range(2):  # as advised
