@@ -22,7 +22,7 @@ from autodiff_kit.view.steps import Subject, Value
 from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.values import added, show
-from autodiff_kit.view.words import a_value, box_value, equation, memory, sentence
+from autodiff_kit.view.words import a_value, box_value, equation, sentence, the_value
 
 __all__ = ["Subject", "frames", "tell"]
 
@@ -175,7 +175,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.values[event["node"]] = event["value"]
             if is_open:
                 changed = self.pending.setdefault(event["node"], {})
-                changed["value"] = box_value(event["value"])
+                changed.update(the_value(event["value"]))
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
             fields = self.hold(event["node"], event["grad"])
             if is_open:
@@ -204,7 +204,7 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def through(self, box: Box, start: int) -> None:
         """Tell in one step what backward does inside a fold until it comes out again."""
-        visits = freed = 0
+        visits, freed = 0, False
         reached: dict[int, str | None] = {}  # node outside -> arrow to it
         along: dict[str, Fields] = {}
         passed: Counter[str | None] = Counter()  # arrow -> contributions
@@ -234,7 +234,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                 self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
             elif event["kind"] == "release":
-                freed += event["bytes"]
+                freed = freed or event["bytes"] > 0
             self.at += 1
         self.at -= 1
         if visits:
@@ -247,7 +247,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         elif parts:
             caption += " " + sentence(f"Gradients so far: {', '.join(parts)}")
         if freed:
-            caption += f" It releases {memory(freed)}."
+            caption += " What it saved is no longer kept."
         changes: dict[int, Fields] = {}
         for to, value in sent.items():
             changes[to] = self._arrived(to)

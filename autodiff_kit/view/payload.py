@@ -16,7 +16,7 @@ __all__ += ["Payload", "Place", "SourceLines", "State"]
 
 GRADIENT = "gradient"  # the label of a gradient that is in no .grad
 
-Phase = Literal["forward", "backward"]
+Phase = Literal["forward", "backward", "update"]
 
 
 class Fields(TypedDict, total=False):
@@ -25,6 +25,7 @@ class Fields(TypedDict, total=False):
     hidden: bool
     active: bool
     value: str  # after a change in place
+    tensor: str  # the same in full, for the inspector
     g: str | None  # what has come of the gradient in this pass; stands before `grad`
     grad: str | None  # what is in .grad
     total: str | None  # after the slots of its parts: what they add up to, "= 12."

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from autodiff_kit.view.values import TIMES
+
 __all__ = ["attribute_of", "decided", "fill", "gradient_of", "is_atom", "is_readable", "knows"]
 __all__ += ["parsed", "rule_forms", "worked_out"]
 
@@ -306,5 +308,5 @@ def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
     """
     if not is_readable(rule) or not knows(rule, numbers) or "None" in numbers.values():
         return result
-    text = fill(rule, numbers)
+    text = fill(rule, numbers).replace(" * ", f" {TIMES} ")
     return result if text == result or len(text) > LONG else f"{text} = {result}"

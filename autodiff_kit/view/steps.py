@@ -29,8 +29,10 @@ from autodiff_kit.view.parameters import norm, parameters_of
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.words import capital, sentence
 
-__all__ = ["Event", "Frame", "Steps", "Subject", "Value"]
+__all__ = ["FORWARD", "UPDATE", "Event", "Frame", "Steps", "Subject", "Value"]
 
+
+FORWARD, UPDATE = "forward", "update"
 
 # What a step is about, for conditions: kind, node, its value, its gradient, what a rule sends.
 Subject = tuple[str, int, Value, Value | None, Value | None]
@@ -66,7 +68,8 @@ class Steps:
         self.subjects: list[list[Subject]] = []
         self.moments: list[int] = []
         self.inner: list[Subject] = []  # what has happened in a fold that is still to be told
-        self.phase = "forward"
+        self.phase = FORWARD
+        self.updates: set[int] = set()  # what was made of gradients that the code has read
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
         self.rounds: set[int] = set()  # of loops, those that have begun; and calls
@@ -86,6 +89,7 @@ class Steps:
         # Parameters in folds -> the box; and boxes where the gradient of one has changed since.
         self.owners = {n: box.id for box in outline.boxes for n in parameters_of(box, self.nodes)}
         self.changed: dict[str, None] = {}
+        self.gradients: dict[int, int] = {}  # leaf -> the node of its .grad, if the code reads it
         self.accumulated: list[int] = []
         self.cleared: list[int] = []  # those whose .grad the latest step has cleared
         self.opening = ""  # how that step begins: "Iteration 2. "
@@ -102,6 +106,7 @@ class Steps:
         g: Value | None = None,
         sent: Value | None = None,
         along: Mapping[str, Fields] | None = None,
+        phase: str | None = None,
     ) -> Frame:
         """Add a step; ``changes`` are the fields that change, by node; ``along`` those by arrow.
 
@@ -120,7 +125,7 @@ class Steps:
             if self.phase == "backward":
                 self.touched[box] = changed
         frame: Frame = {
-            "phase": self.phase,
+            "phase": phase or self.phase,
             "kind": kind,
             "node": None if node is None else self.outline.box_of[node].id,
             "edge": edge,

@@ -22,7 +22,7 @@ from autodiff_kit.record.events import (
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
-from autodiff_kit.view.steps import Value
+from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_slopes import SlopeSteps
 from autodiff_kit.view.text import number, saved_name
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
@@ -34,8 +34,8 @@ from autodiff_kit.view.words import (
     dimensions,
     equation,
     listed,
-    memory,
     sum_of,
+    the_value,
 )
 
 __all__ = ["NAMED", "BackwardSteps"]
@@ -315,6 +315,9 @@ class BackwardSteps(SlopeSteps):
         if before is not None:
             fields |= self._total(node, f"+ {box_value(before)} {BEFORE} = {box_value(grad)}")
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
+        if before is not None and (read := self.gradients.get(node)) is not None:
+            self.values[read] = grad
+            changes[read] = the_value(grad)
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 
@@ -338,12 +341,14 @@ class BackwardSteps(SlopeSteps):
             caption += f"{how} changes {name} in place" if how else f"{name} is set"
             were = None if before is None else short(before)
             caption += f": {were} becomes {a_value(grad)}" if were else f" to {a_value(grad)}"
-            self.add("grad", node, caption, where=event["where"], changes=changes, g=grad)
+            about: Any = {"where": event["where"], "phase": self._between()}
+            self.add("grad", node, caption, changes=changes, g=grad, **about)
             return
         opening = self.round(event.get("scope", 0))
         if opening or not self._is_one_statement(event):
             self.opening, self.cleared = opening, [node]
-            self.add("grad", node, opening, where=event["where"], changes=changes)
+            phase = self._between()
+            self.add("grad", node, opening, where=event["where"], changes=changes, phase=phase)
         else:
             self.cleared.append(node)
             self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
@@ -355,6 +360,10 @@ class BackwardSteps(SlopeSteps):
             f"{self.opening}{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next "
             "backward pass begins with no gradient there."
         )
+
+    def _between(self) -> str:
+        """Return the phase of a change to a .grad: that of a pass only if a hook makes it."""
+        return UPDATE if self.phase == FORWARD else self.phase
 
     def _is_one_statement(self, event: Gradient) -> bool:
         """Return whether a clearing goes on that the latest step tells: ``opt.zero_grad()``."""
@@ -374,6 +383,7 @@ class BackwardSteps(SlopeSteps):
         if grad is not None:
             return {**self._shown(node, "grad", grad), "why": None}
         self.whole.pop(node, None)
+        self.gradients.pop(node, None)
         cleared: Fields = {"grad": None, "g": None, "why": None}
         if self.outline.box_of[node].id in self.in_parts:
             cleared["total"] = None
@@ -390,7 +400,7 @@ class BackwardSteps(SlopeSteps):
             for s in record["saved"]
         }
         what = listed(dict.fromkeys(things.values()))
-        caption = f"{capital(word(str(record['op'])))} releases {what} ({memory(event['bytes'])})."
+        caption = f"{capital(word(str(record['op'])))} no longer keeps {what}."
         if self.telling != node or not self.frames:
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})

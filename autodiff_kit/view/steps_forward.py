@@ -7,20 +7,20 @@ backward, or why nothing is recorded. Read next: ``steps_backward.py``.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from autodiff_kit.record.events import Branch, Made, Modified, RecordingData
+from autodiff_kit.record.events import Branch, Made, Modified, NodeRecord, RecordingData, Where
 from autodiff_kit.record.notes import OVERWRITING
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
-from autodiff_kit.view.payload import Fields
-from autodiff_kit.view.steps import Steps
-from autodiff_kit.view.text import no_saved, number, saved_name, where_made
-from autodiff_kit.view.values import short
-from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence
+from autodiff_kit.view.steps import FORWARD, UPDATE, Steps
+from autodiff_kit.view.text import PART_GRADIENT, line_of, no_saved, number, saved_name, where_made
+from autodiff_kit.view.values import grid, short
+from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence, the_value
 
 __all__ = ["ForwardSteps"]
 
@@ -40,6 +40,9 @@ class ForwardSteps(Steps):
             name = f"{self.names.name(event['node'])} ({record['grad_fn']})"
             self.add("leaf", event["node"], f"{name} was made {origin}", where=record["where"])
             return
+        if record.get("part") == PART_GRADIENT:
+            self._read_gradient(event["node"])
+            return
         name = equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
         what = ": you made it" if not origin else f", made {origin}"
@@ -56,6 +59,36 @@ class ForwardSteps(Steps):
         caption = f"{self.round(record['scope'])}{name}{comma} is a leaf{what}{requires}"
         self.add("leaf", event["node"], caption, where=record["where"])
 
+    def _read_gradient(self, node: int) -> None:
+        """Tell that the code reads a .grad; it is a tensor like any other, without a history."""
+        record = self.nodes[node]
+        name = self.names.name(node)
+        leaf = name.removesuffix(".grad")
+        for holder in self.grads:
+            if self.names.name(holder) == leaf:
+                self.gradients[holder] = node
+        caption = f"{self.round(record['scope'])}{equation(name, record['value'])} is read: the "
+        caption += f"gradient of {leaf} that backward has accumulated. It has no history."
+        users = (e["node"] for e in self.events[self.at :] if e["kind"] == "op")
+        inputs = ((n, i.get("node")) for n in users for i in self.nodes[n]["inputs"])
+        user = next((n for n, source in inputs if source == node), None)
+        where = None if user is None else self._part(self.nodes[user]["where"], name)
+        self.updates.add(node)
+        self.add("leaf", node, caption, where=record["where"] or where, phase=UPDATE)
+
+    def _part(self, where: Where | None, name: str) -> Where | None:
+        """Return where in an expression a name is written; all of the expression if nowhere."""
+        if where is None:
+            return None
+        source, first, start, last, end = where
+        for row in range(first, last + 1):
+            line = self.lines[source][row - 1]
+            stop = end if row == last and end is not None else len(line)
+            at = line.find(name, start or 0 if row == first else 0, stop)
+            if at >= 0:
+                return [source, row, at, row, at + len(name)]
+        return where
+
     def op(self, event: Made) -> None:
         """Tell what an op makes and saves."""
         node = event["node"]
@@ -63,6 +96,9 @@ class ForwardSteps(Steps):
         sources = [i["node"] for i in record["inputs"] if "node" in i]
         if any(source in self.values for source in sources):
             self.operands[node] = {source: self.value(source) for source in sources}
+        is_update = not record["recorded"] and not self.updates.isdisjoint(sources)
+        if is_update:
+            self.updates.add(node)
         group = self.groups.get(node, (node,))
         if node != group[0]:
             return  # told with the first output
@@ -82,7 +118,8 @@ class ForwardSteps(Steps):
             caption = f"{sentence(caption)} {saves}" if saves[0].isupper() else caption + saves
         else:
             caption = f"{sentence(caption)} {self._not_recorded(node)}"
-        self.add("op", node, caption, where=record["where"])
+        phase = UPDATE if is_update else self.phase
+        self.add("op", node, caption, where=record["where"], phase=phase)
 
     def _saves(self, node: int) -> str:
         record = self.nodes[node]
@@ -185,15 +222,55 @@ class ForwardSteps(Steps):
         self.values[node] = value
         last = self.events[self.at - 1] if self.at else None
         if last and last["kind"] == "op" and last["node"] == node:  # one thing: `w -= 1`
-            self.frames[-1]["caption"] += f" {event['how']} puts it in place of what was there."
-            self.frames[-1]["set"][self.outline.box_of[node].id] = {"value": box_value(value)}
+            self._overwrite(node)
+            self.frames[-1]["set"][self.outline.box_of[node].id] = the_value(value)
             return
-        caption = f"{self.round(event.get('scope', 0))}{event['how']} changes "
+        caption = f"{self.round(event.get('scope', 0))}{self._how(event)} changes "
         caption += f"{self.names.name(node)} in place"
         if before and after and before != after:
             caption += f": {before} becomes {after}"
-        changes: dict[int, Fields] = {node: {"value": box_value(value)}}
-        self.add("modified", node, caption, where=event["where"], changes=changes)
+        is_update = self.nodes[node]["kind"] == "leaf" or node in self.updates
+        phase = UPDATE if is_update and self.phase == FORWARD else self.phase
+        changes = {node: the_value(value)}
+        self.add("modified", node, caption, where=event["where"], changes=changes, phase=phase)
+
+    def _overwrite(self, node: int) -> None:
+        """Tell that a result is written over an input: its numbers are there no more."""
+        record = self.nodes[node]
+        first = record["inputs"][0].get("node") if record["inputs"] else None
+        before = None if first is None else self.nodes[first]
+        if before is None or not self._is_target(record, before):
+            self.frames[-1]["caption"] += " It is written in place of what was there."
+            return
+        name = self.names.name(before["id"])
+        self.frames[-1]["caption"] += f" It is written over {name}, in place."
+        old = self.value(before["id"])
+        by = f" by {record['text']}" if record["text"] else ""
+        self.frames[-1]["set"][self.outline.box_of[before["id"]].id] = {
+            "value": f"{box_value(old)}, overwritten",
+            "tensor": f"{grid(old)}\noverwritten{by}{line_of(self.recording, record['where'])}",
+        }
+
+    def _is_target(self, record: NodeRecord, before: NodeRecord) -> bool:
+        """Return whether an op in place is one on this input: of ``x.copy_(y)`` it is not."""
+        if self.outline.box_of[before["id"]].kind == "fold":
+            return False
+        if record["name"] and before["name"]:
+            names = [str(r["name"]).rstrip("0123456789") for r in (record, before)]
+            return names[0] == names[1]
+        return bool(before["text"]) and str(record["text"]).startswith(str(before["text"]))
+
+    def _how(self, event: Modified) -> str:
+        """Return what changes a tensor in place as it is written: ``-=`` for ``sub_``."""
+        where = event["where"]
+        if where is None or not event["how"].endswith("_"):
+            return event["how"]
+        source, first, start, last, end = where
+        lines = self.lines[source][first - 1 : last]
+        lines[-1] = lines[-1][:end]
+        text = lines[0][start or 0 :] if len(lines) == 1 else "\n".join(lines)[start or 0 :]
+        operators = re.findall(r"[^=!<>]\s((?:[-+*/%@]|//|\*\*)=)\s", text)
+        return operators[0] if len(operators) == 1 else event["how"]
 
 
 def _conditions(lines: Sequence[str]) -> Iterator[tuple[tuple[int, ...], Sequence[str]]]:
@@ -210,6 +287,10 @@ def _conditions(lines: Sequence[str]) -> Iterator[tuple[tuple[int, ...], Sequenc
                 text = lines[node.lineno - 1].encode()[node.col_offset :]
                 keyword = "elif" if text.startswith(b"elif") else "if"
                 after = [keyword, "the body runs", "the body is skipped"]
+                if node.orelse:
+                    other = lines[node.orelse[0].lineno - 1].strip()
+                    is_elif = isinstance(node.orelse[0], ast.If) and other.startswith("elif")
+                    after[2] = "elif is tested next" if is_elif else "the else branch runs"
             case ast.IfExp():
                 after = [
                     "if",

@@ -23,8 +23,19 @@ from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
 
-__all__ = ["aria", "facts", "fold_facts", "no_saved", "number", "saved_name", "to_text"]
-__all__ += ["what", "where_made"]
+__all__ = [
+    "PART_GRADIENT",
+    "aria",
+    "facts",
+    "fold_facts",
+    "no_saved",
+    "number",
+    "saved_name",
+    "to_text",
+]
+__all__ += ["line_of", "what", "where_made"]
+
+PART_GRADIENT = "gradient from backward"  # what the recorder calls a .grad that the code reads
 
 
 # What a node saves beside its inputs and its result: of a batch normalization.
@@ -95,7 +106,7 @@ def what(recording: RecordingData, box: Box, names: Names) -> str:
     if box.kind == "fold":
         return f"{box.opening}, drawn as one box."
     where = record["where"]
-    on = f" on line {_line_number(recording, where)}" if where else ""
+    on = line_of(recording, where)
     if record["kind"] == "op":
         of = names.text(box.nodes[0]) or word(str(record["op"]))
         several = f"{len(box.nodes)} outputs" if len(box.nodes) > 1 else "The result"
@@ -104,6 +115,9 @@ def what(recording: RecordingData, box: Box, names: Names) -> str:
     if "from" in record:
         return f"The values of {names.name(record['from'])}, without its history{on}."
     needs = "" if record["requires_grad"] else " It needs no gradient."
+    if record.get("part") == PART_GRADIENT:
+        leaf = names.name(box.nodes[0]).removesuffix(".grad")
+        return f"The gradient of {leaf} that backward has accumulated. It has no history."
     if record.get("part"):
         return f"A leaf: a {record['part']}.{needs}"
     kind = f"A result of {record['grad_fn']}" if record["grad_fn"] else "A leaf"
@@ -113,9 +127,12 @@ def what(recording: RecordingData, box: Box, names: Names) -> str:
     return f"{kind} that you made{on}.{needs}"
 
 
-def _line_number(recording: RecordingData, where: Sequence[int]) -> int:
-    """Return the line as it is shown beside the source."""
-    return where[1] - 1 + int(recording["sources"][where[0]].get("first_line", 1))
+def line_of(recording: RecordingData, where: Sequence[int] | None) -> str:
+    """Return `` on line 3`` as it is numbered beside the source; nothing for no place."""
+    if where is None:
+        return ""
+    first = int(recording["sources"][where[0]].get("first_line", 1))
+    return f" on line {where[1] - 1 + first}"
 
 
 def where_made(record: NodeRecord) -> str:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from autodiff_kit.record.events import Value
-from autodiff_kit.view.values import SHORT, shape_text, short, show
+from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.values import SHORT, grid, shape_text, short, show
 
 __all__ = [
     "IN_A_BOX",
@@ -25,6 +26,7 @@ __all__ = [
     "sentence",
     "spoken",
     "sum_of",
+    "the_value",
 ]
 
 
@@ -114,6 +116,11 @@ def equation(name: str, value: Value) -> str:
 def a_value(value: Value) -> str:
     """Return ``3.5`` or ``a (2, 3) tensor``."""
     return short(value) or f"a {show(value)}"
+
+
+def the_value(value: Value) -> Fields:
+    """Return the fields that show a value after a change: short for the box, and all of it."""
+    return {"value": box_value(value), "tensor": grid(value)}
 
 
 def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) -> str | None:

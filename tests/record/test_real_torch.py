@@ -61,9 +61,7 @@ def test_what_clips_gradients_changes_them(library: Any) -> None:
     captions = [f["caption"] for f in build(rec).frames]
 
     assert not any("could not see" in c for c in captions)
-    assert any(
-        "w.grad" in c and "[3., 3.] is a leaf: a gradient from backward" in c for c in captions
-    )
+    assert any(c.startswith("w.grad = [3., 3.] is read: the gradient of w") for c in captions)
     changed = next(
         c for c in captions if c.startswith(("w.grad, changed by", "mul_ changes w.grad"))
     )
@@ -192,7 +190,10 @@ def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None
     told = [f["caption"] for f in build(rec).frames if f["caption"].startswith("The rule of where")]
 
     ones = "[[1., 1., 1.], [1., 1., 1.]]"
-    assert f"for a gives {ones} * (a > 2) = [[0., 0., 0.], [0., 0., 0.]]." in told[0]
+    assert (
+        f"for a gives {ones} \N{MULTIPLICATION SIGN} (a > 2) = [[0., 0., 0.], [0., 0., 0.]]."
+        in told[0]
+    )
     assert f"for -a gives {ones} * ~(a > 2) = {ones}." in told[1]
 
 

@@ -105,7 +105,7 @@ export function inspectorPane(payload, { unpin, visit, open }) {
         lay((shown = id));
         unfold.classList.toggle("adk-gone", !open || !payload.nodes[id].opens);
       }
-      if (cells.value && fields.value !== changed) writeValue(payload.nodes[id], (changed = fields.value));
+      if (cells.value && fields.tensor !== changed) writeValue(payload.nodes[id], (changed = fields.tensor));
       write(cells.gradient, (fields.g ?? fields.grad) && fields.gradient);
       why(id, fields, edges, now);
       write(cells.rule, fields.rule?.join(" "));
