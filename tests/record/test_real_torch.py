@@ -194,7 +194,7 @@ def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None
         f"for a gives {ones} \N{MULTIPLICATION SIGN} (a > 2) = [[0., 0., 0.], [0., 0., 0.]]."
         in told[0]
     )
-    assert f"for -a gives {ones} * ~(a > 2) = {ones}." in told[1]
+    assert f"for -a gives {ones} \N{MULTIPLICATION SIGN} ~(a > 2) = {ones}." in told[1]
 
 
 @LIBRARIES
