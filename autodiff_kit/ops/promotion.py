@@ -14,7 +14,6 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
-from autodiff_kit.ops.messages import not_a_tensor
 
 __all__ = ["SEQUENCES", "promoted"]
 
@@ -42,6 +41,8 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
                 return NotImplemented  # an operator: NumPy's turn
             if isinstance(value, SEQUENCES) and i == 1 and row.text == "x * y":
                 return NotImplemented  # Python's turn: it repeats a sequence
+            from autodiff_kit.ops.messages import not_a_tensor  # importing the kit takes less
+
             raise TypeError(not_a_tensor(row, i, value))
         arrays.append(array)
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}
