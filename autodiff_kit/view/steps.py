@@ -153,7 +153,10 @@ class Steps:
         sizes: dict[str, Fields] = {}
         for box in changed:
             own = [self.grads[n] for n, at in self.owners.items() if at == box and n in self.grads]
-            sizes[box] = {"grad": norm(own) if own else None, "g": None}
+            size = norm(own) if own else None
+            sizes[box] = {"grad": size, "g": None}
+            if size is not None:
+                sizes[box]["gradient"] = f"{size}, the norm of its parameters' gradients"
         return sizes
 
     def round(self, number: int) -> str:
