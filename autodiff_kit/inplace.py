@@ -212,10 +212,8 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         moved._node.__class__ = CopySlices
         if type(result._node) is Node:
             result._node.__class__ = ChangeOfView
-        if result._node.op.is_refused:  # then PyTorch does not get so far as to free anything
-            row = moved._node.op
-            rules = [row.rule0, row.rule1]
-            moved._node.op = OpOfOneNode(row, rules, saves=False, calls_all_rules=False)
+        if result._node.op.is_refused:  # PyTorch's node of both calls no hooks then, and frees none
+            moved._node.op = OpOfOneNode(moved._node.op, [result._node.op.rule0] * 2)
     node, name = result._node, moved._node.name()
     assert node is not None
     memory = memory_of(before) if isinstance(before, np.ndarray) else before

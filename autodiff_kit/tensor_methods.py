@@ -75,7 +75,7 @@ class TensorMethods(Methods, Hookable, Storage):
         """Give a leaf a node that accumulates into it, or take that away."""
         if not views.seems_leaf(self):
             key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
-            raise error(key, node=self._node and self._node.name())
+            raise error(key, node=views.latest_node(self).name())
         views.require_grad(self, value, "floating point and complex")
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
@@ -83,7 +83,7 @@ class TensorMethods(Methods, Hookable, Storage):
         if local.is_transforming:
             raise error("func.requires_grad")
         if not requires_grad and not views.seems_leaf(self):
-            raise error("autograd.flag_of_non_leaf", node=self._node and self._node.name())
+            raise error("autograd.flag_of_non_leaf", node=views.latest_node(self).name())
         if views.seems_leaf(self) or not self.is_floating_point():
             views.require_grad(self, requires_grad, "floating point")
         return self

@@ -109,7 +109,7 @@ def check_saved(
         own = getattr(value, "_array", None)
         if own is None or name not in saved:
             continue
-        if own is not values[name]:
+        if own is not values[name] or own.dtype.kind == "b":
             # True and False are one object each: only an array tells of changes.
             originals.append(share(value) if own.dtype.kind == "b" else own)
     return originals

@@ -263,6 +263,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and (
                 (difference.kind in ("requires_grad", "is_leaf") and difference.kit != "")
                 or "functions with out=... arguments" in difference.torch
+                or "Inplace update to inference tensor" in difference.torch
                 or "Inference tensors cannot be saved" in difference.torch + difference.kit
             )
         ),

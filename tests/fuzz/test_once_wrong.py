@@ -665,6 +665,7 @@ MESSAGES_ONCE_WRONG = {
     ],
     "an in-place operation without a derivative in a view ends each backward pass": [
         *("a = torch.ones(2, 2, requires_grad=True)", "b = a.sin()", "b[0].floor_divide_(2)"),
+        'b.grad_fn.register_hook(hook("b"))',
         *("b.sum().backward()", "b.sum().backward()"),
     ],
     "the result of a change of a view is the view's": [
@@ -678,6 +679,21 @@ MESSAGES_ONCE_WRONG = {
     "wrong calls in place have the name with its underscore": [
         *("a = torch.ones(2)", "a.mul_(1, 2)", "a.pow_()", "a.clamp_('b')", "a.atan2_()"),
         *("a.mul_(None)", "a.acos_(1)", "a.masked_fill_(a)", "a.tril_(1, 2)", "a.lt_('b')"),
+    ],
+    "one truth value that was saved, and changed": [
+        *("a = torch.tensor([0.5, -1.0], requires_grad=True)", "b = torch.tensor(True)"),
+        *("c = torch.where(b, a * 1, a)", "b[None] = False", "c.sum().backward()"),
+        *("c = (a * 1).masked_fill(b, 2)", "b.logical_not_()", "c.sum().backward()"),
+        *("d = torch.tensor([True, False])", "c = torch.where(d, a, 0.0)", "d.logical_not_()"),
+        "c.sum().backward()",
+    ],
+    "flags of a view that cannot follow its base": [
+        *(
+            "a = torch.ones(2, 2, requires_grad=True) * 1",
+            "k = a.unbind()",
+            "k[1].detach().add_(1)",
+        ),
+        *("k[1].requires_grad = False", "k[0].requires_grad = True", "k[1].requires_grad_(False)"),
     ],
     "arguments that are too many, or None": [
         *("a = torch.ones(2, 3)", "a.logsumexp(None)", "a.tril(1, 2)", "a.unbind(1, 2)"),
