@@ -80,6 +80,14 @@ def test_a_step_that_calls_one_which_is_not_right_is_told_so_and_counts_as_attem
     assert second.text.startswith("`unbroadcast` is not right yet. If your code calls that here")
 
 
+def test_a_slip_at_the_edge_of_a_branch_costs_the_edge_alone() -> None:
+    solution = COURSE.exercise("08.control_flow").solution
+
+    row = rows("08.control_flow", solution.replace("y.value > 2", "y.value >= 2"))["rounds"]
+
+    assert (row.points, row.message) == (3, "halves_at_two")
+
+
 def test_who_imports_what_is_not_there_is_told_what_is() -> None:
     code = "import nothing_like_it as t\ndef order(root):\n    return t.sort(root)\n"
 

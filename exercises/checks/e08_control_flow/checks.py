@@ -59,9 +59,9 @@ def with_slope(f, x):
 NEAR = 5e-4  # how far away `drive` runs the program once more: the source of `read` travels alone
 
 
-def wanted_of(f, x, g):
+def wanted_of(f, x, g, near=NEAR):
     """Return what `read` makes of the right program: f of plain numbers."""
-    first, near = with_slope(f, x), with_slope(f, x + NEAR)
+    first, near = with_slope(f, x), with_slope(f, x + near)
     return [first[0], g * first[1], 0, near[0], g * near[1]]
 
 
@@ -171,11 +171,11 @@ class NoRounds:
         return [1.0, 0.0, data["c"], 0.0, 1.0]
 
 
-@check(step="rounds", points=4, concept="a branch in every round", cases=5, using=[read])
+@check(step="rounds", points=3, concept="a branch in every round", cases=5, using=[read])
 class Rounds:
     shown = (
         "rounds(x, 2) at x = 1.5 (value, gradient, how many nodes are no sum or product; "
-        "value and gradient at x = 1.5005; and the value of rounds(x, 1) at x = 2)"
+        "and value and gradient at x = 1.5005)"
     )
     example = {"x": 1.5, "n": 2, "g": 1.0}
 
@@ -188,12 +188,31 @@ class Rounds:
                 return {"x": x, "n": n, "g": a_weight(rng)}
 
     def drive(step, data):
-        answer = read(step, lambda x: step.rounds(x, data["n"]), data["x"], data["g"], 5e-4)
-        return [*answer, step.rounds(step.Node(2.0), 1).value]
+        return read(step, lambda x: step.rounds(x, data["n"]), data["x"], data["g"], 5e-4)
 
     def expected(data):
-        wanted = wanted_of(lambda x: rounds(x, data["n"]), data["x"], data["g"])
-        return [*wanted, rounds(2.0, 1)]  # where "larger than 2" ends there is no slope
+        return wanted_of(lambda x: rounds(x, data["n"]), data["x"], data["g"])
+
+    compare, diagnose = exact, what_is_no_graph
+
+
+@check(step="rounds", points=1, concept="exactly 2 is not larger than 2", using=[read])
+class Edge:
+    shown = (
+        "rounds(x, 1) at x = 2 (value, gradient, how many nodes are no sum or product; "
+        "and value and gradient at x = 1.9995)"
+    )
+    example = {"g": 1.0}
+
+    def generate(rng):
+        return {"g": a_weight(rng)}
+
+    def drive(step, data):
+        # A little below 2 it takes the same way.
+        return read(step, lambda x: step.rounds(x, 1), 2.0, data["g"], -5e-4)
+
+    def expected(data):
+        return wanted_of(lambda x: rounds(x, 1), 2.0, data["g"], -NEAR)
 
     compare, diagnose = exact, what_is_no_graph
 
