@@ -98,7 +98,8 @@ class Shown(NodeHooks):
         """
         if self.out is RELEASED:
             if self._leads_nowhere():
-                self.edge0 = self.edge1 = None  # the rules for these would read what is gone
+                node: Any = self  # to mypy, an assignment to `self` would declare an attribute
+                node.edge0 = node.edge1 = None  # the rules for these would read what is gone
                 return
             raise RuntimeError(_messages().released_message(self))
         changed: list[tuple[int, Any, Any]] = []
