@@ -11,9 +11,9 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData
+from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData, Value
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.rules import attribute_of, decided, fill, gradient_of, is_atom, parsed
 from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
@@ -105,6 +105,7 @@ class Names:
         self._names: dict[int, str] = {}
         self._texts: dict[int, str] = {}
         self.written = Written(recording)
+        self._events = recording.get("events", ())
 
     def name(self, node: int) -> str:
         """Return ``h1``, ``2 * x`` or ``first * last + …``."""
@@ -198,6 +199,30 @@ class Names:
             elif read in record["params"]:
                 names[read] = parameter(record["params"][read])
         return names
+
+    def operand_then(self, node: int, source: int) -> tuple[Value, bool]:
+        """Return the value of an input when an op ran, and whether it is overwritten later."""
+        value, is_overwritten = self._operands_then.get((node, source), (None, False))
+        return value or self._nodes[source]["value"], is_overwritten
+
+    @cached_property
+    def _operands_then(self) -> dict[tuple[int, int], tuple[Value | None, bool]]:
+        now: dict[int, Value] = {}  # of what was changed in place so far
+        users: dict[int, list[int]] = {}
+        then: dict[tuple[int, int], tuple[Value | None, bool]] = {}
+        for event in self._events:
+            if event["kind"] == "op":
+                for source in self._nodes[event["node"]]["inputs"]:
+                    if "node" in source:
+                        users.setdefault(source["node"], []).append(event["node"])
+                        then[event["node"], source["node"]] = now.get(source["node"]), False
+            elif event["kind"] == "modified":
+                now[event["node"]] = event["value"]
+                inputs = self._nodes[event["node"]].get("inputs", ())
+                changed = inputs[0].get("node", -1) if inputs else event["node"]
+                for user in users.get(changed, ()):
+                    then[user, changed] = then[user, changed][0], user != event["node"]
+        return then
 
     def _expression(self, node: int) -> str:
         record = self._nodes[node]

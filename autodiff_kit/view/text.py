@@ -159,8 +159,11 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
         elif source is None:
             what = saved_name(saved["name"])
         elif "node" in source:
-            text = short(recording["nodes"][source["node"]]["value"])
+            value, is_overwritten = names.operand_then(node, source["node"])
+            text = short(value)
             what = names.name(source["node"]) + (f" = {text}" if text else "")
+            if text and is_overwritten:
+                what += " when it was saved"
         else:
             what = number(source)
         by = {

@@ -2,7 +2,10 @@
 
 import pytest
 
+import autodiff_kit as torch
 from autodiff_kit.view import build, to_text
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.text import facts
 from tests.view import goldens, recordings
 
 
@@ -51,3 +54,40 @@ def test_wide_characters_take_two_columns():
 def test_no_line_has_spaces_at_its_end():
     for make in recordings.ALL.values():
         assert all(line == line.rstrip() for line in to_text(build(make())).splitlines())
+
+
+def test_what_is_overwritten_later_is_shown_as_it_was_when_it_was_saved() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.record() as rec:
+        y = x * 2
+        z = y * y
+        y += 1
+        w = y * z
+        del w
+    names = Names(rec.to_dict())
+    saved = {
+        n["name"]: dict(facts(rec.to_dict(), [n["id"]], names)).get("saved") for n in rec.nodes
+    }
+
+    assert saved["z"] == (
+        "y1 = [2., 4.] when it was saved (8 bytes), because the rule for y1 reads it"
+    )
+    assert "y2 = [3., 5.] (8 bytes)" in str(saved["w"])
+
+
+def test_what_a_step_has_changed_is_shown_as_each_round_saved_it() -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    with torch.record() as rec:
+        for _ in range(2):
+            loss = w * w
+            loss.backward()
+            with torch.no_grad():
+                w -= 0.25 * w.grad
+            w.grad = None
+    names = Names(rec.to_dict())
+    saved = {
+        n["name"]: dict(facts(rec.to_dict(), [n["id"]], names)).get("saved") for n in rec.nodes
+    }
+
+    assert str(saved["loss1"]).startswith("w = 2. when it was saved (4 bytes)")
+    assert str(saved["loss2"]).startswith("w = 1. when it was saved (4 bytes)")  # 2 - 0.25 * 4
