@@ -7,7 +7,7 @@ next: ``promotion.py``, ``layouts.py`` and ``saving.py``, which do the work.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 from autodiff_kit.core.base import ARRAYS, TensorBase
@@ -122,7 +122,7 @@ class Operands:
         is_whole = result.dtype.kind != "f"
         return may_record(self.tensors) and not (is_whole and self.row.is_refused)
 
-    def check_saved(self, values: Mapping[str, Any], reads: set[str]) -> list[Any]:
+    def check_saved(self, values: dict[str, Any], reads: set[str]) -> list[Any]:
         """Return the arrays, of which converted ones are saved, whose changes count for these.
 
         RuntimeError where a tensor cannot be saved, or the result is one of integers.

@@ -7,7 +7,7 @@ tensors that were converted for it, and that integers have no history. Read next
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autodiff_kit.core.base import INFERENCE
@@ -88,7 +88,7 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
 
 
 def check_saved(
-    row: Op, inputs: Sequence[Any], values: Mapping[str, Any], saved: set[str]
+    row: Op, inputs: Sequence[Any], values: dict[str, Any], saved: set[str]
 ) -> list[Any]:
     """Return the arrays from which a node's inputs were converted, to see whether those change.
 
@@ -99,8 +99,8 @@ def check_saved(
     row : Op
     inputs : sequence of Tensor or number
         What the op was given, before conversion.
-    values : mapping from str
-        What it computes with, by name.
+    values : dict from str
+        What it computes with, by name; a truth value becomes an array here.
     saved : set of str
         What the node will save.
     """
@@ -109,7 +109,10 @@ def check_saved(
         own = getattr(value, "_array", None)
         if own is None or name not in saved:
             continue
-        if own is not values[name] or own.dtype.kind == "b":
-            # True and False are one object each: only an array tells of changes.
-            originals.append(share(value) if own.dtype.kind == "b" else own)
+        # True and False are one object each: only an array tells of changes.
+        tells = share(value) if own.dtype.kind == "b" else own
+        if own is values[name]:
+            values[name] = tells
+        else:
+            originals.append(tells)
     return originals
