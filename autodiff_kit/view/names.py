@@ -33,6 +33,7 @@ REBUILT = {
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
+_BROKEN_END, _BROKEN_START = re.compile(r"(?<=\W)\w+$"), re.compile(r"^\w+(?=\W)")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 
 
@@ -47,7 +48,10 @@ def in_short(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    return f"{text[:half].rstrip()}…{text[half - limit :].lstrip()}".replace("……", "…")
+    start, end = text[:half], text[half - limit :]
+    start = _BROKEN_END.sub("", start) if text[half].isalnum() else start
+    end = _BROKEN_START.sub("", end) if text[half - limit - 1].isalnum() else end
+    return f"{start.rstrip()}…{end.lstrip(' .')}".replace("……", "…")
 
 
 def in_outline(text: str, limit: int) -> str:

@@ -69,6 +69,9 @@ class Steps:
         self.moments: list[int] = []
         self.inner: list[Subject] = []  # what has happened in a fold that is still to be told
         self.phase = FORWARD
+        self.aliases: set[tuple[int, str, str]] = (
+            set()
+        )  # scope, variable, name: those that were told
         self.updates: set[int] = set()  # what was made of gradients that the code has read
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told

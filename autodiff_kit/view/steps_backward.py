@@ -23,17 +23,17 @@ from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, rule_forms, worked_out
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
-from autodiff_kit.view.steps_slopes import SlopeSteps
+from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
 from autodiff_kit.view.text import number, saved_name
-from autodiff_kit.view.values import grid, parameter, shape_text, short, show, symbol
+from autodiff_kit.view.values import parameter, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
-    IN_A_BOX,
     a_value,
     box_value,
     capital,
     dimensions,
     equation,
     listed,
+    sentence,
     sum_of,
     the_value,
 )
@@ -41,11 +41,10 @@ from autodiff_kit.view.words import (
 __all__ = ["NAMED", "BackwardSteps"]
 
 NAMED = 3  # more names than this are counted instead
-BEFORE = "before"  # what was in a .grad when a pass began
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 
 
-class BackwardSteps(SlopeSteps):
+class BackwardSteps(ArrivalSteps):
     """Tells what the engine does."""
 
     def backward(self, event: Backward) -> None:
@@ -95,58 +94,14 @@ class BackwardSteps(SlopeSteps):
             f"{self.names.name(root)}{self.additions.get(root, '')} with gradient {show(seed)}"
             for root, seed in self.roots.items()
         )
+        alias = self._alias(event)
         caption = f"{self.round(event.get('scope', 0))}Backward starts at {starts}"
+        if alias:
+            caption = f"{sentence(caption)} Here, {alias}."
         first = next(iter(self.roots), None)
         g = None if first is None else self.roots[first]
         where = self.pass_where
         self.add("backward", first, caption, where=where, changes=changes, g=g, along=along)
-
-    def _shown(self, node: int, field: str, value: Value, text: str | None = None) -> Fields:
-        """Return the fields that show a gradient: short for the box, whole for the inspector."""
-        fits = text is not None and len(text) <= IN_A_BOX
-        fields: Any = {field: text if fits else box_value(value)}
-        if field == "grad":
-            fields["g"] = None
-        if node in self.groups:
-            fields["gradient"] = fields[field]
-        elif self.outline.box_of[node].kind != "fold":
-            if self.whole.get(node) != value:  # else it is still there
-                fields["gradient"] = grid(value)
-            self.whole[node] = value
-        return fields
-
-    def _why(self, node: int, *parts: str | list[str], before: Value | None = None) -> Fields:
-        """Note parts of a gradient; return the rows that say what it is the sum of."""
-        if self.outline.box_of[node].kind == "fold":
-            return {}
-        own = self.parts.setdefault(self.groups.get(node, (node,))[0], [])
-        own += parts
-        rows = [*own] if before is None else [[BEFORE, box_value(before)], *own]
-        if len(rows) > 1 and node not in self.groups:
-            rows.append(["sum", box_value(self.whole[node])])
-        return {"why": rows}
-
-    def _arrived(self, node: int, text: str | None = None) -> Fields:
-        """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
-        value = self.waiting[node]
-        group = self.groups.get(node, ())
-        if group:
-            parts = (box_value(self.waiting[n]) if n in self.waiting else "none" for n in group)
-            return self._shown(node, "g", value, ", ".join(parts))
-        record = self.nodes[node]
-        inner = record["kind"] == "op" or record["grad_fn"]
-        box = self.outline.box_of[node]
-        if box.kind == "fold" and box.id in self.owners.values():
-            return {}  # its last line is that of the parameters
-        if inner or box.kind == "fold":
-            return self._shown(node, "g", value, text)
-        if node in self.grads:
-            text = f"{box_value(value)}, .grad {box_value(self.grads[node])}"
-        return self._shown(node, "g", value, text)
-
-    def _total(self, node: int, text: str) -> Fields:
-        """Return the field for what the parts of a gradient add up to, if they are shown so."""
-        return {"total": text} if self.outline.box_of[node].id in self.in_parts else {}
 
     def visit(self, event: Visit) -> None:
         """Tell that the gradient of a node is complete, or that a hook has changed it."""

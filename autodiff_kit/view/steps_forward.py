@@ -55,8 +55,9 @@ class ForwardSteps(Steps):
         if record["requires_grad"]:
             requires = ", and it requires a gradient."
         else:
-            requires = ". It does not require a gradient, so none flows into it."
-        caption = f"{self.round(record['scope'])}{name}{comma} is a leaf{what}{requires}"
+            requires = ". It requires no gradient, so none flows into it."
+        kind = "a leaf" if record["requires_grad"] else "data"
+        caption = f"{self.round(record['scope'])}{name}{comma} is {kind}{what}{requires}"
         self.add("leaf", event["node"], caption, where=record["where"])
 
     def _read_gradient(self, node: int) -> None:
@@ -118,8 +119,32 @@ class ForwardSteps(Steps):
             caption = f"{sentence(caption)} {saves}" if saves[0].isupper() else caption + saves
         else:
             caption = f"{sentence(caption)} {self._not_recorded(node)}"
+        if aliases := self._aliases(record):
+            caption = f"{sentence(caption)} Here, {listed(aliases)}."
         phase = UPDATE if is_update else self.phase
         self.add("op", node, caption, where=record["where"], phase=phase)
+
+    def _aliases(self, record: NodeRecord) -> list[str]:
+        """Return "x is a" for each variable, new in this scope, of a tensor that is called else."""
+        aliases = []
+        for source in record["inputs"]:
+            variable = source.get("variable", "")
+            if "node" not in source or not variable.isidentifier():
+                continue
+            name = self.names.name(source["node"])
+            key = (self._call(record["scope"]), variable, name)
+            if name.rstrip("0123456789") != variable and name != variable:
+                if key not in self.aliases:
+                    aliases.append(f"{variable} is {name}")
+                self.aliases.add(key)
+        return aliases
+
+    def _call(self, number: int) -> int:
+        """Return the scope of the call that a scope is in, not that of a round in it."""
+        scope = self.scopes.get(number)
+        while scope is not None and scope["kind"] != "call" and scope["parent"] is not None:
+            scope = self.scopes.get(scope["parent"])
+        return number if scope is None else scope["id"]
 
     def _saves(self, node: int) -> str:
         record = self.nodes[node]

@@ -1,7 +1,7 @@
 """What an arrow tells of the chain rule, and whether a gradient is told part by part.
 
 After reading you can say when an arrow is called ``dy/dx`` and when ``d(x * ·)/dx``: where a second
-way leads from x to y, dy/dx is the sum over both. Read next: ``steps_backward.py``.
+way leads from x to y, dy/dx is the sum over both. Read next: ``steps_arrivals.py``.
 """
 
 from __future__ import annotations

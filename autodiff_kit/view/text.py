@@ -121,7 +121,7 @@ def what(recording: RecordingData, box: Box, names: Names) -> str:
     if record.get("part"):
         return f"A leaf: a {record['part']}.{needs}"
     kind = f"A result of {record['grad_fn']}" if record["grad_fn"] else "A leaf"
-    kind = kind if record["requires_grad"] else "Data"
+    kind = kind if record["requires_grad"] or record["grad_fn"] else "Data"
     if origin := where_made(record):
         return f"{kind}, made {origin}.{needs}"
     return f"{kind} that you made{on}.{needs}"

@@ -81,7 +81,8 @@ def _numbers(value: Value) -> list[str]:
     if not data and 0 not in value["shape"]:
         return [UNKNOWN]
     if str(value["dtype"]).startswith("float"):
-        return [number(v if isinstance(v, str) else float(v)) for v in data]
+        floats = [v if isinstance(v, str) else float(v) for v in data]
+        return [_decimals(v) for v in floats] if _is_usual(value) else [*map(number, floats)]
     if value["dtype"] == "bool":
         return [str(bool(v)) for v in data]
     return [number(v) for v in data]
@@ -175,13 +176,24 @@ def grid(value: Value) -> str:
 
 def _in_columns(value: Value) -> list[str] | None:
     """Return floats with as many decimals as the one that needs most; None for unusual sizes."""
+    if not _is_usual(value):
+        return None
+    texts = _numbers(value)
+    places = max(len(text.partition(".")[2]) for text in texts)
+    return [text + "0" * (places - len(text.partition(".")[2])) for text in texts]
+
+
+def _is_usual(value: Value) -> bool:
+    """Return whether four decimals, as PyTorch prints them, say what is in a tensor."""
     floats = [v for v in value["data"] if isinstance(v, float)]
     sizes = [abs(v) for v in floats if v]
-    if len(floats) < len(value["data"]) or not sizes or min(sizes) < 1e-3 or max(sizes) >= 1e4:
-        return None
-    texts = [f"{v:.4f}" for v in floats]
-    spare = min(len(text) - len(text.rstrip("0")) for text in texts)
-    return [text[: len(text) - spare] for text in texts]
+    is_whole = len(floats) == len(value["data"]) and bool(value["shape"]) and bool(sizes)
+    return is_whole and min(sizes) >= 1e-3 and max(sizes) < 1e4
+
+
+def _decimals(value: Any) -> str:
+    text = f"{value:.4f}".rstrip("0")
+    return text if float(text) or value else number(value)
 
 
 def added(one: Value, other: Value) -> Value:

@@ -10,7 +10,9 @@ from autodiff_kit.record import record
 from autodiff_kit.view.frames import frames
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import outline
+from autodiff_kit.view.values import grid, short
 from autodiff_kit.view.words import memory, sentence
+from tests.invariants.running import run
 from tests.view import recordings
 
 
@@ -47,7 +49,7 @@ def test_the_classic_example_is_told_back_to_a_gradient_of_8():
 
 
 def test_a_leaf_that_requires_no_gradient_says_so():
-    assert "It does not require a gradient" in captions(recordings.ghost())[0]
+    assert "It requires no gradient" in captions(recordings.ghost())[0]
 
 
 def test_what_two_rules_read_is_said_for_each():
@@ -363,7 +365,7 @@ def test_a_tensor_that_came_from_nowhere_is_not_said_to_be_the_learners():
     tape.leaf(None, 2.0, wants=False)
 
     assert captions(tape.data) == [
-        "2. is a leaf, made where the recording could not see it. It does not require a gradient, "
+        "2. is data, made where the recording could not see it. It requires no gradient, "
         "so none flows into it."
     ]
 
@@ -430,3 +432,35 @@ def test_what_an_earlier_pass_left_in_the_boxes_of_another_graph_stays():
         assert shown[str(names[f"h{number}"])]["g"].startswith("12.")
         assert shown[str(names[f"loss{number}"])]["g"] == "1."
         assert shown[str(names[f"h{number}"])]["rule"]
+
+
+CODE = {
+    "f": "a = torch.tensor(3.0, requires_grad=True)\ndef f(x):\n    for i in range(2):\n"
+    "        x = x * x\n    return x\nr = f(a)\nr.backward()\n",
+    "else": "a = torch.tensor(3.0, requires_grad=True)\nif a > 5:\n    y = a\nelif a > 4:\n"
+    "    y = a * 2\nelse:\n    y = a * 3\n",
+}
+
+
+def of_code(name):
+    return [f["caption"] for f in run(name, torch, CODE[name]).picture.frames]
+
+
+def test_a_name_that_stands_for_another_is_said_once_in_a_call():
+    steps = of_code("f")
+
+    assert [c.count("x is a") for c in steps if "x is a" in c] == [1]
+    assert "Backward starts at x2 with gradient 1. Here, r is x2." in steps
+
+
+def test_a_condition_that_is_false_says_which_branch_runs():
+    tests = [c.split(", so ")[1] for c in of_code("else") if " tests " in c]
+
+    assert tests == ["elif is tested next.", "the else branch runs."]
+
+
+def test_a_tensor_is_written_with_the_decimals_of_its_grid():
+    value = {"shape": [1, 3], "dtype": "float32", "data": [-0.10694, 0.04380, 0.033521]}
+
+    assert short(value) == "[[-0.1069, 0.0438, 0.0335]]"  # as PyTorch prints it
+    assert short(value).replace(" ", "") == grid(value).replace(" ", "")

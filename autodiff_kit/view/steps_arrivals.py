@@ -1,0 +1,82 @@
+"""What has come of a gradient: as it stands in a box, in full, and part by part.
+
+After reading you can say why what gathers at a leaf is not yet its ``.grad``, and which rows add up
+to a gradient. Read next: ``steps_backward.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit.record.events import Backward
+from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.steps import Value
+from autodiff_kit.view.steps_slopes import SlopeSteps
+from autodiff_kit.view.values import grid
+from autodiff_kit.view.words import IN_A_BOX, box_value
+
+__all__ = ["BEFORE", "ArrivalSteps"]
+
+BEFORE = "before"  # what was in a .grad when a pass began
+
+
+class ArrivalSteps(SlopeSteps):
+    """Knows what each gradient is the sum of, so far."""
+
+    def _alias(self, event: Backward) -> str:
+        """Return "r is s3" where ``r.backward()`` is written; nothing if it is called that."""
+        where = event["where"]
+        if where is None or len(event["roots"]) != 1:
+            return ""
+        variable, _, rest = self.lines[where[0]][where[1] - 1][where[2] or 0 :].partition(".")
+        name = self.names.name(event["roots"][0])
+        is_called = variable in (name, name.rstrip("0123456789"))
+        is_alias = variable.isidentifier() and rest.startswith("backward(") and not is_called
+        return f"{variable} is {name}" if is_alias else ""
+
+    def _shown(self, node: int, field: str, value: Value, text: str | None = None) -> Fields:
+        """Return the fields that show a gradient: short for the box, whole for the inspector."""
+        fits = text is not None and len(text) <= IN_A_BOX
+        fields: Any = {field: text if fits else box_value(value)}
+        if field == "grad":
+            fields["g"] = None
+        if node in self.groups:
+            fields["gradient"] = fields[field]
+        elif self.outline.box_of[node].kind != "fold":
+            if self.whole.get(node) != value:  # else it is still there
+                fields["gradient"] = grid(value)
+            self.whole[node] = value
+        return fields
+
+    def _why(self, node: int, *parts: str | list[str], before: Value | None = None) -> Fields:
+        """Note parts of a gradient; return the rows that say what it is the sum of."""
+        if self.outline.box_of[node].kind == "fold":
+            return {}
+        own = self.parts.setdefault(self.groups.get(node, (node,))[0], [])
+        own += parts
+        rows = [*own] if before is None else [[BEFORE, box_value(before)], *own]
+        if len(rows) > 1 and node not in self.groups:
+            rows.append(["sum", box_value(self.whole[node])])
+        return {"why": rows}
+
+    def _arrived(self, node: int, text: str | None = None) -> Fields:
+        """Return the fields for what waits at a node; a leaf may hold a .grad from before."""
+        value = self.waiting[node]
+        group = self.groups.get(node, ())
+        if group:
+            parts = (box_value(self.waiting[n]) if n in self.waiting else "none" for n in group)
+            return self._shown(node, "g", value, ", ".join(parts))
+        record = self.nodes[node]
+        inner = record["kind"] == "op" or record["grad_fn"]
+        box = self.outline.box_of[node]
+        if box.kind == "fold" and box.id in self.owners.values():
+            return {}  # its last line is that of the parameters
+        if inner or box.kind == "fold":
+            return self._shown(node, "g", value, text)
+        if node in self.grads:
+            text = f"{box_value(value)}, .grad {box_value(self.grads[node])}"
+        return self._shown(node, "g", value, text)
+
+    def _total(self, node: int, text: str) -> Fields:
+        """Return the field for what the parts of a gradient add up to, if they are shown so."""
+        return {"total": text} if self.outline.box_of[node].id in self.in_parts else {}
