@@ -289,6 +289,11 @@ def _result(node: ast.expr, subject: Subject) -> Any:
             return _OPERATORS[type(op)](first, second)
         case ast.Compare(left=left, ops=tests, comparators=others):
             return _compared(left, tests, others, subject)
+        case ast.Attribute(value=ast.Name(id=of), attr="grad") if of not in NAMES:
+            raise ConditionError(
+                f"A condition reads no variables, so no {of}.grad. Ask for a step of {of} and its "
+                f'gradient: name == "{of}" and grad > 5.'
+            )
         case ast.Attribute(value=of, attr=name):
             return _attribute(_work_out(of, subject), name)
         case ast.Subscript(value=of, slice=at):

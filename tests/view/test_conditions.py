@@ -191,3 +191,16 @@ def test_what_happens_inside_a_fold_is_found_at_its_step() -> None:
 
     # 2 * 1.01 ** n > 20 for the first time at n = 232
     assert (picture.frames[step]["kind"], name) == ("fold", "h232")
+
+
+def test_who_asks_for_the_grad_of_a_variable_is_told_how_to_ask_and_that_works() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    with torch.record() as rec:
+        (x * x).backward()
+    picture = build(rec)
+
+    with pytest.raises(ConditionError, match=r'name == "x" and grad > 5') as caught:
+        picture.find("x.grad > 5")
+
+    advised = str(caught.value).partition("gradient: ")[2].rstrip(".")
+    assert [name for _, name in picture.find(advised)] == ["x"]  # 2 * 3 = 6
