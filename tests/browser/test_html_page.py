@@ -90,9 +90,9 @@ def test_gradients_of_a_leaf_add_up_where_everyone_can_see_it(opened: Any, board
     assert seen.gradients()["x"] == "="  # of what is said when all parts are there
     seen.go(13)
     assert seen.slots("x") == ["1.", "9."]
-    assert seen.gradients()["x"] == "10."
+    assert seen.gradients()["x"] == "= 10."
     seen.go(17)
-    assert seen.gradients()["x"] == "10."
+    assert seen.gradients()["x"] == "= 10."
     seen.go(6)
     assert seen.slots("x") == ["", ""]
     assert "x" not in seen.gradients()
