@@ -21,7 +21,7 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
-from autodiff_kit.view.rules import decided, rule_forms, worked_out
+from autodiff_kit.view.rules import decided, fill, rule_forms, worked_out
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
 from autodiff_kit.view.text import number, saved_name
@@ -221,16 +221,19 @@ class BackwardSteps(ArrivalSteps):
         text = decided(rule["text"], tuple(parameters))
         target = self.names.name(to)
         forms = rule_forms(text, names=names, numbers=numbers, target=target, result=result_text)
+        # An op's result has no .grad for the learner to read.
+        spoken = {**names, "g": f"gradient of {self._called(node)}"}
         if text == "g":
             return forms, f"{what} passes the gradient on as it is: {a_value(result)}"
         if short(result) is None and len(forms) > 1:  # no numbers to be seen: say it with names
-            formula = forms[0].partition(" += ")[2]
+            formula = fill(text, spoken)
             return forms, f"{what} gives {formula}, {a_value(result)}"
         if short(result) is None:
             return forms, f"{what} gives {a_value(result)}"
         # What is too large to be seen is told by its name: `g * (A > 2)`.
         short_numbers = {
-            n: names[n] if number.startswith("Tensor(") else number for n, number in numbers.items()
+            n: spoken[n] if number.startswith("Tensor(") else number
+            for n, number in numbers.items()
         }
         return forms, f"{what} gives {worked_out(text, short_numbers, result_text)}"
 

@@ -447,6 +447,15 @@ def a_gradient_that_is_read_is_the_gradient_of_its_leaf(program: Run) -> None:
         assert all(f["where"] is None or source_at(program, f["where"]) for f in steps)
 
 
+def no_rule_reads_the_grad_of_what_is_no_leaf(program: Run) -> None:
+    names = Names(program.recording.to_dict())
+    boxes = {box.id: box for box in program.picture.outline.boxes}
+    for frame in program.picture.frames:
+        if frame["kind"] == "contribution" and boxes[frame["node"]].kind == "op":
+            node = boxes[frame["node"]].nodes[0]
+            assert f"{gradient_of(names.name(node))}" not in frame["caption"], frame["caption"]
+
+
 def numbers_that_were_changed_are_shown(program: Run) -> None:
     for frame in program.picture.frames:
         for fields in frame["set"].values():
@@ -676,6 +685,7 @@ CHECKS = [
     bytes_are_the_same_wherever_they_are_told,
     a_step_that_releases_says_nothing_of_bytes_that_others_may_keep,
     a_gradient_that_is_read_is_the_gradient_of_its_leaf,
+    no_rule_reads_the_grad_of_what_is_no_leaf,
     numbers_that_were_changed_are_shown,
     what_was_released_is_not_listed_as_saved_any_more,
 ]

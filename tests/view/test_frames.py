@@ -171,7 +171,7 @@ def test_a_rule_on_matrices_is_told_with_names_and_checked_with_shapes():
     step = next(f for f in steps if "matrix multiply for W" in f["caption"])
 
     assert step["caption"].startswith(
-        "The rule of matrix multiply for W gives x.T @ (x @ W).grad, a (3, 5) tensor."
+        "The rule of matrix multiply for W gives x.T @ (gradient of x @ W), a (3, 5) tensor."
     )
     assert step["set"]["3"]["rule"][1] == "W.grad += Tensor(4, 3).T @ Tensor(4, 5) = Tensor(3, 5)"
 
