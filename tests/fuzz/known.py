@@ -418,7 +418,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
                 and len({bool(_OVERLAPS.search(t)) for t in (difference.torch, difference.kit)})
                 == 2
                 and "doesn't match the broadcast shape" in difference.torch + difference.kit
-                and _steps_over_one_element(lines)
+                and _steps_over_one_element(lines[: lines.index(difference.line) + 1])
             )
         ),
     ),
