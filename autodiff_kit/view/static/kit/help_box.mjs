@@ -17,7 +17,7 @@ const MARKS = [
   ["2.", "adk-mark-value", "A value: it was computed forward."],
   ["3.", "adk-mark-gradient", "A gradient: it was computed backward."],
   ["dy/dx = 3.", "adk-mark-slope", "A local slope: how fast y grows with x alone."],
-  ["1. * 3. = 3.", "adk-mark-sent", "What arrives at x: the gradient of y times the slope. The parts add up in x."],
+  ["1. × 3. = 3.", "adk-mark-sent", "What arrives at x: the gradient of y times the slope. The parts add up in x."],
   [
     "d(x * ·)/dx",
     "adk-mark-slope",
