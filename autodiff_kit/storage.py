@@ -29,7 +29,7 @@ from autodiff_kit.core.view_nodes import DETACHED
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.from_data import from_numpy
-from autodiff_kit.views import follow_base, has_version, is_stale, latest_node, marked
+from autodiff_kit.views import follow_base, has_version, is_stale, keep_hooks, latest_node, marked
 
 __all__ = ["Storage", "rebuild"]
 
@@ -216,6 +216,7 @@ class Storage:
             note_detached(before)
             if array is not before:  # a NumPy scalar until now
                 note_detached(array)
+        keep_hooks(self)
         self._node = None
         follow_base(self)
         return self

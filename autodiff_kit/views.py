@@ -32,6 +32,7 @@ __all__ = [
     "forget_views",
     "has_version",
     "is_stale",
+    "keep_hooks",
     "latest_node",
     "look_again",
     "marked",
@@ -103,6 +104,18 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
             hooks_of(before)  # so that the engine does not just keep what arrives, row by row
     if tensor._views is not None:
         follow_base(tensor)
+
+
+def keep_hooks(tensor: TensorBase) -> None:
+    """Keep the hooks of a tensor that is detached in place, for when it requires grad again."""
+    node = tensor._node
+    if isinstance(node, AccumulateGrad):
+        tensor._old = node
+    elif node is not None and node.whole.hooks is not None:
+        hooks = node.whole.hooks.on_gradient.get(node.output_nr)
+        if hooks:
+            tensor._old = AccumulateGrad(tensor)
+            hooks_of(tensor._old).on_gradient[0] = hooks
 
 
 def set_grad(tensor: TensorBase, grad: TensorBase | None, *, by_backward: bool = False) -> None:

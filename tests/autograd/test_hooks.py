@@ -146,3 +146,20 @@ def test_a_leaf_changed_by_its_hook_is_noticed_by_those_who_saved_it() -> None:
 
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         (v.sum() + product.sum()).backward()
+
+
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_hooks_outlive_detach_in_place_and_are_called_when_it_requires_grad_again(
+    is_leaf: bool,
+) -> None:
+    """PyTorch 2.13.0 calls the hook in the later pass; `remove` ends that."""
+    seen: list[list[float]] = []
+    x = leaf() if is_leaf else leaf() * 1
+    handle = x.register_hook(lambda g: seen.append(g.tolist()))
+
+    x.detach_().requires_grad_()
+    (x * 2).sum().backward()
+    handle.remove()
+    (x * 2).sum().backward()
+
+    assert seen == [[2.0, 2.0]]
