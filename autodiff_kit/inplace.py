@@ -42,7 +42,7 @@ from autodiff_kit.views import (
 )
 
 __all__ = ["as_it_was", "change", "finish", "go_on", "note", "rearrange", "rebase"]
-__all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell"]
+__all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell", "without_hooks"]
 
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
 _READS_FIRST = ("addmm_", "fill_")
@@ -282,14 +282,21 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
 
 def as_it_was(tensor: TensorBase) -> Any:
     """Return the value as it is now, with the same history."""
-    node = node_of(tensor)
-    if tensor._base is not None and _is_hooked(node, tensor._base._node):
-        # Hooks belong to the gradients of the views as they were, which this change replaces.
-        node = None if tensor._base._node is None else seen_through(tensor._base, tensor)
-    copy: TensorBase = wrap(tensor._array.copy("K"), node)
+    copy: TensorBase = wrap(tensor._array.copy("K"), without_hooks(tensor, node_of(tensor)))
     if local.mode.observer is not None:
         local.mode.observer.copied(tensor, copy)
     return copy
+
+
+def without_hooks(tensor: TensorBase, node: Node | None) -> Node | None:
+    """Return the history of a tensor that is changed in place, whose node is this one.
+
+    Hooks at views belong to the gradients of these as they were, which the change replaces.
+    """
+    base = tensor._base
+    if base is None or not _is_hooked(node, base._node):
+        return node
+    return None if base._node is None else seen_through(base, tensor)
 
 
 def _is_hooked(node: Node | None, until: Node | None) -> bool:

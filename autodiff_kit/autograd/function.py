@@ -32,7 +32,7 @@ from autodiff_kit.core.op import Op, Rule, Value
 from autodiff_kit.core.versions import note_change, note_maker
 from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
 from autodiff_kit.errors import error
-from autodiff_kit.inplace import rebase
+from autodiff_kit.inplace import rebase, without_hooks
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views, is_stale, refusal_of_view, seems_leaf
@@ -214,6 +214,11 @@ def _record(
             raise error("function.saved_type", index=i, kind=type(x).__name__)
     for x in ctx._dirty:
         _refuse_dirty(x, len(results))
+    constant, dirty = {id(x) for x in ctx._constant}, {id(x) for x in ctx._dirty}
+    edges = tuple(
+        without_hooks(x, edge) if id(x) in dirty else edge
+        for x, edge in zip(inputs, edges, strict=True)
+    )
     node: FunctionNode = object.__new__(op.node_class)
     node.op, node.number, node.more, node.ctx = op, next_number(), edges, ctx
     node.edge0 = node.edge1 = node.out = node.x = node.y = node.hooks = None
@@ -225,7 +230,6 @@ def _record(
     node.count, node.shape = len(results), None
     if len(results) == 1:
         node.count, node.shape = None, node.outputs[0][0] if node.outputs[0] else ()
-    constant, dirty = {id(x) for x in ctx._constant}, {id(x) for x in ctx._dirty}
     own = {id(x) for x in inputs}
     as_they_are = own - dirty | constant  # no history from this Function
     number_of = {id(x): i for i, x in enumerate(results) if id(x) not in as_they_are}

@@ -292,7 +292,7 @@ def rule_forms(
     --------
     >>> rule_forms("g * y", names={"g": "z.grad", "y": "w"}, numbers={"g": "3.", "y": "2."},
     ...            target="h", result="6.")
-    ['h.grad += z.grad * w', 'h.grad += 3. * 2. = 6.']
+    ['h.grad += z.grad * w', 'h.grad += 3. × 2. = 6.']
     """
     left = gradient_of(target)
     lines = [f"{left} += {worked_out(rule, numbers, result)}"]

@@ -35,6 +35,16 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "a hook on a view that a Function changes later": [
+        *("b = torch.tensor([[-0.3], [0.9]], requires_grad=True)", "c = b * 1"),
+        *("d = c.reshape(2, 1)", 'd.register_hook(hook("d"))', DIRTY, "m = Dirty.apply(d)"),
+        "c.sum().backward()",
+    ],
+    "hooks of a result that is detached in place and requires grad again": [
+        *("a = torch.tensor([1.0, 2.0], requires_grad=True)", "b = a * 2"),
+        *('b.register_hook(hook("b"))', "c = b * 3", "b.detach_()", "b.requires_grad_()"),
+        *("(b * 2).sum().backward()", "c.sum().backward()"),
+    ],
     "gradients of what is written to an expanded tensor where a mask is true": [
         *("a = torch.tensor(2.0, requires_grad=True)", "b = a * 1", "c = b.expand(3)"),
         *("c[torch.tensor([True, False, True])] = -2.0", "b.backward()"),

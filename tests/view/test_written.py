@@ -65,7 +65,7 @@ def test_operands_are_drawn_from_left_to_right(expression: str, library: str) ->
 @pytest.mark.parametrize(
     ("expression", "symbol"),
     [
-        *(("2 * u", "2 ×"), ("u * 2", "× 2"), ("1 + u", "1 +"), ("u + 1", "+ 1")),  # noqa: RUF001
+        *(("2 * u", "2 ×"), ("u * 2", "× 2"), ("1 + u", "1 +"), ("u + 1", "+ 1")),
         *(("3 > u", "3 >"), ("u < 3", "< 3"), ("3 - u", "3 \N{MINUS SIGN}"), ("2 ** u", "2 **")),
     ],
 )
