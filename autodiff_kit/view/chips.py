@@ -83,6 +83,7 @@ def chip_svg(
     if fields is not None and not (fields.get("sent") and (chip.is_kept or active)):
         return ""
     look = " adk-active" * active + " adk-hidden" * (fields is None)
+    look += " adk-earlier" * bool(fields and fields.get("earlier"))
     only_now = "" if chip.is_kept else " adk-passing"
     at = f"translate({pixels(middle[0])},{pixels(middle[1] - height / 2)})"
     parts = [

@@ -37,6 +37,7 @@ class Fields(TypedDict, total=False):
     slope: str | None  # of an arrow: the local slope, ``dy/dx = 3.``
     sent: str | None  # of an arrow: what its rule sends, ``1. * 3. = 3.``
     arrived: str | None  # of an arrow: what has come back along it, ``3.``
+    earlier: bool | None  # of an arrow: that was in a pass before this one
 
 
 class Place(TypedDict):

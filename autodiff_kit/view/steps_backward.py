@@ -70,10 +70,11 @@ class BackwardSteps(ArrivalSteps):
         is_shown = [n for n in nodes if self.outline.box_of[n].kind != "fold"]
         self.additions = self.namesakes.additions((n, self.names.name(n)) for n in is_shown)
         changes: dict[int, Fields] = {}
-        gone: Fields = {"slope": None, "sent": None, "arrived": None}
+        gone: Fields = {"slope": None, "sent": None, "arrived": None, "earlier": None}
         along = {edge: gone for edge, target in self.passed.items() if target in reached}
         for edge in along:
             del self.passed[edge]
+        earlier: dict[str, Fields] = {edge: {"earlier": True} for edge in self.passed}
         for box in self.touched.keys() & reached:  # of other graphs, the gradients stay
             node = self.touched.pop(box)
             changes[node] = {"g": None, "rule": None, "visited": False}
@@ -100,7 +101,7 @@ class BackwardSteps(ArrivalSteps):
             caption = f"{sentence(caption)} Here, {alias}."
         first = next(iter(self.roots), None)
         g = None if first is None else self.roots[first]
-        where = self.pass_where
+        where, along = self.pass_where, along | earlier
         self.add("backward", first, caption, where=where, changes=changes, g=g, along=along)
 
     def visit(self, event: Visit) -> None:

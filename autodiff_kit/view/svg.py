@@ -214,7 +214,7 @@ def _state_classes(fields: Fields | None) -> str:
     if fields.get("grad") is not None or fields.get("g") is not None:
         classes += " adk-has-grad"
     if fields.get("sent"):
-        classes += " adk-passed"
+        classes += " adk-passed" + " adk-earlier" * bool(fields.get("earlier"))
     for name in ("released", "visited"):
         if fields.get(name):
             classes += f" adk-{name}"

@@ -464,3 +464,20 @@ def test_a_tensor_is_written_with_the_decimals_of_its_grid():
 
     assert short(value) == "[[-0.1069, 0.0438, 0.0335]]"  # as PyTorch prints it
     assert short(value).replace(" ", "") == grid(value).replace(" ", "")
+
+
+def test_what_an_earlier_pass_has_left_on_other_arrows_is_marked_as_earlier() -> None:
+    with record() as rec:
+        w = torch.tensor(2.0, requires_grad=True)
+        for _ in range(2):
+            loss = (w - 5) ** 2
+            loss.backward()
+
+    steps = told(rec.to_dict())
+    first, second = (k for k, step in enumerate(steps) if step["kind"] == "backward")
+    passed = {edge for step in steps[first:second] for edge in step.get("along", {})}
+
+    assert len(passed) == 2
+    assert steps[second]["along"] == {edge: {"earlier": True} for edge in passed}
+    later = {edge for step in steps[second + 1 :] for edge in step.get("along", {})}
+    assert not later & passed

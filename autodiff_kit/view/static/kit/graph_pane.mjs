@@ -230,6 +230,7 @@ export function graphPane(payload, still, pick) {
       if (!edges[id]) return;
       const { marks, chip, slot, rows = [] } = Object.assign(edges[id], { fields });
       for (const mark of marks) mark.classList.toggle("adk-passed", fields?.sent != null);
+      for (const mark of [...marks, chip, slot]) mark?.classList.toggle("adk-earlier", Boolean(fields?.earlier));
       chip?.classList.toggle("adk-hidden", fields?.sent == null);
       slot?.classList.toggle("adk-full", fields?.arrived != null);
       if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "";
