@@ -460,6 +460,7 @@ def chain(length: int) -> dict[str, Any]:
             for i in ids
         },
         "order": [str(i) for i in ids],
+        "parts": [],
         "frames": [
             {
                 "phase": "forward",
@@ -491,7 +492,9 @@ def test_why_tells_only_what_this_backward_pass_has_brought(
     assert "Backward starts here" not in inspector.inner_text()
 
     seen.go(seen.last)  # x.grad is 12., of which this pass has brought 3. + 3.
-    assert inspector.locator(".adk-row-sum").inner_text().split() == ["sum", "6."]
+    rows = [row.split() for row in inspector.locator(".adk-uses tr").all_inner_texts()]
+    assert [row[-1] for row in rows] == ["6.", "3.", "3.", "12."]
+    assert rows[0][0] == "before" and rows[-1][0] == "sum"
 
 
 def unseen(page: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import READY
 from tests.browser.labs import write_cells
 
 pytestmark = pytest.mark.browser
@@ -74,10 +75,13 @@ def test_a_new_stepper_is_in_sight_after_shift_enter(app: str, jupyter: Any, not
     cells = ["# A heading", CELLS[0], TALL, CELLS[1], TALL, TALL]
     path = write_cells(jupyter.folder / f"in_sight_in_{app}.ipynb", *cells)
     page = notebook(path, app=app, run=False, width=1400, height=1000)
+    page.evaluate(READY)
 
     page.locator(".jp-Cell").nth(0).click()
-    for _ in range(4):
+    for _ in range(3):
         page.keyboard.press("Shift+Enter")
+    page.locator(".jp-OutputArea-output", has_text="a line").wait_for()
+    page.keyboard.press("Shift+Enter")
     root = page.locator(".adk-root")
     root.locator(".adk-box").first.wait_for()
     page.wait_for_timeout(500)

@@ -63,13 +63,16 @@ export function steadyText(name, texts, attributes) {
 
 /**
  * Bring a widget into view that a cell has just made: in JupyterLab and Notebook the cell that is active then is
- * this one, or the next after Shift+Enter. Elsewhere, and when all cells run, the page stays where it is.
+ * this one, or the next after Shift+Enter, and something of it is in sight. Elsewhere, and when all cells run, the
+ * page stays where it is.
  */
 export function showNew(root) {
   const cell = root.closest(".jp-Cell");
   const active = document.querySelector(".jp-Notebook .jp-Cell.jp-mod-active");
   if (!cell || !active || root.closest(".adk-lab") || (active !== cell && active !== cell.nextElementSibling)) return;
   requestAnimationFrame(() => {
+    const { top, bottom } = cell.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) return;
     const isTall = root.offsetHeight > innerHeight - 120; // then what it begins with, not what it ends with
     root.scrollIntoView({ block: isTall ? "start" : "nearest" });
   });
