@@ -11,10 +11,9 @@ from collections.abc import Collection, Iterable
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.calls import numbered_calls
+from autodiff_kit.view.words import ordinal
 
 __all__ = ["Namesakes"]
-
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 class Namesakes:
@@ -63,8 +62,7 @@ class Namesakes:
                 lines = {node: self._line(node) for node in group}
                 is_line = _are_different(lines.values()) and "" not in lines.values()
                 for k, node in enumerate(group):
-                    which = _ORDINALS[k] if k < len(_ORDINALS) else f"number {k + 1}"
-                    additions[node] += lines[node] if is_line else f" ({which})"
+                    additions[node] += lines[node] if is_line else f" ({ordinal(k + 1)})"
         return additions
 
     def _path(self, node: int) -> list[str]:
