@@ -148,27 +148,27 @@ def _digest(*parts: Any) -> bytes:
 _verdicts: dict[tuple[Check, bytes], bool] = {}
 
 
-def is_right(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
+def is_right(check: Check, data: Any, answer: Answer, expected: Answer) -> bool:
     """Tell whether an answer to one input is right; of a slow check, each answer is judged once."""
     if answer.status != "ok":
         return False
     if not check.slow:
-        return _compared(check, data, answer, wanted)
+        return _compared(check, data, answer, expected)
     try:
-        key = check, _digest(data, answer.value, wanted.value)
+        key = check, _digest(data, answer.value, expected.value)
     except WireError:  # the right answer, as an exercise computes it, need not be plain data
-        return _compared(check, data, answer, wanted)
+        return _compared(check, data, answer, expected)
     if key not in _verdicts:
         if len(_verdicts) > MOST_REMEMBERED:
             _verdicts.clear()
-        _verdicts[key] = _compared(check, data, answer, wanted)
+        _verdicts[key] = _compared(check, data, answer, expected)
     return _verdicts[key]
 
 
-def _compared(check: Check, data: Any, answer: Answer, wanted: Answer) -> bool:
+def _compared(check: Check, data: Any, answer: Answer, expected: Answer) -> bool:
     try:
         with np.errstate(all="ignore"):
-            return check.compare(data, answer.value, wanted.value) is True
+            return check.compare(data, answer.value, expected.value) is True
     except Exception:  # `compare` was written for answers of the right kind; this is none
         return False
 

@@ -183,8 +183,8 @@ def _failed(
         check
         for check in checks
         if not all(
-            is_right(check, data, answer, wanted)
-            for data, answer, wanted in zip(
+            is_right(check, data, answer, expected)
+            for data, answer, expected in zip(
                 inputs[check.name], answers_by_check[check.name], right[check.name], strict=True
             )
         )
@@ -224,7 +224,7 @@ def _row(
     first = failed[0]
     cases = zip(inputs[first.name], answers_by_check[first.name], right[first.name], strict=True)
     trouble = next(
-        answer for data, answer, wanted in cases if not is_right(first, data, answer, wanted)
+        answer for data, answer, expected in cases if not is_right(first, data, answer, expected)
     )
     if trouble.loading:
         status = "timeout" if trouble.status == "timeout" else "error"

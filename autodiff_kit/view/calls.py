@@ -30,12 +30,12 @@ def numbered_calls(scopes: Sequence[ScopeRecord]) -> dict[int, str]:
         if scope["kind"] == "call":
             several.setdefault((rounds[number], scope["name"]), []).append(scope["index"])
     # Two functions may have one name: then two of their calls have one number.
-    told = {key for key, n in several.items() if 1 < len(n) == len(set(n))}
+    numbered = {key for key, n in several.items() if 1 < len(n) == len(set(n))}
     calls: dict[int, str] = {}
     for scope in scopes:
         name = scope["name"]
-        is_told = (rounds[scope["id"]], name) in told
-        if scope["kind"] == "call" and is_told and name != "backward":
+        is_numbered = (rounds[scope["id"]], name) in numbered
+        if scope["kind"] == "call" and is_numbered and name != "backward":
             function = "the lambda" if name == "lambda" else name
             calls[scope["id"]] = f"call {scope['index'] + 1} of {function}"
     return calls

@@ -55,11 +55,11 @@ def chips(frames: Iterable[Frame], outline: Outline) -> dict[str, Chip]:
     """Return the marks of each arrow that a gradient comes back along."""
     texts: dict[str, Chip] = {}
     folds = {box.id for box in outline.boxes if box.kind == "fold"}
-    kept = {e.id for e in outline.edges if not {e.source, e.target} & folds}
-    kept = kept if len(outline.boxes) <= ROOM else set()
+    lasting = {e.id for e in outline.edges if not {e.source, e.target} & folds}
+    lasting = lasting if len(outline.boxes) <= ROOM else set()
     for frame in frames:
         for edge, fields in frame.get("along", {}).items():
-            chip = texts.setdefault(edge, Chip([], [], [], edge in kept))
+            chip = texts.setdefault(edge, Chip([], [], [], edge in lasting))
             pairs = (("slope", chip.slopes), ("sent", chip.sent), ("arrived", chip.arrived))
             for name, into in pairs:
                 text = fields.get(name)

@@ -423,6 +423,20 @@ class Board:
             step,
         )
 
+    def places(self) -> list[list[str]]:
+        """Return where the parts are at each step: alike, if nothing jumps."""
+        names = ("root", "source", "graph", "inspector", "caption", "transport", "buttons", "zoom")
+        parts = self.root.page.locator(", ".join(f".adk-{name}" for name in names))
+        places = []
+        for step in range(self.last + 1):
+            self.go(step)
+            places.append(
+                parts.evaluate_all(
+                    "parts => parts.map(part => JSON.stringify(part.getBoundingClientRect()))"
+                )
+            )
+        return places
+
     def gradients(self) -> dict[str, str]:
         """Name and gradient of each node that shows one."""
         return dict(

@@ -80,17 +80,7 @@ def test_a_place_is_shown_by_keyboard(stopped: Any) -> None:
 @pytest.mark.parametrize("width", [1400, 900, 400])
 def test_the_step_that_stops_makes_nothing_jump(stopped: Any, width: int) -> None:
     seen = stopped("changed", width=width)
-    names = ("root", "source", "graph", "inspector", "caption", "transport", "buttons", "zoom")
-    parts = ", ".join(f".adk-{name}" for name in names)
-
-    places = []
-    for step in range(seen.last + 1):
-        seen.go(step)
-        places.append(
-            seen.root.page.locator(parts).evaluate_all(
-                "parts => parts.map(part => JSON.stringify(part.getBoundingClientRect()))"
-            )
-        )
+    places = seen.places()
 
     assert all(place == places[0] for place in places)
     assert seen.root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -232,17 +232,7 @@ def test_nothing_moves_for_those_who_asked_for_less_motion(opened: Any, board: A
 @pytest.mark.parametrize("width", [1400, 900, 600, 320])
 def test_no_step_makes_anything_jump(opened: Any, board: Any, width: int) -> None:
     seen = board(opened(width=width))
-    names = ("root", "source", "graph", "inspector", "caption", "transport", "buttons", "zoom")
-    parts = ", ".join(f".adk-{name}" for name in names)
-
-    places = []
-    for step in range(seen.last + 1):
-        seen.go(step)
-        places.append(
-            seen.root.page.locator(parts).evaluate_all(
-                "parts => parts.map(part => JSON.stringify(part.getBoundingClientRect()))"
-            )
-        )
+    places = seen.places()
 
     assert all(place == places[0] for place in places)
 

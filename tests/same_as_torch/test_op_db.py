@@ -456,13 +456,9 @@ def test_the_kit_gives_what_pytorch_gives_for_its_own_samples(op: Any) -> None:
     assert failures == []
 
 
-@pytest.mark.parametrize(
-    "op", OPERATORS, ids=lambda op: f"{op.name} {op.variant_test_name}".strip()
-)
-@pytest.mark.filterwarnings("ignore")
-def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
-    failures = []
-    for sample in islice(samples(op, torch.float64), PER_OP_SAVED):
+def calls_of(op: Any, count: int) -> Iterator[tuple[Any, Any, list[Any]]]:
+    """Yield an operator's samples as calls, for PyTorch and for the kit, with their tensors."""
+    for sample in islice(samples(op, torch.float64), count):
         try:
             call = in_the_kit(op.name, sample)
             own = translated(call, [])
@@ -470,6 +466,16 @@ def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
             continue
         made: list[Any] = []
         fresh(call, (), made)
+        yield call, own, made
+
+
+@pytest.mark.parametrize(
+    "op", OPERATORS, ids=lambda op: f"{op.name} {op.variant_test_name}".strip()
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
+    failures = []
+    for call, own, made in calls_of(op, PER_OP_SAVED):
         places = [i for i, tensor in enumerate(made) if tensor.is_floating_point()]
         wanted = [*((i,) for i in places), tuple(places)] if len(places) > 1 else [tuple(places)]
         for which in filter(None, wanted):
@@ -491,14 +497,7 @@ def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_the_kits_rules_read_what_pytorchs_read(op: Any) -> None:
     failures = []
-    for sample in islice(samples(op, torch.float64), PER_OP_WRITTEN):
-        try:
-            call = in_the_kit(op.name, sample)
-            own = translated(call, [])
-        except NotInTheKit:
-            continue
-        made: list[Any] = []
-        fresh(call, (), made)
+    for call, own, made in calls_of(op, PER_OP_WRITTEN):
         which = tuple(i for i, tensor in enumerate(made) if tensor.is_floating_point())
         for changed in ("output", *which) if which and op.name not in READ_DIFFERENTLY else ():
             expected = written(torch, op.op, call, which, changed)

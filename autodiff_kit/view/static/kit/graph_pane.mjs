@@ -81,7 +81,7 @@ export function graphPane(payload, still, pick) {
   let view = null;
   let whole = false; // stay fitted when the pane changes its size
   let asFirst = true; // until it is zoomed or moved
-  let kept = null; // what must lie where another drawing had it
+  let anchor = null; // what must lie where another drawing had it
   function look(next, glide) {
     if (view && next === view) return;
     view = next;
@@ -94,9 +94,9 @@ export function graphPane(payload, still, pick) {
   function resize(width, height) {
     if (!width || !height) return;
     pane = { w: width, h: height };
-    if (kept) {
-      look(held(kept.at, kept.rect, graph, pane));
-      kept = null;
+    if (anchor) {
+      look(held(anchor.at, anchor.rect, graph, pane));
+      anchor = null;
       asFirst = false;
       return;
     }
@@ -300,7 +300,7 @@ export function graphPane(payload, still, pick) {
     /** Let some boxes lie where others lay in an earlier drawing; return the uppermost. */
     keepPlace(at, ids) {
       const id = top(ids);
-      if (id != null && at) kept = { at, rect: nodes[id].rect };
+      if (id != null && at) anchor = { at, rect: nodes[id].rect };
       return id;
     },
     /** One visible node must be reachable by Tab, and focus must not sink with a node that goes. */
