@@ -64,6 +64,8 @@ class Check:
         answer, because code in the same process can read it, in raw memory if not otherwise.
     reply : callable (data, question) -> plain data, optional
         What ``ask(question)`` in the driver returns: computed here, where the whole input is.
+    needs : tuple of Check
+        Other checks, of which one at least has to be passed for this one to be.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Check:
     picture: Callable[[Any, Any, Any], str] | None = None
     public: Callable[[Any], Any] | None = None
     reply: Callable[[Any, Any], Any] | None = None
+    needs: tuple[Check, ...] = ()
 
     def first_seed(self, seed: int) -> int:
         """Return the smallest seed with the same inputs: slow checks draw for twenty at once."""

@@ -60,6 +60,7 @@ _CHECKS = '''\
 import numpy as np
 
 from autodiff_kit.grading.checks import check
+from autodiff_kit.grading.untouched import untouched
 
 # One class for each check; it is only a bag of functions, so none of them takes `self`.
 #   step, points, concept   whose points it decides about, and what it tests, in a few words
@@ -111,20 +112,10 @@ class Matrix:
         return step.mean_rule(data["g"], data["x"])
 
 
-@check(step="rule", points=1, concept="x stays as it is")
-class Untouched:
-    shown = "mean_rule(6.0, x) for x = [[1], [2], [3]] (the answer, and x afterwards)"
-    example = {{"g": 6.0, "x": np.array([[1.0], [2.0], [3.0]])}}
-
-    def generate(rng):
-        return {{"g": float(rng.uniform(2, 5)), "x": rng.normal(size=(int(rng.integers(2, 6)), 1))}}
-
-    def drive(step, data):
-        return [step.mean_rule(data["g"], data["x"]), data["x"]]
-
-    def expected(data):
-        # With the answer itself: an answer that does nothing also leaves x as it is.
-        return [np.full(data["x"].shape, data["g"] / data["x"].size), data["x"]]
+# What others still read may not be changed. This asks again what the checks before it ask.
+untouched_inputs = untouched(
+    Vector, Matrix, name="Untouched", points=1, shown="the two examples above"
+)
 '''
 
 _MESSAGES = """\
@@ -133,7 +124,7 @@ _MESSAGES = """\
 # Checks, by their name: said if no known mistake answers as the learner's code does.
 Vector = "The gradient of a vector's mean is not right: each number gets the same share of g."
 Matrix = "For a matrix the gradient is not right, though it is for a vector."
-Untouched = "The answer is not right, or x was changed. Others still need it as it is."
+Untouched = "The answer is right, but x was changed. Others still need it as it is."
 
 # Known mistakes, by their name in mutants.toml.
 without_share = "Each number gets all of g here. Each number moves the mean by 1/n only: g / n."

@@ -194,7 +194,12 @@ def _mutants(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds: Seque
         for seed in seeds:
             result = _graded(exercise, mutant.code, seed, runner)
             earned.setdefault(result.points, seed)
-            failed = [name for row in result.rows for name in row.failed]
+            failed = {name for row in result.rows for name in row.failed}
+            failed -= {
+                check.name
+                for check in exercise.checks
+                if check.needs and failed.issuperset(other.name for other in check.needs)
+            }
             messages = {
                 row.message for row in result.rows if set(_names(exercise, row.step)) & names
             }

@@ -244,3 +244,43 @@ def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
 
     assert "return a list of them" in found["mul"].text
     assert "is not right" not in found["mul"].text
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "lost"),
+    [
+        (  # right numbers, in an engine that hands one g to two inputs
+            "02.rules",
+            "def relu_rule(g, x):\n    g *= x > 0\n    return g\n",
+            {"relu": 0.5},
+        ),
+        (  # wrong as well: the two are not added up to more than the step has
+            "02.rules",
+            "def mul_rule(g, x, y):\n    x *= g\n    y *= g\n    return x, y\n",
+            {"mul": 2},
+        ),
+        (  # one kind of input comes out wrong, and nothing is changed
+            "09.variable_length",
+            "def mean_loss(losses, lengths):\n"
+            "    real = np.arange(losses.shape[1]) < lengths[:, None]\n"
+            "    return (losses * real).sum() / lengths.sum()\n",
+            {"loss": 1},
+        ),
+        (
+            "09.variable_length",
+            "def mean_loss(losses, lengths):\n    total, n = 0.0, lengths.sum()\n"
+            "    for i in range(len(losses)):\n        while lengths[i]:\n"
+            "            lengths[i] -= 1\n            total += losses[i, lengths[i]]\n"
+            "    return total / n\n",
+            {"loss": 0.5},
+        ),
+    ],
+)
+def test_a_right_function_that_changes_its_inputs_loses_half_a_point(
+    key: str, code: str, lost: dict[str, float]
+) -> None:
+    found = rows(key, code)
+
+    assert {step: row.max - row.points for step, row in found.items() if row.points < row.max} == (
+        lost
+    )

@@ -9,6 +9,7 @@ from autodiff_kit.grading.rules import (
     right_to_twelve_digits,
     with_complex,
 )
+from autodiff_kit.grading.untouched import untouched
 
 
 def numbers(rng, low=0.5, high=3.0):
@@ -31,7 +32,7 @@ def pair(rng):
     return {"g": rng.uniform(1.5, 3.0, x.shape), "x": x, "y": y}
 
 
-@check(step="mul", points=2, concept="rule of x * y", using=[contributions])
+@check(step="mul", points=1.5, concept="rule of x * y", using=[contributions])
 class Mul:
     shown = "g = 10, x = 3, y = 5"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([5.0])}
@@ -53,7 +54,7 @@ class Mul:
     compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="div", points=2, concept="rule of x / y", using=[contributions])
+@check(step="div", points=1.5, concept="rule of x / y", using=[contributions])
 class Div:
     shown = "g = 10, x = 3, y = 2"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([2.0])}
@@ -73,19 +74,23 @@ class Div:
     compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="exp", points=2, concept="rule of exp(x)", using=[contributions])
+@check(step="exp", points=1.5, concept="rule of exp(x)", using=[contributions])
 class Exp:
     shown = "g = 10, x = 2, out = exp(2) = 7.389"
-    example = {"g": np.array([10.0]), "x": np.array([2.0])}
+    example = {"g": np.array([10.0]), "x": np.array([2.0]), "out": np.exp([2.0])}
 
     def generate(rng):
         x = rng.uniform(0.2, 2.0, 4) * rng.choice([-1.0, 1.0], 4)
         x[int(rng.integers(4))] *= 100.0
         data = with_complex(rng, {"g": rng.uniform(1.5, 3.0, 4), "x": x}, "gx")
-        return with_infinity(data, "x")
+        real, imaginary = data["complex"]["x"]
+        turned = np.exp(real + 1j * imaginary)
+        data["complex"]["out"] = [turned.real.copy(), turned.imag.copy()]
+        with_infinity(data, "x")
+        return {**data, "out": np.exp(data["x"])}
 
     def drive(step, data):
-        return contributions(lambda g, x: step.exp_rule(g, x, np.exp(x)), data, "gx", 1)
+        return contributions(step.exp_rule, data, ["g", "x", "out"], 1)
 
     def expected(data):
         return contributions(lambda g, x: g * np.exp(x), data, "gx", 1)
@@ -93,7 +98,7 @@ class Exp:
     compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="pow", points=2, concept="rule of x ** n", using=[contributions])
+@check(step="pow", points=1.5, concept="rule of x ** n", using=[contributions])
 class Pow:
     shown = "g = 10, x = [2, 0], n = 3; and the same with n = 2"
     example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3, "m": 2}
@@ -113,7 +118,8 @@ class Pow:
 
     def drive(step, data):
         def both(g, x, n, m):
-            return step.pow_rule(g, x, n), step.pow_rule(g, x, m)
+            copies = g.copy(), x.copy()  # whether the rule changes its inputs is asked elsewhere
+            return step.pow_rule(g, x, n), step.pow_rule(*copies, m)
 
         return contributions(both, data, "gxnm", 2)
 
@@ -126,7 +132,7 @@ class Pow:
     compare, diagnose = right_to_twelve_digits, mistake
 
 
-@check(step="relu", points=2, concept="rule of max(x, 0)")
+@check(step="relu", points=1.5, concept="rule of max(x, 0)")
 class Relu:
     shown = "g = [10, 20, -30], x = [-1, 0, 4]"
     example = {"g": np.array([10.0, 20.0, -30.0]), "x": np.array([-1.0, 0.0, 4.0])}
@@ -150,3 +156,10 @@ class Relu:
         return "relu_differences" if np.allclose(value, half) else mistake(data, value, wanted)
 
     compare = right_to_twelve_digits
+
+
+mul_inputs = untouched(Mul, name="MulInputs", points=0.5)
+div_inputs = untouched(Div, name="DivInputs", points=0.5)
+exp_inputs = untouched(Exp, name="ExpInputs", points=0.5)
+pow_inputs = untouched(Pow, name="PowInputs", points=0.5)
+relu_inputs = untouched(Relu, name="ReluInputs", points=0.5)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from autodiff_kit.grading.checks import check
+from autodiff_kit.grading.untouched import untouched
 
 
 def summed(g, shape):
@@ -76,7 +77,7 @@ class Both:
         return summed(data["g"], tuple(data["shape"]))
 
 
-@check(step="unbroadcast", points=2, concept="a single number, stretched")
+@check(step="unbroadcast", points=1.5, concept="a single number, stretched")
 class Scalar:
     shown = "g = [1, 2, 3] and shape ()"
     example = {"g": np.array([1.0, 2.0, 3.0])}
@@ -91,7 +92,7 @@ class Scalar:
         return summed(data["g"], ())
 
 
-@check(step="multiply", points=2, concept="first multiply, then sum")
+@check(step="multiply", points=1.5, concept="first multiply, then sum")
 class Multiply:
     shown = "g = [[1, 1], [10, 10]], x = [1, 2], y = [[3, 4], [5, 6]]"
     example = {
@@ -115,3 +116,15 @@ class Multiply:
     def expected(data):
         g, x, y = data["g"], data["x"], data["y"]
         return (summed(g * y, x.shape), summed(g * x, y.shape))
+
+
+unbroadcast_inputs = untouched(
+    Leading,
+    Ones,
+    Both,
+    Scalar,
+    name="UnbroadcastInputs",
+    points=0.5,
+    shown="the examples above, one after the other",
+)
+multiply_inputs = untouched(Multiply, name="MultiplyInputs", points=0.5)

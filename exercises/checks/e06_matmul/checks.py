@@ -9,6 +9,7 @@ from autodiff_kit.grading.rules import (
     right_to_twelve_digits,
     with_complex,
 )
+from autodiff_kit.grading.untouched import untouched
 
 
 def sizes(rng):
@@ -46,7 +47,7 @@ def by_indices(data):
     return contributions(sums, data, "gab", 2)
 
 
-@check(step="matmul", points=4, concept="two matrices", using=[contributions])
+@check(step="matmul", points=3.5, concept="two matrices", using=[contributions])
 class Matrices:
     shown = "g = [[1, 2], [3, 4]], a = [[1, 0], [2, 1]], b = [[5, 6], [7, 9]]"
     example = {
@@ -88,7 +89,7 @@ class Batches:
     expected, compare, diagnose = by_indices, right_to_twelve_digits, mistake
 
 
-@check(step="batches", points=3, concept="one matrix for the whole batch", using=[contributions])
+@check(step="batches", points=2.5, concept="one matrix for the whole batch", using=[contributions])
 class Shared:
     shown = "a batch of two 1 x 1 matrices, 1 and 2, times one matrix [[3, 4]], with g full of ones"
     example = {
@@ -108,3 +109,13 @@ class Shared:
         return contributions(step.batch_rule, data, "gab", 2)
 
     expected, compare, diagnose = by_indices, right_to_twelve_digits, mistake
+
+
+matmul_inputs = untouched(Matrices, name="MatmulInputs", points=0.5)
+batch_inputs = untouched(
+    Batches,
+    Shared,
+    name="BatchInputs",
+    points=0.5,
+    shown="the examples above, one after the other",
+)

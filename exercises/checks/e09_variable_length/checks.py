@@ -6,6 +6,7 @@ import numpy as np
 
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.rules import exact, inexact
+from autodiff_kit.grading.untouched import untouched
 
 
 def one(sequence, w, u):
@@ -29,10 +30,10 @@ def lengths(rng, place):
     )
     others = [int(n) for n in rng.permutation(others)]
     others.insert({"first": 0, "last": len(others), "between": 1}[place], longest)
-    return [n + 1 for n in others]
+    return np.array(others) + 1
 
 
-@check(step="state", points=2, concept="one sequence of any length")
+@check(step="state", points=1.5, concept="one sequence of any length")
 class State:
     shown = "the sequences 1, -1 and 1 and an empty one, with w = 0.5 and u = 2"
     example = {
@@ -52,12 +53,12 @@ class State:
         return [one(sequence, data["w"], data["u"]) for sequence in data["sequences"]]
 
 
-@check(step="states", points=3, concept="a padded batch")
+@check(step="states", points=2.5, concept="a padded batch")
 class States:
     shown = "the sequences 1, -1, 2 and 1 (padded with 99) with w = 0.5 and u = 2"
     example = {
         "padded": np.array([[1.0, -1.0, 2.0], [1.0, 99.0, 99.0]]),
-        "lengths": [3, 1],
+        "lengths": np.array([3, 1]),
         "w": 0.5,
         "u": 2.0,
     }
@@ -70,19 +71,19 @@ class States:
         return {"padded": padded, "lengths": count, **weights(rng)}
 
     def drive(step, data):
-        return step.final_states(data["padded"], np.array(data["lengths"]), data["w"], data["u"])
+        return step.final_states(data["padded"], data["lengths"], data["w"], data["u"])
 
     def expected(data):
         rows = zip(data["padded"], data["lengths"], strict=True)
         return np.array([one(row[:n], data["w"], data["u"]) for row, n in rows])
 
 
-@check(step="loss", points=2, concept="the mean over what is real")
+@check(step="loss", points=1.5, concept="the mean over what is real")
 class Loss:
     shown = "the losses 1, 2, 6 and 7 (padded with 50)"
     example = {
         "losses": np.array([[1.0, 2.0, 6.0], [7.0, 50.0, 50.0]]),
-        "lengths": [3, 1],
+        "lengths": np.array([3, 1]),
     }
 
     kinds = PLACES
@@ -92,7 +93,7 @@ class Loss:
         return {"losses": rng.uniform(0.5, 3.0, (len(count), 5)), "lengths": count}
 
     def drive(step, data):
-        return step.mean_loss(data["losses"], np.array(data["lengths"]))
+        return step.mean_loss(data["losses"], data["lengths"])
 
     def expected(data):
         rows = zip(data["losses"], data["lengths"], strict=True)
@@ -105,17 +106,17 @@ class Poison:
     shown = "the losses 1, 2 and 5, 8, both padded with nan"
     example = {
         "losses": np.array([[1.0, 2.0, math.nan], [5.0, 8.0, math.nan]]),
-        "lengths": [2, 2],
+        "lengths": np.array([2, 2]),
     }
 
     def generate(rng):
         rows, real = int(rng.integers(2, 5)), int(rng.integers(1, 4))
         losses = rng.uniform(0.5, 3.0, (rows, 5))
         losses[:, real:] = math.nan
-        return {"losses": losses, "lengths": [real] * rows}
+        return {"losses": losses, "lengths": np.full(rows, real)}
 
     def drive(step, data):
-        return step.mean_loss(data["losses"], np.array(data["lengths"]))
+        return step.mean_loss(data["losses"], data["lengths"])
 
     def expected(data):
         rows = zip(data["losses"], data["lengths"], strict=True)
@@ -123,13 +124,13 @@ class Poison:
         return math.fsum(real) / len(real)
 
 
-@check(step="rule", points=2, concept="no gradient into the padding")
+@check(step="rule", points=1.5, concept="no gradient into the padding")
 class Rule:
     shown = "g = 8 and the losses 1, 2, 6 and 7 (padded with 50)"
     example = {
         "g": 8.0,
         "losses": np.array([[1.0, 2.0, 6.0], [7.0, 50.0, 50.0]]),
-        "lengths": [3, 1],
+        "lengths": np.array([3, 1]),
     }
 
     kinds = PLACES
@@ -142,7 +143,7 @@ class Rule:
         return {"g": float(rng.uniform(1.5, 9.0)), "losses": losses, "lengths": count}
 
     def drive(step, data):
-        return step.mean_loss_rule(data["g"], data["losses"], np.array(data["lengths"]))
+        return step.mean_loss_rule(data["g"], data["losses"], data["lengths"])
 
     def expected(data):
         wanted = np.zeros(data["losses"].shape)
@@ -151,3 +152,15 @@ class Rule:
         return wanted
 
     compare, diagnose = exact, inexact
+
+
+state_inputs = untouched(State, name="StateInputs", points=0.5)
+states_inputs = untouched(States, name="StatesInputs", points=0.5)
+loss_inputs = untouched(
+    Loss,
+    Poison,
+    name="LossInputs",
+    points=0.5,
+    shown="the examples above, one after the other",
+)
+rule_inputs = untouched(Rule, name="RuleInputs", points=0.5)
