@@ -214,8 +214,10 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
             result._node.__class__ = ChangeOfView
         if result._node.op.is_refused:  # PyTorch's node of both calls no hooks then, and frees none
             moved._node.op = OpOfOneNode(moved._node.op, [result._node.op.rule0] * 2)
-    node, name = result._node, moved._node.name()
+    node = result._node
     assert node is not None
+    change = node.edge0 if isinstance(node, Converted) else None
+    name = change.name() if change is not None and moved is result else moved._node.name()
     memory = memory_of(before) if isinstance(before, np.ndarray) else before
     if any(_lies_in(memory, value) for value in (node.x, node.y, *node.rest)):
         number = next_number()  # y *= y: the node has saved what is overwritten now
@@ -225,7 +227,6 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         writable(tensor)[...] = result._array
     if node.out is not None:
         node.out = tensor._array  # it lives there now, and later changes will change it
-    change = node.edge0 if isinstance(node, Converted) else None
     if change is not None and change.out is not None:
         change.out = tensor._array
     go_on(base, moved._node)

@@ -206,8 +206,8 @@ class Storage:
 
     def detach_(self: Own) -> Own:
         """Cut the tensor itself out of the graph, in place."""
-        if local.mode.inference and self._changes is not INFERENCE:
-            return self
+        if local.mode.inference or self._changes is INFERENCE:
+            return self  # PyTorch's function for what has no graph does nothing
         if self._base is not None:
             raise error("autograd.detach_view")
         if not self.is_leaf:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.versions import Changes
 from autodiff_kit.dtypes import tensor_type
@@ -42,6 +44,8 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     is_leaf = maker is not None and maker.op.name == "accumulate_grad" and maker.shown is not None
     if which and not is_leaf:  # PyTorch names what an input has become by the change
         is_view = maker is not None and (maker.whole.op.is_view or maker.op.name == "pick")
+        is_view = is_view or (maker is None and isinstance(value.base, np.ndarray))
+        is_view = is_view and bool(changes.node_name or origin)
         origin = "AsStrided" if is_view else changes.node_name or origin
     elif is_of_view:
         origin = "AsStrided"

@@ -97,9 +97,11 @@ class Shown(NodeHooks):
             With PyTorch's words for either case.
         """
         if self.out is RELEASED:
-            if self._leads_nowhere():
+            if self._had_saved_nothing():
                 node: Any = self  # to mypy, an assignment to `self` would declare an attribute
-                node.edge0 = node.edge1 = None  # the rules for these would read what is gone
+                leads = [edge is not None and edge.shown is not None for _, edge in self.edges()]
+                node.edge0 = self.edge0 if leads[0] else None  # the rule would read what is gone
+                node.edge1 = self.edge1 if leads[1] else None
                 return
             raise RuntimeError(_messages().released_message(self))
         changed: list[tuple[int, Any, Any]] = []
@@ -114,17 +116,19 @@ class Shown(NodeHooks):
             which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
             raise RuntimeError(_messages().changed_message(self, which, array, changes))
 
-    def _leads_nowhere(self: Any) -> bool:
-        """Return whether no rule will be called, as all edges lead to views without a history.
+    def _had_saved_nothing(self: Any) -> bool:
+        """Return whether no rule will be called that reads a tensor, or what is freed with these.
 
-        Then PyTorch has saved only what more than one rule reads, or the only one, or the result.
+        Those of edges to views without a history are not called: then PyTorch has saved only what
+        more than one rule reads, or the only one, or the result.
         """
         op = self.op
         values = {"out", *op.inputs, *op.by_products}
         names = [name for rule in op.rules.values() for name in rule.reads if name in values]
         if len(op.rules) == 1 or "out" in names or len(set(names)) < len(names):
             return False
-        return all(edge is None or edge.shown is None for _, edge in self.edges())
+        leading = [wrt for wrt, edge in self.edges() if edge is not None and edge.shown is not None]
+        return all(values.union(op.rest).isdisjoint(_reads(op, wrt)) for wrt in leading)
 
     def _is_read(self: Any, which: int) -> bool:
         """Return False for what only the rule of an edge that leads nowhere reads.

@@ -27,6 +27,7 @@ from autodiff_kit.ops.elementwise import (
     log1p,
     sigmoid,
     sign,
+    to_copy,
     where,
 )
 from autodiff_kit.ops.layouts import scalar_if_0d
@@ -350,26 +351,36 @@ def _(g_: Value, g: Value, x: Value) -> Value:
 @op(
     "weight * ((1 - y) * x - (1 + (pos_weight - 1) * y) * log(sigmoid(x)))",
     tex=r"-w\,(p\,y \ln \sigma(x) + (1 - y) \ln \sigma(-x))",
-    dtypes="y",
+    dtypes="any",
     type_check=floats_only("log_sigmoid_cpu"),
     saved_as={"y": "target"},
 )
 def binary_cross_entropy_with_logits(
     x: Value, y: Value, weight: Value, pos_weight: Value, *, reduction: str
 ) -> Value:
-    """Judge numbers before the sigmoid; exact and finite however large they are."""
+    """Judge numbers before the sigmoid; exact and finite however large they are.
+
+    Each input has its own dtype. What PyTorch writes in place is rounded to that of the target.
+    """
     log_sigmoid = np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
-    return _reduced(((1 - y) * x - ((pos_weight - 1) * y + 1) * log_sigmoid) * weight, reduction)
+    share = (((pos_weight - 1) * y + 1) * log_sigmoid).astype(x.dtype)
+    values = (((1 - y) * x).astype(y.dtype) - share).astype(y.dtype)
+    return _reduced((values * weight).astype(y.dtype), reduction)
 
 
 @binary_cross_entropy_with_logits.vjp("x", tex=r"\bar z\,w\,((p\,y + 1 - y)\,\sigma(x) - p\,y)")
-def _(g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, reduction: str) -> Value:
+def _(
+    g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, x_dtype: Any, reduction: str
+) -> Value:
     yes = pos_weight * y
-    return _each(g, x, reduction) * weight * ((yes + 1 - y) * sigmoid(x) - yes)
+    own = _each(g, x, reduction) * weight * ((yes + 1 - y) * sigmoid(x) - yes)
+    return to_copy(own, dtype=x_dtype)
 
 
 @binary_cross_entropy_with_logits.vjp("y", tex=r"\bar z\,w\,(\ln \sigma(-x) - p \ln \sigma(x))")
-def _(g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, reduction: str) -> Value:
+def _(
+    g: Value, x: Value, y: Value, weight: Value, pos_weight: Value, y_dtype: Any, reduction: str
+) -> Value:
     # softplus(x) - softplus(-x) is x: without pos_weight, the gradient is -x.
     yes = softplus(-x, beta=1, threshold=40.0)
-    return _each(g, x, reduction) * weight * (yes * (pos_weight - 1) - x)
+    return to_copy(_each(g, x, reduction) * weight * (yes * (pos_weight - 1) - x), dtype=y_dtype)

@@ -260,7 +260,12 @@ def addcdiv(x: Value, y: Value, w: Value, *, value: float = 1) -> Value:
     return x + value * y / w
 
 
-@op("x * 2 ** y", tex=r"x \odot 2^y", dtypes="float")
+def _no_bool_exponents(x: Value, y: Value) -> None:
+    if x.dtype.kind == "f" and y.dtype.kind == "b":
+        raise error("dtypes.bool_kernel", kernel="ldexp_cpu_exp")
+
+
+@op("x * 2 ** y", tex=r"x \odot 2^y", dtypes="float", type_check=_no_bool_exponents)
 @vjp("x", lambda g, y: g * 2**y, tex=r"\bar z \odot 2^y")
 @vjp("y", lambda g, out: g * out * math.log(2), tex=r"\bar z \odot z \ln 2")
 def ldexp(x: Value, y: Value) -> Value:

@@ -82,7 +82,7 @@ def pow_from_number(x: Value, *, base: float) -> Value:
 @pow_from_number.vjp("x", tex=r"\bar z \odot z \ln a")
 def _(g: Value, out: Value, x: Value, base: float) -> Value:
     slope = out * float(np.log(base))
-    return g * (slope if base else masked(slope, x < 0))  # 0 ** x is flat where x is not negative
+    return g * (slope if base else masked(slope, ~(x >= 0)))  # 0 ** x is flat from 0 on; nan is not
 
 
 @op(
@@ -106,4 +106,4 @@ def _(g: Value, out: Value, x: Value, y: Value, y_dtype: Any) -> Value:
 
 @pow_tensor.vjp("y", tex=r"\bar z \odot z \odot \ln x")
 def _(g: Value, out: Value, x: Value, y: Value) -> Value:
-    return g * masked(out * log(x), (x != 0) | (y < 0))
+    return g * masked(out * log(x), (x != 0) | ~(y >= 0))

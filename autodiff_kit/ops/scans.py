@@ -19,8 +19,8 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, exp, log, where
 from autodiff_kit.ops.gathering import scatter_add
-from autodiff_kit.ops.indexing import select
 from autodiff_kit.ops.layouts import zeros
+from autodiff_kit.ops.reduction import cumsum, prod_dim, sum_dim
 from autodiff_kit.ops.shape import cat, flip, slice_dim, stack
 from autodiff_kit.ops.table import op, vjp
 
@@ -42,21 +42,39 @@ def cumprod(x: Value, *, dim: int) -> Value:
 def _share_of_factors(g: Value, x: Value, out: Value, dim: int) -> Value:
     """Return for each factor what it is multiplied with, summed over the products it is in.
 
-    That is the product of those before it, times a sum over those after it, which obeys
-    ``after[i] = g[i] + x[i + 1] * after[i + 1]``.
+    Source: PyTorch's ``cumprod_backward``, which shows where factors are 0 and others inf or nan.
     """
     count = x.shape[dim] if x.shape else 1
     if count < 2 or not x.shape:
         return g
-    if isinstance(x, ARRAYS) and x.all():
-        sums = np.cumsum(np.flip(out * g, dim), dim)
-        return np.flip(sums, dim) / x
-    after = [select(g, dim=dim, index=count - 1)]
-    for i in reversed(range(count - 1)):
-        after.append(select(g, dim=dim, index=i) + select(x, dim=dim, index=i + 1) * after[-1])
-    first = slice_dim(x, dim=dim, start=0, end=1, step=1)
-    before = cat(first * 0 + 1, slice_dim(out, dim=dim, start=0, end=count - 1, step=1), dim=dim)
-    return before * stack(*after[::-1], dim=dim)
+    if np.all(getattr(x, "_array", x)):
+        return _from_the_end(out * g, dim, cumsum) / x
+    if isinstance(x, ARRAYS):
+        return _share_beside_zeros(g, x, out, dim)
+
+    def part(v: Value, start: int, end: int = count) -> Value:
+        return slice_dim(v, dim=dim, start=start, end=end, step=1)
+
+    shares = []
+    for i in range(count):  # everything without factor i, from there on
+        before = prod_dim(part(x, 0, i), dim=dim, keepdim=True)
+        after = cumprod(part(x, i + 1), dim=dim)
+        others = cat(before, before * after if i else after, dim=dim)
+        shares.append(sum_dim(part(g, i) * others, dim=(dim,)))
+    return stack(*shares, dim=dim)
+
+
+def _share_beside_zeros(g: Value, x: Value, out: Value, dim: int) -> Value:
+    """Compute with arrays: up to the first 0 divided, at it from there to the next, then 0."""
+    is_zero = x == 0
+    zeros_so_far = np.cumsum(is_zero, dim)
+    is_before, is_first = zeros_so_far == 0, is_zero & (zeros_so_far == 1)
+    up_to_it = _from_the_end(np.where(is_before, out * g, 0), dim, cumsum) / x
+    behind = np.where((zeros_so_far == 1) & ~is_zero, x, 1)
+    sums = np.cumprod(behind, dim) * np.where(zeros_so_far == 1, g, 0)
+    before = cat(np.ones_like(out.take([0], dim)), out.take(range(x.shape[dim] - 1), dim), dim=dim)
+    at_it = before * np.sum(sums, dim, keepdims=True)
+    return np.where(is_before, up_to_it, np.where(is_first, at_it, x.dtype.type(0)))
 
 
 def _extreme_so_far(x: Value, dim: int, larger: Any) -> tuple[Value, Value]:
@@ -109,11 +127,11 @@ def _(g: Value, out: Value, x: Value, dim: int) -> Value:
     # Positive and negative gradients apart, as logarithms: e^{-z} alone would overflow.
     positive, negative = g > 0, g < 0
     size = log(abs(g))
-    gained = _from_the_end(where(positive, size, _LOG_OF_0) - out, dim)
-    lost = _from_the_end(where(negative, size, _LOG_OF_0) - out, dim)
+    gained = _from_the_end(where(positive, size, _LOG_OF_0) - out, dim, logcumsumexp)
+    lost = _from_the_end(where(negative, size, _LOG_OF_0) - out, dim, logcumsumexp)
     return exp(gained + x) - exp(lost + x)
 
 
-def _from_the_end(x: Value, dim: int) -> Value:
+def _from_the_end(x: Value, dim: int, scan: Any) -> Value:
     dims = (dim,) if x.shape else ()
-    return flip(logcumsumexp(flip(x, dims=dims), dim=dim), dims=dims)
+    return flip(scan(flip(x, dims=dims), dim=dim), dims=dims)

@@ -406,6 +406,7 @@ def _ahead(x: Any, y: Any) -> int:
 def _leaves(tensor: Any) -> list[Any]:
     """Return the leaves of a graph in PyTorch: a program may have no name for them any more."""
     leaves: list[Any] = []
+    tensor = tensor._base if tensor._is_view() else tensor  # a view would look for its history
     with contextlib.suppress(RuntimeError):
         seen, queue = set(), [tensor.grad_fn]
         while queue and len(seen) < 200:

@@ -35,6 +35,44 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "powers that are not a number": [
+        *("a = torch.tensor(float('nan'), requires_grad=True)", "b = torch.tensor([False, True])"),
+        *("c, = torch.autograd.grad((b ** a).sum(), a)", "d = torch.tensor([0.0, 2.0]) ** a"),
+        *("d.sum().backward()", "(0 ** a).backward()", "(0 ** (a * 1)).backward()"),
+    ],
+    "a loss of logits and targets of two dtypes": [
+        "a = torch.tensor([0.3, -1.2, 3.0], dtype=torch.float64, requires_grad=True)",
+        "b = torch.tensor([1.0, 0.0, 0.5], requires_grad=True)",
+        *("c = F.binary_cross_entropy_with_logits(a, b)", "c.backward()"),
+        *("d = F.binary_cross_entropy_with_logits(b, a, reduction='none')", "d.sum().backward()"),
+        "f = torch.tensor([0.1, 0.7, 1.0])",
+        *("e = F.binary_cross_entropy_with_logits(a, b, f, pos_weight=f * 2)", "e.backward()"),
+    ],
+    "a gradient that is expanded to the size that it has": [
+        *("a = torch.ones(2, 2, requires_grad=True)", "b = a.expand(2, 2)"),
+        *("c, = torch.autograd.grad(b, a, a, create_graph=True)", "r = c is a"),
+    ],
+    "detach_ of what has become an inference tensor": [
+        *("a = torch.ones(2, 2)", "with torch.inference_mode():\n    b = a.clone()"),
+        *("d = a.t()", "d.data = b", "d.detach_()"),
+        *("with torch.inference_mode():\n    c = torch.ones(2, requires_grad=True)", "c.detach_()"),
+    ],
+    "a remainder by a view without a history, twice": [
+        "a = torch.tensor([-0.7, -1.3], requires_grad=True)",
+        *("with torch.no_grad():\n    d = a.view(-1)", "e = a % d", "e.sum().backward()"),
+        *("e.sum().backward()", "e = d % a", "e.sum().backward()", "e.sum().backward()"),
+    ],
+    "running products beside zeros that are followed by inf or nan": [
+        "a = torch.tensor([2.0, 0.0, float('inf'), 0.0, 3.0], requires_grad=True)",
+        *("a.cumprod(0).sum().backward()", "b = torch.tensor([0.0, 3.0, 0.0], requires_grad=True)"),
+        "c, = torch.autograd.grad(b.cumprod(0).sum(), b, create_graph=True)",
+        *("c.sum().backward()", "d = torch.tensor([[0.0, float('nan')]], requires_grad=True)"),
+        *("d.cumprod(1).sum().backward()", "d.cumprod(0).sum().backward()"),
+        "c, = torch.autograd.grad(d.cumprod(1).sum(), d, create_graph=True)",
+    ],
+    "a number of truth values as an exponent of 2": [
+        *("a = torch.ones(2)", "b = torch.ldexp(a, a > 0)", "b = torch.ldexp(a > 0, a > 0)"),
+    ],
     "a hook on a view that a Function changes later": [
         *("b = torch.tensor([[-0.3], [0.9]], requires_grad=True)", "c = b * 1"),
         *("d = c.reshape(2, 1)", 'd.register_hook(hook("d"))', DIRTY, "m = Dirty.apply(d)"),
@@ -601,6 +639,14 @@ def test_programs_that_were_once_wrong_are_right(name: str) -> None:
 
 # Programs that ended in another error, or none, once: the words are PyTorch's, too.
 MESSAGES_ONCE_WRONG = {
+    "a saved view of a tensor without a history that gets one": [
+        *("a = torch.ones(2, 2)", "b = torch.ones(2, 2, requires_grad=True)", "c = a.t() * b"),
+        *("a.remainder_(b)", "c.sum().backward()"),
+    ],
+    "a saved result that is converted when it is changed": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * 1", "c = b.square()"),
+        *("b.mul_(b.double())", "c.sum().backward()"),
+    ],
     "a rule reads the data of another size": [
         *("a = torch.ones(2, requires_grad=True)", "b = a * a", "a.data = torch.ones(3)"),
         "b.sum().backward()",

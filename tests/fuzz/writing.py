@@ -20,7 +20,10 @@ log = []
 def told(value):
     if isinstance(value, (tuple, list)):
         return [told(item) for item in value]
-    return value if value is None else (value.tolist(), value.requires_grad, str(value.dtype))
+    if value is None:
+        return None
+    with torch.no_grad():  # of a copy: zeros that PyTorch has no memory for are not told
+        return value.clone().tolist(), value.requires_grad, str(value.dtype)
 
 def hook(name, result=lambda *gradients: None):
     def run(*gradients):
