@@ -19,8 +19,8 @@ from IPython.display import display
 from autodiff_kit.lessons import progress
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.questions import Question, inline, to_html
-from autodiff_kit.view.page import joined, static
 from autodiff_kit.view.stand_in import stand_in
+from autodiff_kit.view.viewer import joined, static
 
 __all__ = ["Card", "ProgressCard", "QuestionCard"]
 

@@ -14,10 +14,9 @@ from functools import cache
 
 __all__ = ["LearnersFiles", "cell_name", "is_foreign", "read_lines"]
 
-_FOREIGN = tuple(
-    os.path.join(folder, "")
-    for folder in (os.path.dirname(os.path.dirname(__file__)), sysconfig.get_path("stdlib"))
-)
+_KIT = os.path.dirname(os.path.dirname(__file__))
+_FOREIGN = tuple(os.path.join(folder, "") for folder in (_KIT, sysconfig.get_path("stdlib")))
+_PROGRAMS = os.path.join(_KIT, "lessons", "programs", "")  # to be stepped through
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
@@ -30,9 +29,14 @@ def cell_name(filename: str) -> str:
 
 @cache
 def is_foreign(filename: str) -> bool:
-    """Return whether a file is not the learner's: the kit's own, Python's, or a package's."""
+    """Return whether a file is not the learner's: the kit's own, Python's, or a package's.
+
+    The kit's ``lessons/programs`` are there to be watched: they count as the learner's.
+    """
     # All that is compiled from a string, as by dataclasses, has one name; since Python 3.13 there
     # may be lines of that name, those of `python -c`.
+    if filename.startswith(_PROGRAMS):
+        return False
     starts = (*_FOREIGN, "<frozen ", "<string>")
     return filename.startswith(starts) or any(part in filename for part in _PACKAGES)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 
-from autodiff_kit.view.page import static
+from autodiff_kit.view.viewer import static
 
 __all__ = ["picture_style", "scoped"]
 

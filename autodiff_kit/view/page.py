@@ -13,65 +13,21 @@ import html
 import json
 import os
 import re
-import zlib
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from autodiff_kit.files import written_whole
-from autodiff_kit.view.payload import Payload
+from autodiff_kit.view.payload import Payload, deflate
+from autodiff_kit.view.scene import Picture
+from autodiff_kit.view.unfolded import OpenedPart, unfolded
+from autodiff_kit.view.viewer import script, static
 
-__all__ = ["deflate", "joined", "script", "static", "to_html", "whole_page"]
+__all__ = ["to_html", "whole_page"]
 
-
-@runtime_checkable
-class HasPayload(Protocol):
-    """Anything that can say what the browser draws; a ``scene.Picture`` is the usual one."""
-
-    def payload(self) -> Payload:
-        """Return the payload, JSON-able."""
-        ...
-
-
-def static(name: str) -> str:
-    """Return the text of a file in ``view/static``: ``"kit.css"``."""
-    return (Path(__file__).with_name("static") / name).read_text(encoding="utf-8")
-
-
-_MODULES = (  # each after those that it imports
-    *("steps", "code", "panning", "keys", "dom", "error_pane", "help_box", "source_pane"),
-    *("inspector_pane", "graph_pane", "transport", "find", "find_box", "crumbs", "kit"),
-)
-
-
-def script() -> str:
-    """Return the viewer as one ES module that imports nothing."""
-    return joined(*(static(f"kit/{name}.mjs") for name in _MODULES))
-
-
-def joined(*modules: str) -> str:
-    """Return the texts of ES modules as one that imports nothing, each after those it imports.
-
-    A notebook's widget and a page of its own take one file each. All share one scope there, so
-    ``export`` stays only where the page and the widget come in: in the last one.
-    """
-    *inner, last = (re.sub(r"^import .*;\n", "", text, flags=re.MULTILINE) for text in modules)
-    return "\n".join([*(re.sub(r"^export ", "", text, flags=re.MULTILINE) for text in inner), last])
-
-
-def deflate(payload: Payload) -> bytes:
-    """Return the payload as the viewer reads it: zlib-deflated JSON, the same bytes every time.
-
-    Raises
-    ------
-    ValueError
-        If a number in it is not finite: browsers' JSON has no word for it.
-    """
-    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return zlib.compress(text.encode("utf-8", "replace"))
+ROOM = 160_000  # bytes for what can be opened: a page stays below 300 kB
 
 
 def to_html(
-    source: HasPayload | Payload,
+    source: Picture | Payload,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -96,11 +52,16 @@ def to_html(
     OSError
         If the file cannot be written; an older file of that name is then untouched.
     """
-    payload = source.payload() if isinstance(source, HasPayload) else source
+    parts: dict[str, OpenedPart] = {}
+    if isinstance(source, Picture):
+        payload, parts = unfolded(source, ROOM)
+    else:
+        payload = source
     if title is not None:
         payload = {**payload, "title": title}
+        parts = {k: OpenedPart(o, {**inner, "title": title}) for k, (o, inner) in parts.items()}
     with written_whole(path) as file:
-        file.write(_page(payload).encode())
+        file.write(_page(payload, parts).encode())
     return Path(path)
 
 
@@ -138,13 +99,18 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "") -> str
 """
 
 
-def _page(payload: Payload) -> str:
+def _page(payload: Payload, parts: dict[str, OpenedPart]) -> str:
     title = html.escape(payload.get("title") or "Computation graph")
-    data = base64.b64encode(deflate(payload)).decode("ascii")
+    inner = {key: [part.outer, _encoded(part.payload)] for key, part in parts.items()}
     body = f"""<main id="adk-stepper"></main>
 <noscript>{_still(payload, title)}</noscript>
-<script type="application/octet-stream" id="adk-payload">{data}</script>"""
+<script type="application/octet-stream" id="adk-payload">{_encoded(payload)}</script>
+<script type="application/json" id="adk-parts">{json.dumps(inner)}</script>"""
     return whole_page(title, body, code=script() + _START)
+
+
+def _encoded(payload: Payload) -> str:
+    return base64.b64encode(deflate(payload)).decode("ascii")
 
 
 def _still(payload: Payload, title: str) -> str:
@@ -175,9 +141,11 @@ def _digest(text: str) -> str:
 
 
 _START = """
-const encoded = atob(document.getElementById("adk-payload").textContent);
-const bytes = Uint8Array.from(encoded, (character) => character.charCodeAt(0));
-mount(document.getElementById("adk-stepper"), bytes);
+const element = (name) => document.getElementById(`adk-${name}`);
+const decoded = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+const parts = Object.entries(JSON.parse(element("parts").textContent));
+const opened = parts.map(([key, [outer, text]]) => [key, { outer, bytes: decoded(text) }]);
+mount(element("stepper"), decoded(element("payload").textContent), Object.fromEntries(opened));
 """
 
 _PAGE_STYLE = """

@@ -7,12 +7,14 @@ read them. Read next: ``steps.py``.
 
 from __future__ import annotations
 
+import json
+import zlib
 from typing import Literal, NotRequired, TypedDict
 
 from autodiff_kit.record.events import Where
 
 __all__ = ["GRADIENT", "BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "OpenPart"]
-__all__ += ["Payload", "Place", "SourceLines", "State"]
+__all__ += ["Payload", "Place", "SourceLines", "State", "deflate"]
 
 GRADIENT = "gradient"  # the label of a gradient that is in no .grad
 
@@ -115,6 +117,7 @@ OpenPart = TypedDict(
         "title": str,
         "key": list[int],
         "in": int | None,  # the place of the open part around it
+        "stays": NotRequired[bool],  # on a page that has no picture with it folded
     },
 )
 
@@ -154,3 +157,16 @@ class Payload(TypedDict):
     turn: int | None
     opened: int
     parts: list[OpenPart]
+    moments: NotRequired[list[int]]  # by step, how much has happened: the same in all pictures
+
+
+def deflate(payload: Payload) -> bytes:
+    """Return the payload as the viewer reads it: zlib-deflated JSON, the same bytes every time.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is not finite: browsers' JSON has no word for it.
+    """
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return zlib.compress(text.encode("utf-8", "replace"))

@@ -103,6 +103,8 @@ class Picture:
         ``name``, ``lines``, ``first_line``.
     open_folds, closed_parts : list of [first, last]
         Folds that were opened, and parts that were folded.
+    moments : list of int
+        By step, how much of the recording has happened; in all its pictures alike.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class Picture:
         self.closed_parts = [list(key) for key in closed]
         self._names = Names(recording)
         self.outline: Outline = outline(recording, fold, self.open_folds, self.closed_parts)
-        self.frames, self._subjects, self._moments = tell(recording, self.outline, self._names)
+        self.frames, self._subjects, self.moments = tell(recording, self.outline, self._names)
         self.note: str = recording.get("note") or ""
         self.title = self._title()
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
@@ -140,6 +142,11 @@ class Picture:
             }
             for source in recording["sources"]
         ]
+
+    @property
+    def size(self) -> int:
+        """How many nodes the recording has, which is what it costs to draw it in another way."""
+        return len(self._recording["nodes"])
 
     def __repr__(self) -> str:
         """Name the picture and its size; the same words for the same recording."""
@@ -222,8 +229,8 @@ class Picture:
 
     def same_moment(self, step: int, other: Picture) -> int:
         """Return the step of ``other``, of the same recording, up to which as much has happened."""
-        at = self._moments[step] if self._moments else 0
-        return max(0, sum(moment <= at for moment in other._moments) - 1)
+        at = self.moments[step] if self.moments else 0
+        return max(0, sum(moment <= at for moment in other.moments) - 1)
 
     def find(self, condition: str) -> list[tuple[int, str]]:
         """Return the steps at which a condition such as ``abs(grad) > 1e3`` holds.

@@ -16,9 +16,9 @@ import anywidget
 import traitlets
 from IPython.display import display
 
-from autodiff_kit.view.page import deflate, script, static
-from autodiff_kit.view.payload import Payload
+from autodiff_kit.view.payload import Payload, deflate
 from autodiff_kit.view.stand_in import stand_in
+from autodiff_kit.view.viewer import script, static
 
 __all__ = ["Bundle", "KitWidget", "Message", "picture_stand_in", "words_of"]
 
@@ -38,7 +38,7 @@ class KitWidget(anywidget.AnyWidget):
     Attributes
     ----------
     payload : bytes
-        What the browser draws (``view/page.py``: ``deflate``).
+        What the browser draws (``view/payload.py``: ``deflate``).
     step : int
         Frame shown, from 0; can be set and linked (``jslink``) like any trait.
     selected : str

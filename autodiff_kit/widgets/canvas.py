@@ -14,7 +14,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from autodiff_kit.view.page import joined, static
+from autodiff_kit.view.viewer import joined, static
 from autodiff_kit.widgets.base import Bundle, Message
 
 __all__ = ["Canvas"]

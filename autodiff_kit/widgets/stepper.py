@@ -12,8 +12,7 @@ import traitlets
 
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.conditions import ConditionError
-from autodiff_kit.view.page import deflate
-from autodiff_kit.view.payload import Payload
+from autodiff_kit.view.payload import Payload, deflate
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.widgets.base import KitWidget, words_of

@@ -73,3 +73,22 @@ class Seen:
                       && top >= outer.top - 1 && bottom <= outer.bottom + 1; }); }"""
             )
         )
+
+
+def box(seen: Any, name: str) -> Any:
+    """The box with this name in its first line."""
+    group = seen.root.locator("[data-node]", has=seen.root.page.get_by_text(name, exact=True))
+    return group.locator(".adk-box").first
+
+
+CORNER = {"x": 5, "y": 5}  # of a box, where no text is
+
+
+def top(seen: Any, name: str) -> float:
+    """Where the upper side of a box is on the screen; a narrow graph is centred sideways."""
+    return float(box(seen, name).bounding_box()["y"])
+
+
+def path_of(seen: Any) -> list[str]:
+    """What the line above the graph says."""
+    return str(seen.root.locator(".adk-path").inner_text()).split("/")

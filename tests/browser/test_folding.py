@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import write_cells
+from tests.browser.labs import CORNER, box, path_of, top, write_cells
 
 pytestmark = pytest.mark.browser
 
@@ -27,25 +27,6 @@ CELLS = [
     "    loss.backward()\n"
     "stepper = Stepper(rec, step=-1)\nstepper",
 ]
-
-
-def box(seen: Any, name: str) -> Any:
-    """The box with this name in its first line."""
-    group = seen.root.locator("[data-node]", has=seen.root.page.get_by_text(name, exact=True))
-    return group.locator(".adk-box").first
-
-
-CORNER = {"x": 5, "y": 5}  # of a box, where no text is
-
-
-def top(seen: Any, name: str) -> float:
-    """Where the upper side of a box is on the screen; a narrow graph is centred sideways."""
-    return float(box(seen, name).bounding_box()["y"])
-
-
-def path_of(seen: Any) -> list[str]:
-    """What the line above the graph says."""
-    return str(seen.root.locator(".adk-path").inner_text()).split("/")
 
 
 def test_a_stack_opens_and_folds_again_and_what_one_looks_at_stays(

@@ -10,7 +10,9 @@ import pytest
 
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
+from tests.browser.labs import CORNER, box, path_of, top
 from tests.view import recordings
+from tests.view.test_modules import residual_net
 
 pytestmark = pytest.mark.browser
 
@@ -525,3 +527,34 @@ def test_the_hint_goes_when_somebody_has_stepped(opened: Any, board: Any) -> Non
         seen.press("Step forward")
 
     assert page.locator(".adk-welcome").count() == 0
+
+
+def test_a_page_opens_and_folds_parts_with_the_moment_and_the_place_kept(
+    desk: Callable[..., Any], board: Any, tmp_path: Path
+) -> None:
+    page = desk(width=1400, height=900).page
+    page.goto(to_html(build(residual_net()[1]), tmp_path / "net.html").as_uri())
+    seen = board(page)
+    seen.go(seen.last)
+    moment = seen.caption
+    stack = box(seen, "net.1 … net.12")
+    stack.scroll_into_view_if_needed()
+    before = top(seen, "net.1 … net.12")
+
+    stack.dblclick(position=CORNER)
+    box(seen, "net.7").wait_for()
+    assert seen.caption == moment
+    assert top(seen, "net.1") == pytest.approx(before, abs=1.5)
+
+    box(seen, "net.2").click(position=CORNER)
+    page.keyboard.press("Enter")
+    box(seen, "net.2.fc1").wait_for()
+    box(seen, "net.2.fc1").click(position=CORNER)
+    assert path_of(seen)[:4] == ["whole run", "net", "net.1 … net.12", "net.2"]
+    page.keyboard.press("f")  # what is around it, as far as the page has drawn that
+    box(seen, "net.7").wait_for()
+    assert seen.root.locator(".adk-source-body").inner_text().count("backward") == 1
+    seen.press("Fold all boxes again")
+
+    box(seen, "net.1 … net.12").wait_for()
+    assert seen.caption == moment

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autodiff_kit.view.page import script
+from autodiff_kit.view.viewer import script
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")

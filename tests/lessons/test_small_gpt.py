@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_kit as ak
-from autodiff_kit.lessons import small_gpt
+from autodiff_kit.lessons.programs import small_gpt
 from tests.parity import require_torch
 
 

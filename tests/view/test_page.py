@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.view import page
+from autodiff_kit.view.payload import deflate
 
 PAYLOAD = json.loads((Path(__file__).parents[1] / "js" / "payload.json").read_text("utf-8"))
 
@@ -121,13 +122,13 @@ def test_the_same_payload_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_numbers_that_json_has_no_word_for_are_refused() -> None:
     with pytest.raises(ValueError, match="Out of range"):
-        page.deflate({"width": float("nan")})
+        deflate({"width": float("nan")})
 
 
 def test_half_a_character_in_a_source_does_not_stop_the_page() -> None:
     broken = {"lines": ["s = '\ud800'"]}
 
-    assert json.loads(zlib.decompress(page.deflate(broken))) == {"lines": ["s = '?'"]}
+    assert json.loads(zlib.decompress(deflate(broken))) == {"lines": ["s = '?'"]}
 
 
 def test_an_older_page_survives_a_failed_write(

@@ -6,7 +6,7 @@ import types
 import pytest
 
 from autodiff_kit.view import build
-from autodiff_kit.view.page import deflate
+from autodiff_kit.view.payload import deflate
 from autodiff_kit.view.svg import box_size
 from autodiff_kit.view.svg_text import text_width
 from tests.record.cells import run

@@ -10,13 +10,13 @@ import { partsAround } from "./steps.mjs";
 export function crumbsBar(payload, fold) {
   const path = make("div", { class: "adk-path" });
   const canOpen = Object.values(payload.nodes).some(({ opens }) => opens);
-  const hint = fold ? "Enter opens a box, f folds what is around it" : "";
+  const hint = fold && canOpen ? "Enter opens a box, f folds what is around it" : "";
   const element = make("nav", { class: "adk-crumbs", "aria-label": "Parts around this node" }, path);
   element.append(make("span", { class: "adk-hint" }, hint));
   element.hidden = !canOpen && !payload.parts.length;
 
-  function crumb({ title, key }) {
-    if (!fold) return make("span", {}, title);
+  function crumb({ title, key, stays }) {
+    if (!fold || stays) return make("span", {}, title);
     const label = `Fold ${title} again`;
     const button = make("button", { type: "button", class: "adk-crumb", "aria-label": label, title: label }, title);
     button.addEventListener("click", () => fold(key));

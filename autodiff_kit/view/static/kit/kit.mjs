@@ -16,7 +16,7 @@ import { inspectorPane } from "./inspector_pane.mjs";
 import { ownKeys } from "./keys.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { sourcePane } from "./source_pane.mjs";
-import { boxesOf, clamp, cursor, focusOf, inflate, neighbour, partsAround } from "./steps.mjs";
+import { boxesOf, clamp, cursor, focusOf, inflate, innermost, neighbour, sameMoment } from "./steps.mjs";
 import { transport } from "./transport.mjs";
 
 /** Draw the whole Stepper into `root`. `host` holds step and selection; it is asked to change them, and tells back. */
@@ -42,8 +42,8 @@ function stepper(root, payload, host) {
     const to = nextStep(stepsOf(payload, subject()), step, way);
     if (to != null) controls.by(to);
   }
-  const open = host.ask && ((key) => host.ask({ open: key }));
-  const close = host.ask && ((key) => host.ask({ close: key }));
+  const open = host.fold && ((key) => host.fold({ open: key }));
+  const close = host.fold && ((key) => host.fold({ close: key }));
   const crumbs = crumbsBar(payload, close);
   graph.svg.addEventListener("dblclick", (event) => {
     const key = payload.nodes[event.target.closest("[data-node]")?.dataset.node]?.opens;
@@ -83,10 +83,10 @@ function stepper(root, payload, host) {
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
   const help = helpBox(root);
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools, help.opener);
-  if (host.ask && payload.opened) {
+  if (host.fold && payload.opened) {
     const closeAll = button("close", "Fold all boxes again");
     closeAll.append("fold");
-    closeAll.addEventListener("click", () => host.ask({ open: null }));
+    closeAll.addEventListener("click", () => host.fold({ open: null }));
     title.after(closeAll);
   }
   root.replaceChildren(head, crumbs.element, stage, help.panel);
@@ -145,8 +145,8 @@ function stepper(root, payload, host) {
     else if (event.key === "N") visit(1);
     else if (event.key === "P") visit(-1);
     else if (event.key === "u" && open && payload.nodes[subject()]?.opens) open(payload.nodes[subject()].opens);
-    else if (event.key === "f" && close && partsAround(payload, id ?? subject()).length) {
-      close(partsAround(payload, id ?? subject()).at(-1).key);
+    else if (event.key === "f" && close && innermost(payload, id ?? subject())) {
+      close(innermost(payload, id ?? subject()).key);
     }
     else if (event.key === "/") find.field.focus();
     else if (event.key === "+" || event.key === "=") graph.zoom(ZOOM.step);
@@ -215,6 +215,7 @@ function render({ model, el }) {
   let view = null;
   let asked = 0;
   let place = null; // of what is opened or folded
+  const shared = {}; // by all drawings of a recording on a page
   let isOld = false; // another recording is on its way: what comes with it is not for the view of the last one
   const set = (name, value) => {
     model.set(name, value);
@@ -240,12 +241,16 @@ function render({ model, el }) {
     isOld = false;
     try {
       if (problem) return say(root, problem);
-      const ask = model.send && ((request) => {
+      if (payload.sources.length) shared.sources = payload.sources;
+      else payload.sources = shared.sources;
+      const ask = model.send && ((request) => quietly(() => model.send(request)));
+      const turn = model.fold ?? ask; // a page has drawn beforehand what it can open
+      const fold = turn && ((request) => {
         const key = request.open ?? request.close;
         place = key ? view.placeOf(key) : null;
-        quietly(() => model.send(request));
+        turn(request, payload);
       });
-      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask });
+      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask, fold });
       view.show(model.get("step"));
       view.select(model.get("selected"));
       const isInGraph = place && view.keep(place);
@@ -277,8 +282,11 @@ function render({ model, el }) {
   };
 }
 
-/** The same without Jupyter: `bytes` as in the trait, state in a plain object. Used by view/page.py. */
-export function mount(el, bytes) {
+/**
+ * The same without Jupyter: `bytes` as in the trait, state in a plain object. `parts` holds, by the key of a part,
+ * the drawing in which it is open, and the part around it (view/unfolded.py). Used by view/page.py.
+ */
+export function mount(el, bytes, parts) {
   const alone = document.activeElement === document.body; // then its keys work at once
   const state = { payload: bytes, step: 0, selected: "", alone };
   const listeners = {};
@@ -292,6 +300,14 @@ export function mount(el, bytes) {
     on: (name, listener) => (listeners[name] ??= new Set()).add(listener),
     off: (name, listener) => listeners[name]?.delete(listener),
     save_changes() {},
+    async fold({ open, close }, { moments }) {
+      const key = open ?? parts[close]?.outer ?? "";
+      const next = parts[key]?.bytes ?? bytes;
+      const other = await inflate(next);
+      state.step = sameMoment(moments, state.step, other.moments);
+      if (state.selected.startsWith("fold")) state.selected = ""; // folds are numbered anew
+      model.set("payload", next);
+    },
   };
   return render({ model, el });
 }

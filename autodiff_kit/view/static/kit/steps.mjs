@@ -132,6 +132,13 @@ export function partsAround(payload, id) {
   return around;
 }
 
+/** The innermost open part around a node that can be folded. */
+export const innermost = (payload, id) => partsAround(payload, id).findLast(({ stays }) => !stays);
+
+/** The step of another drawing, told by its moments, up to which as much has happened; as `Picture.same_moment`. */
+export const sameMoment = (moments, step, others) =>
+  Math.max(0, others.filter((moment) => moment <= (moments[step] ?? 0)).length - 1);
+
 const isSame = (a, b) => a != null && b != null && a[0] === b[0] && a[1] === b[1];
 
 /** The boxes of a part, by its key: the one that folds it, or all that are in it while it is open. */

@@ -5,7 +5,7 @@ over the letters of a name takes the place of the mask. With ``import torch`` an
 import nn`` instead of the kit's two imports, the same program runs with PyTorch and prints the
 same numbers.
 
-``python -m autodiff_kit.lessons.small_gpt`` trains it, and prints names that it makes up.
+``python -m autodiff_kit.lessons.programs.small_gpt`` trains it, and prints names that it makes up.
 
 The architecture is the one of A. Radford et al., "Language models are unsupervised multitask
 learners" (2019), with layer norm before each part and without dropout.
@@ -23,7 +23,7 @@ from autodiff_kit import nn
 
 __all__ = ["GPT", "MLP", "Attention", "Block", "Letters", "loss_of", "names", "train", "write"]
 
-FILE = Path(__file__).parent / "data" / "names.txt"
+FILE = Path(__file__).parents[1] / "data" / "names.txt"
 
 
 def names() -> list[str]:

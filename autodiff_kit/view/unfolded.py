@@ -1,0 +1,82 @@
+"""What a page can open although no Python answers it: parts of the graph, each drawn beforehand.
+
+After reading you can say what a click on a folded box of an HTML page shows, and why some boxes
+cannot be opened there: the outermost parts come first, as many as the room allows. On a page one
+part is open at a time, with those around it. Read next: ``page.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from autodiff_kit.view.payload import OpenPart, Payload, deflate
+from autodiff_kit.view.scene import Picture
+
+__all__ = ["OpenedPart", "unfolded"]
+
+# What a page may cost: in nodes drawn, and so in seconds to write it.
+WORK = 30_000
+
+
+class OpenedPart(NamedTuple):
+    """The picture in which a part is open."""
+
+    outer: str  # the part that it was opened in; "" for the picture that the page begins with
+    payload: Payload  # with no sources: all pictures share those of the first
+
+
+def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart]]:
+    """Draw a picture, and the pictures in which one more part of it is open.
+
+    Parameters
+    ----------
+    picture : Picture
+    room : int
+        Bytes that the pictures with an open part may take, packed.
+
+    Returns
+    -------
+    payload, parts
+        What the page begins with, and by key, ``"3,14"``, what it can open. No box offers to be
+        opened, and no part to be folded, where there is no picture for it.
+    """
+    drawn: dict[str, OpenedPart] = {}
+    first = picture.payload()
+    waiting: deque[tuple[str, Picture, Payload]] = deque([("", picture, first)])
+    work = WORK
+    while waiting:
+        outer, shown, payload = waiting.popleft()
+        for box in payload["nodes"].values():
+            key = _name(box.get("opens"))
+            if not key or key in drawn or work < 0:
+                continue
+            opened = shown.opened(box["opens"])
+            work -= opened.size
+            inner: Payload = {**opened.payload(), "sources": [], "moments": opened.moments}
+            size = math.ceil(len(deflate(inner)) * 4 / 3)
+            if size > room:
+                continue
+            room -= size
+            drawn[key] = OpenedPart(outer, inner)
+            waiting.append((key, opened, inner))
+    first = _limited({**first, "moments": picture.moments}, drawn)
+    return first, {key: OpenedPart(o, _limited(p, drawn)) for key, (o, p) in drawn.items()}
+
+
+def _limited(payload: Payload, drawn: dict[str, OpenedPart]) -> Payload:
+    """Return the payload without the offers for which there is no picture."""
+    nodes = {name: box.copy() for name, box in payload["nodes"].items()}
+    for box in nodes.values():
+        if _name(box.get("opens")) not in drawn:
+            box.pop("opens", None)
+    parts: list[OpenPart] = [
+        {**part, "stays": _name(part["key"]) not in drawn} for part in payload["parts"]
+    ]
+    return {**payload, "nodes": nodes, "parts": parts}
+
+
+def _name(key: Sequence[int] | None) -> str:
+    return ",".join(map(str, key or ()))

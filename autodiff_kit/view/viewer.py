@@ -1,0 +1,38 @@
+"""The viewer that runs in a browser: its scripts and styles, as they lie in ``static``.
+
+After reading you know how the script of a widget or a page is made: ES modules are joined into one
+that imports nothing. Read next: ``static/kit/steps.mjs``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+__all__ = ["joined", "script", "static"]
+
+
+def static(name: str) -> str:
+    """Return the text of a file in ``view/static``: ``"kit.css"``."""
+    return (Path(__file__).with_name("static") / name).read_text(encoding="utf-8")
+
+
+_MODULES = (  # each after those that it imports
+    *("steps", "code", "panning", "keys", "dom", "error_pane", "help_box", "source_pane"),
+    *("inspector_pane", "graph_pane", "transport", "find", "find_box", "crumbs", "kit"),
+)
+
+
+def script() -> str:
+    """Return the viewer as one ES module that imports nothing."""
+    return joined(*(static(f"kit/{name}.mjs") for name in _MODULES))
+
+
+def joined(*modules: str) -> str:
+    """Return the texts of ES modules as one that imports nothing, each after those it imports.
+
+    A notebook's widget and a page of its own take one file each. All share one scope there, so
+    ``export`` stays only where the page and the widget come in: in the last one.
+    """
+    *inner, last = (re.sub(r"^import .*;\n", "", text, flags=re.MULTILINE) for text in modules)
+    return "\n".join([*(re.sub(r"^export ", "", text, flags=re.MULTILINE) for text in inner), last])

@@ -1,0 +1,76 @@
+"""What a page can open without Python: the pictures it brings are those that Python would draw."""
+
+from functools import cache
+
+from autodiff_kit.view import page
+from autodiff_kit.view.payload import deflate
+from autodiff_kit.view.scene import Picture, build
+from autodiff_kit.view.unfolded import unfolded
+from tests.view.test_modules import residual_net
+
+
+@cache
+def stack() -> Picture:
+    return build(residual_net()[1])
+
+
+def offers(payload):
+    return {",".join(map(str, box["opens"])) for box in payload["nodes"].values() if "opens" in box}
+
+
+def test_each_part_is_drawn_as_python_would_draw_it():
+    _, parts = unfolded(stack(), 10**6)
+
+    for key, (outer, payload) in parts.items():
+        path = [key]
+        while outer:
+            path.insert(0, outer)
+            outer = parts[outer].outer
+        picture = stack()
+        for step in path:
+            picture = picture.opened(list(map(int, step.split(","))))
+        there = picture.payload()
+        assert (payload["svg"], payload["frames"]) == (there["svg"], there["frames"])
+        assert [*payload["nodes"]] == [*there["nodes"]]
+        assert payload["moments"] == picture.moments
+
+
+def test_with_room_for_all_every_box_opens_down_to_the_last_module():
+    first, parts = unfolded(stack(), 10**6)
+
+    titles = {part["title"] for _, payload in parts.values() for part in payload["parts"]}
+    assert offers(first) == offers(stack().payload())
+    assert {f"net.{k}.fc2" for k in range(1, 13)} <= titles
+
+
+def test_no_box_offers_what_the_page_has_not():
+    for room in (0, 12_000, 60_000):
+        first, parts = unfolded(stack(), room)
+
+        for payload in (first, *(part.payload for part in parts.values())):
+            assert offers(payload) <= set(parts)
+            for part in payload["parts"]:
+                assert part["stays"] == (",".join(map(str, part["key"])) not in parts)
+        assert sum(len(deflate(part.payload)) for part in parts.values()) <= room
+
+
+def test_the_outermost_parts_come_first():
+    first, parts = unfolded(stack(), 60_000)
+
+    outermost = {key for key, (outer, _) in parts.items() if not outer}
+    assert offers(stack().payload()) == offers(first) == outermost
+    assert len(parts) < 20
+
+
+def test_a_page_with_all_that_it_can_open_stays_small(tmp_path):
+    file = page.to_html(stack(), tmp_path / "net.html")
+
+    assert file.stat().st_size < 300_000
+
+
+def test_writing_a_page_does_not_change_the_picture(tmp_path):
+    before = stack().payload()
+
+    page.to_html(stack(), tmp_path / "net.html", title="My net")
+
+    assert stack().payload() == before
