@@ -182,7 +182,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
             self.draw()
             message = ""
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            message = _in_words(error)
+            message = _in_words(error, has_run=bool(self.canvas.svg), controls=bool(self.controls))
         finally:
             self._is_busy = False
         self.tell(message)
@@ -263,20 +263,23 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         return {**data, **still, "text/plain": repr(self)}
 
 
-def _in_words(error: BaseException) -> str:
+def _in_words(error: BaseException, *, has_run: bool, controls: bool) -> str:
     """Return what is to be said of an error: its class, its words, the learner's line."""
     if isinstance(error, Refused):
         words = str(error)
         return f"T{words[1:]}" if words.startswith("the lambda ") else words
     if isinstance(error, KeyboardInterrupt):
-        return "You stopped the run.\n-> Change a control to run it again."
+        again = "Change a control to run it again." if controls else "Run the cell again."
+        return f"You stopped the run.\n-> {again}"
     _, line = _place_of(error)
     words = mixed_libraries(error) or f"{type(error).__name__}: {error}".rstrip(": ")
     if line and OTHER_TENSORS not in words:
         words += f"\nIt came from line {line}"
     if OTHER_TENSORS in words:
         return words
-    return f"{words}\n-> Change the control back, or fix the code and run its cell."
+    if has_run and controls:  # else no control has led here
+        return f"{words}\n-> Change the control back, or fix the code and run its cell."
+    return f"{words}\n-> Fix the code and run its cell again."
 
 
 def _place_of(error: BaseException) -> tuple[FrameType | None, str]:

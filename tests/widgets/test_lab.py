@@ -7,7 +7,7 @@ import ipywidgets
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.widgets import Costs
+from autodiff_kit.widgets import ControlFlow, Costs
 from autodiff_kit.widgets import lab as lab_module
 from autodiff_kit.widgets.lab import SLOW, Lab
 from autodiff_kit.widgets.running import Refused
@@ -173,6 +173,23 @@ def test_sliders_of_a_slow_lab_wait_until_they_are_let_go(monkeypatch):
 
     assert not Bars().controls["count"].continuous_update
     assert SLOW > 0
+
+
+def test_only_where_a_control_was_changed_is_it_to_be_changed_back():
+    def fails_at_three(x: int = 3):
+        if x == 3:
+            raise ValueError
+        return torch.tensor(float(x), requires_grad=True) * 2
+
+    first = ControlFlow(fails_at_three)
+    changed = ControlFlow(fails_at_three, x=2)
+    changed.controls["x"].value = 3
+    without_controls = Costs([torch.ones(2)], fails=lambda x: 1 / 0)
+
+    assert "Change the control back" in changed.message
+    for lab in (first, without_controls):
+        assert "Change" not in lab.message
+        assert lab.message.endswith("-> Fix the code and run its cell again.")
 
 
 def test_a_heading_is_shown_as_it_is_written():
