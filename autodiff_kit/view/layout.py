@@ -18,8 +18,8 @@ the same graph is always drawn the same way. Read next: ``rank.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise, product
 
 from autodiff_kit.view.order import order
 from autodiff_kit.view.parts import connected, shelve
@@ -31,7 +31,10 @@ __all__ = ["Layout", "Point", "Size", "crossings", "layout"]
 
 
 def layout(
-    nodes: Sequence[Size], edges: Sequence[Edge], labels: Sequence[Size | None] = ()
+    nodes: Sequence[Size],
+    edges: Sequence[Edge],
+    labels: Sequence[Size | None] = (),
+    rounds: Sequence[Sequence[Sequence[int]]] = (),
 ) -> Layout:
     """Lay a graph out in rows, top to bottom.
 
@@ -43,6 +46,8 @@ def layout(
         (``x * x``).
     labels : sequence of (width, height) or None
         For each edge, the room to keep free on it; empty for none at all.
+    rounds : sequence of sequences of node numbers in groups
+        Groups of nodes, each of which stands wholly below the one before it.
 
     Returns
     -------
@@ -64,26 +69,33 @@ def layout(
                 f"edge {(source, target)} does not lead from an earlier node to a later one "
                 f"of {len(nodes)} nodes. Number the nodes in the order of their creation."
             )
-    if any(labels):
-        return _with_labels(nodes, edges, labels)
-    return _layout(nodes, edges, frozenset())
+    return _with_labels(nodes, edges, labels or [None] * len(edges), rounds)
 
 
-def _layout(nodes: Sequence[Size], edges: Sequence[Edge], on_edges: frozenset[int]) -> Layout:
+def _layout(
+    nodes: Sequence[Size],
+    edges: Sequence[Edge],
+    on_edges: Collection[int],
+    below: Sequence[Edge],
+) -> Layout:
     """Lay out a graph, some of whose nodes are labels that an edge runs through."""
-    parts = connected(len(nodes), edges)
+    parts = connected(len(nodes), (*edges, *below))
     part_of = {v: number for number, part in enumerate(parts) for v in part}
     place_of = {v: k for part in parts for k, v in enumerate(part)}
     edges_of: list[list[int]] = [[] for _ in parts]
     for e, (source, _) in enumerate(edges):
         edges_of[part_of[source]].append(e)
+    below_of: list[list[Edge]] = [[] for _ in parts]
+    for upper, lower in below:
+        below_of[part_of[upper]].append((place_of[upper], place_of[lower]))
     drawings = [
         _draw(
             [nodes[v] for v in part],
             [(place_of[edges[e][0]], place_of[edges[e][1]]) for e in own],
             {place_of[v] for v in part if v in on_edges},
+            order_of_time,
         )
-        for part, own in zip(parts, edges_of, strict=True)
+        for part, own, order_of_time in zip(parts, edges_of, below_of, strict=True)
     ]
     corners, width, height = shelve([(d.width, d.height) for d in drawings])
     positions: list[Point] = [(0.0, 0.0)] * len(nodes)
@@ -97,12 +109,17 @@ def _layout(nodes: Sequence[Size], edges: Sequence[Edge], on_edges: frozenset[in
 
 
 def _with_labels(
-    nodes: Sequence[Size], edges: Sequence[Edge], labels: Sequence[Size | None]
+    nodes: Sequence[Size],
+    edges: Sequence[Edge],
+    labels: Sequence[Size | None],
+    rounds: Sequence[Sequence[Sequence[int]]],
 ) -> Layout:
     """Lay out a graph in which a label is a box that its edge runs through."""
     into: list[list[int]] = [[] for _ in nodes]
-    for e, (_, target) in enumerate(edges):
-        into[target].append(e)
+    for e, (source, target) in enumerate(edges):
+        # Between two rounds a label stands above all that is in the second one.
+        firsts = (min(own) for loop in rounds for own in loop if target in own)
+        into[min([target, *(v for v in firsts if v > source)])].append(e)
     items: list[Size] = []
     node_at: list[int] = []
     label_at: dict[int, int] = {}
@@ -119,7 +136,8 @@ def _with_labels(
         ends = [node_at[source], *([label_at[e]] if e in label_at else []), node_at[target]]
         pieces_of.append(list(range(len(pieces), len(pieces) + len(ends) - 1)))
         pieces += pairwise(ends)
-    drawing = _layout(items, pieces, frozenset(label_at.values()))
+    below = _in_time(rounds, edges, node_at, label_at)
+    drawing = _layout(items, pieces, set(label_at.values()), below)
     routes = [[point for p in own for point in drawing.routes[p]] for own in pieces_of]
     middles: list[Point | None] = [None] * len(edges)
     for e, item in label_at.items():
@@ -129,11 +147,40 @@ def _with_labels(
     return Layout(positions, routes, drawing.width, drawing.height, middles)
 
 
-def _draw(nodes: Sequence[Size], edges: Sequence[Edge], labels: set[int]) -> Layout:
+def _in_time(
+    rounds: Sequence[Sequence[Sequence[int]]],
+    edges: Sequence[Edge],
+    node_at: Sequence[int],
+    label_at: Mapping[int, int],
+) -> list[Edge]:
+    """Return which items stand below which, so that each round is below the one before it.
+
+    Labels between two rounds are below the first and above the second.
+    """
+    below: dict[Edge, None] = {}
+    for loop in rounds:
+        groups = [set(own) for own in loop]
+        for upper, lower in pairwise(groups):
+            ends = upper - {a for a, b in edges if a in upper and b in upper}
+            starts = lower - {b for a, b in edges if a in lower and b in lower}
+            uppers, lowers = [node_at[v] for v in ends], [node_at[v] for v in starts]
+            between = [
+                label_at[e]
+                for e, (a, b) in enumerate(edges)
+                if e in label_at and a in upper and b in lower
+            ]
+            for pair in (*product(uppers, between or lowers), *product(between, lowers)):
+                below[pair] = None
+    return sorted((a, b) for a, b in below if a < b)
+
+
+def _draw(
+    nodes: Sequence[Size], edges: Sequence[Edge], labels: set[int], below: Sequence[Edge]
+) -> Layout:
     """Lay out one connected part, its top left corner at (0, 0)."""
-    if not edges:
+    if len(nodes) == 1:
         return Layout([(0.0, 0.0)], [], *nodes[0])
-    web = rank(len(nodes), edges)
+    web = rank(len(nodes), edges, below)
     widths = [w for w, _ in nodes] + [0.0] * (len(web.row) - len(nodes))
     rows = order(web)
     return route(nodes, edges, web, rows, place(web, rows, widths), labels)

@@ -89,13 +89,17 @@ class Box:
 
 @dataclass(slots=True)
 class Edge:
-    """An arrow between two boxes; ``ghost`` where no gradient can come back along it."""
+    """An arrow between two boxes; ``ghost`` where no gradient can come back along it.
+
+    From one round of a training loop to the next ``code`` is what has changed a parameter.
+    """
 
     id: str
     source: str
     target: str
     arg: str
     ghost: bool
+    code: str = ""
 
 
 @dataclass(slots=True)
@@ -108,6 +112,8 @@ class Outline:
     edge_at: dict[tuple[int, int], Edge] = field(default_factory=dict)  # (node, place of input)
     parts: Parts | None = None  # None: nothing can be folded
     opened: list[Key] = field(default_factory=list)  # the parts that are drawn open
+    # Of each training loop, the boxes of its rounds in the order of time.
+    rounds: list[list[list[str]]] = field(default_factory=list)
 
     def body(self, box: Box, nodes: Sequence[NodeRecord]) -> str:
         """Return what a fold hides: so many times each op, so many leaves."""

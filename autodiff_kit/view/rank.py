@@ -31,22 +31,25 @@ class Web:
     below: list[list[int]]
 
 
-def rank(count: int, edges: Sequence[Edge]) -> Web:
+def rank(count: int, edges: Sequence[Edge], below: Sequence[Edge] = ()) -> Web:
     """Give each of ``count`` nodes a row, and each arrow its waypoints.
 
     Parameters
     ----------
     count : int
     edges : sequence of (source, target), with source < target
+    below : sequence of (upper, lower), with upper < lower
+        Nodes of which the second one stands below the first one, whether an arrow leads there or
+        not.
 
     Returns
     -------
     Web
     """
-    return _thread(*_rows(count, edges), edges)
+    return _thread(*_rows(count, edges, below), edges)
 
 
-def _rows(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
+def _rows(count: int, edges: Sequence[Edge], below: Sequence[Edge]) -> tuple[list[int], list[int]]:
     """Return the row of each node, and its depth (edges on the longest way from a leaf).
 
     The depth alone would be a valid row, but it leaves every input at the top, far from its
@@ -61,17 +64,24 @@ def _rows(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
     for source, target in dict.fromkeys(edges):
         inputs[target].append(source)
         consumers[source].append(target)
+    uppers: list[list[int]] = [[] for _ in range(count)]
+    lowers: list[list[int]] = [[] for _ in range(count)]
+    for upper, lower in below:
+        uppers[lower].append(upper)
+        lowers[upper].append(lower)
     shared = [len(consumers[v]) > 1 for v in range(count)]
+    row = [0] * count
     depth, is_fixed = [0] * count, [False] * count
     for v in range(count):
         depth[v] = 1 + max((depth[u] for u in inputs[v]), default=-1)
+        row[v] = 1 + max((row[u] for u in (*inputs[v], *uppers[v])), default=-1)
         is_fixed[v] = any(
             is_fixed[u] or sum(shared[t] for t in inputs[u]) > 1 for u in inputs[v] if not shared[u]
         )
-    row = depth.copy()
-    end = [max((depth[c] for c in consumers[v]), default=0) for v in range(count)]
+    end = [max((row[c] for c in consumers[v]), default=0) for v in range(count)]
     for v in reversed(range(count)):
         goal = min((row[c] for c in consumers[v]), default=0) - 1
+        goal = min([goal, *(row[c] - 1 for c in lowers[v])])
         longer = sum(shared[u] and end[u] < goal for u in inputs[v])
         if goal > row[v] and longer <= 1 and not is_fixed[v]:
             row[v] = goal

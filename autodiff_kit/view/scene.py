@@ -32,6 +32,7 @@ from autodiff_kit.view.payload import (
     SourceLines,
     State,
 )
+from autodiff_kit.view.training import connect_rounds, link_size
 from autodiff_kit.view.written import COMMUTE
 
 __all__ = ["Picture", "build"]
@@ -119,6 +120,7 @@ class Picture:
         self.closed_parts = [list(key) for key in closed]
         self._names = Names(recording)
         self.outline: Outline = outline(recording, fold, self.open_folds, self.closed_parts)
+        connect_rounds(recording, self.outline)
         self.frames, self._subjects, self.moments = tell(recording, self.outline, self._names)
         self.note: str = recording.get("note") or ""
         self.title = self._title()
@@ -132,7 +134,10 @@ class Picture:
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
         labels = [mark.size if mark and mark.is_kept else None for mark in marks]
-        self.layout: Layout = layout(self.sizes, edges, labels)
+        for i, edge in enumerate(self.outline.edges):
+            labels[i] = link_size(edge.code) if edge.code else labels[i]
+        rounds = [[[place[b] for b in own] for own in loop] for loop in self.outline.rounds]
+        self.layout: Layout = layout(self.sizes, edges, labels, rounds)
         self.edge_labels = self._edge_labels()
         self.sources: list[SourceLines] = [
             {

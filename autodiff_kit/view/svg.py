@@ -22,6 +22,7 @@ from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.payload import GRADIENT, BoxText, Fields, State
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
+from autodiff_kit.view.training import link_svg
 
 __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
 
@@ -121,6 +122,11 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
                 f'y="{pixels(y - 5)}" text-anchor="{anchor}">{label}</text>'
             )
     places = picture.layout.labels or [None] * len(picture.layout.routes)
+    parts += [
+        link_svg(edge, place, None if state is None else state["edges"][edge.id])
+        for edge, place in zip(picture.outline.edges, places, strict=True)
+        if edge.code and place
+    ]
     over: list[str] = []  # marks that no room is kept for lie over the boxes
     for edge, route, place in zip(
         picture.outline.edges, picture.layout.routes, places, strict=True

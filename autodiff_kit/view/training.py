@@ -1,0 +1,192 @@
+"""Training loops: their rounds in the order of time, and what leads from one to the next.
+
+After reading you can say when the rounds of a loop stand below each other although no result of
+one is an operand of the next: when a round changes a leaf, or adds to its ``.grad``, and a later
+round reads that leaf. The arrow between them has no gradient; it says what the learner wrote
+there, ``opt.step()``. Read next: ``rank.py``, which keeps the rounds apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from autodiff_kit.record.events import RecordingData, ScopeRecord
+from autodiff_kit.view.layout import Point, Size
+from autodiff_kit.view.outline import Box, Edge, Outline
+from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.svg_text import escaped, pixels, text_width
+
+__all__ = ["connect_rounds", "link_size", "link_svg"]
+
+LONGEST = 30  # characters on an arrow
+FONT, HEIGHT, INSET = 13, 24, 9  # px, of what stands there
+GRADIENT = "gradient from backward"  # what a leaf is that the code reads as ``w.grad``
+
+Span = tuple[int, int]  # the first and the last round of a box
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """What the learner wrote that has changed leaves, and the operation before it."""
+
+    node: int
+    code: str
+
+
+def connect_rounds(recording: RecordingData, whole: Outline) -> None:
+    """Draw what leads from one round of a training loop to the next, and note their order.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes``, ``events``, ``scopes``, ``sources``.
+    whole : Outline
+        Boxes and arrows; gets more arrows, and ``rounds``.
+    """
+    _Rounds(recording, whole).connect()
+
+
+def link_size(code: str) -> Size:
+    """Return the room on an arrow for what the learner wrote, in pixels."""
+    return float(round(text_width(code, size=FONT) + 2 * INSET)), float(HEIGHT)
+
+
+def link_svg(edge: Edge, middle: Point, fields: Fields | None) -> str:
+    """Return what stands on an arrow from one round to the next; nothing before it is there."""
+    if fields is not None and fields["hidden"]:
+        return ""
+    width, height = link_size(edge.code)
+    x, y = middle
+    return (
+        f'<g class="adk-link" data-edge-label="{edge.id}"><rect x="{pixels(x - width / 2)}" '
+        f'y="{pixels(y - height / 2)}" width="{width:g}" height="{height:g}" rx="12"/>'
+        f'<text x="{pixels(x)}" y="{pixels(y + 4.5)}" text-anchor="middle">'
+        f"{escaped(edge.code)}</text></g>"
+    )
+
+
+class _Rounds:
+    def __init__(self, recording: RecordingData, whole: Outline) -> None:
+        self._recording, self._whole = recording, whole
+        self._scopes: dict[int, ScopeRecord] = {s["id"]: s for s in recording["scopes"]}
+        self._loops: dict[int, None] = {}  # those whose rounds an arrow connects
+        self._place = {box.id: i for i, box in enumerate(whole.boxes)}
+        self._between: dict[tuple[str, str], Edge] = {}
+
+    def connect(self) -> None:
+        """Go through the events once."""
+        nodes, box_of = self._recording["nodes"], self._whole.box_of
+        changes: dict[int, _Change] = {}  # leaf -> what has changed it, or its .grad, since
+        backward = step = _Change(-1, "")
+        passes: list[tuple[_Change, int]] = []  # of those, the leaves that are a .grad
+        written: Any = None
+        last = -1
+        for event in self._recording["events"]:
+            kind = event["kind"]
+            if kind == "op":
+                last = cast(Any, event)["node"]
+                for source in nodes[last]["inputs"] if changes else ():
+                    change = changes.get(source.get("node", -1))
+                    if change is not None and self._link(change, last):
+                        changes = {n: other for n, other in changes.items() if other is not change}
+            elif kind == "backward":
+                node = cast(Any, event)["roots"][-1]
+                backward = _Change(node, self._code(cast(Any, event)["where"], "backward"))
+            elif kind == "accumulate":
+                changes[cast(Any, event)["node"]] = backward
+            elif kind == "modified":
+                node, where = cast(Any, event)["node"], cast(Any, event)["where"]
+                if nodes[node]["kind"] != "leaf" or last < 0:
+                    continue
+                if where != written or step.node != last:  # one line may change many
+                    step, written = _Change(last, self._code(where, cast(Any, event)["how"])), where
+                changes[node] = step
+            elif kind == "leaf" and backward.node >= 0:
+                leaf = cast(Any, event)["node"]
+                if nodes[leaf].get("part") == GRADIENT:
+                    passes.append((backward, leaf))
+        if not self._loops:
+            return
+        for loop in self._loops:
+            self._whole.rounds.append(self._blocks(loop))
+        ordered = {box for rounds in self._whole.rounds for block in rounds for box in block}
+        for change, leaf in passes:
+            start, end = box_of[change.node], box_of[leaf]
+            if end.kind == "leaf" and end.id in ordered and start.id in ordered:
+                self._draw(start, end, change.code)
+
+    def _link(self, change: _Change, reader: int) -> bool:
+        """Draw an arrow if the reader is in a later round than the change; say if it is in one."""
+        start, end = self._whole.box_of[change.node], self._whole.box_of[reader]
+        loop = self._loop_between(change.node, reader)
+        if loop is None:
+            return False
+        if start is not end:
+            self._loops[loop] = None
+            self._draw(start, end, change.code)
+        return True
+
+    def _draw(self, start: Box, end: Box, code: str) -> None:
+        edge = self._between.get((start.id, end.id))
+        if edge is not None:
+            if code not in edge.code:
+                edge.code = _short(f"{edge.code.removesuffix(' …')}; {code}")
+            return
+        edges = self._whole.edges
+        edge = Edge(str(len(edges)), start.id, end.id, "", ghost=True, code=_short(code))
+        self._between[start.id, end.id] = edge
+        edges.append(edge)
+
+    def _loop_between(self, first: int, second: int) -> int | None:
+        """Return the outermost loop in different rounds of which two operations are."""
+        own, other = self._rounds(first), self._rounds(second)
+        return next((loop for loop in own if other.get(loop, own[loop]) != own[loop]), None)
+
+    def _rounds(self, node: int) -> dict[int, int]:
+        """Return in which round of which loop a node was made; the outermost loop first."""
+        at: int | None = self._recording["nodes"][node]["scope"]
+        found: list[tuple[int, int]] = []
+        while at is not None:
+            scope = self._scopes[at]
+            at = scope["parent"]
+            if scope["kind"] == "iteration" and at is not None:
+                found.append((at, scope["index"]))
+        return dict(reversed(found))
+
+    def _blocks(self, loop: int) -> list[list[str]]:
+        """Return the boxes of each round, or of rounds that are folded together, in order."""
+        blocks: dict[Span, list[str]] = {}
+        span_of: dict[str, Span] = {}
+        users: dict[str, set[Span | None]] = {}
+        nodes = self._recording["nodes"]
+        for box in self._whole.boxes:
+            ops = [n for n in box.nodes if nodes[n]["kind"] == "op"] or box.nodes
+            first, last = (self._rounds(n).get(loop) for n in (ops[0], ops[-1]))
+            if first is not None and last is not None:
+                span_of[box.id] = first, last
+        for edge in self._whole.edges:
+            users.setdefault(edge.source, set()).add(span_of.get(edge.target))
+        for box in self._whole.boxes:
+            alone = users.get(box.id, set()) if box.kind == "leaf" else set()
+            span = span_of.get(box.id) or (next(iter(alone)) if len(alone) == 1 else None)
+            if span is not None:
+                blocks.setdefault(span, []).append(box.id)
+        return [blocks[span] for span in sorted(blocks)]
+
+    def _code(self, where: Sequence[int] | None, how: str) -> str:
+        """Return what the learner wrote at a place, in one line."""
+        if where is None:
+            return how
+        text = str(self._recording["sources"][where[0]]["text"])
+        lines = text.splitlines()[where[1] - 1 : where[3]]
+        if not lines:
+            return how
+        lines[-1] = lines[-1][: where[4]]
+        lines[0] = lines[0][where[2] :]
+        return " ".join(" ".join(lines).split()) or how
+
+
+def _short(code: str) -> str:
+    return code if len(code) <= LONGEST else f"{code[: LONGEST - 2].rstrip('; ')} …"
