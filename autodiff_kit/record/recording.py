@@ -130,10 +130,36 @@ class Recording:
         with written_whole(path) as file:
             file.write(text.encode())
 
-    def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> None:
-        """Write one page that steps through the recording: no kernel, no install, no network."""
+    def to_html(
+        self, path: str | os.PathLike[str], title: str | None = None, *, slides: bool = False
+    ) -> None:
+        """Write one page that steps through the recording: no kernel, no install, no network.
+
+        With ``slides=True`` code, graph and caption fill the window in large type, and arrow keys
+        or a presenter's remote control step.
+        """
         view = late("view")
-        view.to_html(view.build(self), path, title=title)
+        view.to_html(view.build(self), path, title=title, slides=slides)
+
+    def to_svg(self, step: int = -1) -> str:
+        """Return the picture of a step, by default the last, with its caption: for paper, slides.
+
+        Raises
+        ------
+        IndexError
+            If there is no such step; the message says how many there are.
+
+        Examples
+        --------
+        >>> import autodiff_kit as ak
+        >>> with ak.record() as rec:
+        ...     x = ak.tensor(3.0, requires_grad=True)
+        ...     y = x * x
+        >>> rec.to_svg(0).startswith("<svg")
+        True
+        """
+        view = late("view")
+        return str(view.still_svg(view.build(self), step, caption=True))
 
     def to_text(self, step: int | None = None) -> str:
         """Tell the graph, and one step of it, in words."""

@@ -31,6 +31,7 @@ def to_html(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
+    slides: bool = False,
 ) -> Path:
     """Write a page that steps through a picture; it needs a browser and nothing else.
 
@@ -42,6 +43,9 @@ def to_html(
         File to write. It is replaced as a whole or not at all.
     title : str, optional
         Title of the page; that of the picture by default.
+    slides : bool
+        Fill the window with large code, graph and caption, and step by arrow keys, the space bar
+        and what a presenter's remote control sends (Page Up and Page Down).
 
     Returns
     -------
@@ -61,11 +65,11 @@ def to_html(
         payload = {**payload, "title": title}
         parts = {k: OpenedPart(o, {**inner, "title": title}) for k, (o, inner) in parts.items()}
     with written_whole(path) as file:
-        file.write(_page(payload, parts).encode())
+        file.write(_page(payload, parts, slides).encode())
     return Path(path)
 
 
-def whole_page(title: str, body: str, *, style: str = "", code: str = "") -> str:
+def whole_page(title: str, body: str, *, style: str = "", code: str = "", look: str = "") -> str:
     """Return a whole HTML page in the kit's colours that fetches nothing.
 
     Parameters
@@ -74,6 +78,8 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "") -> str
         As HTML.
     style, code : str
         CSS, and an ES module that the page runs. Without code, pictures bring styles of their own.
+    look : str
+        A class of the page's own, for its CSS.
     """
     style = static("kit.css") * bool(code) + _PAGE_STYLE + style
     scripts = f"script-src '{_digest(code)}'; " if code else ""
@@ -92,21 +98,24 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "") -> str
 <title>{title}</title>
 <style>{style}</style>
 </head>
-<body class="adk-page">
+<body class="{f"adk-page {look}".strip()}">
 {body}
 {module}</body>
 </html>
 """
 
 
-def _page(payload: Payload, parts: dict[str, OpenedPart]) -> str:
+def _page(payload: Payload, parts: dict[str, OpenedPart], slides: bool) -> str:
     title = html.escape(payload.get("title") or "Computation graph")
     inner = {key: [part.outer, _encoded(part.payload)] for key, part in parts.items()}
     body = f"""<main id="adk-stepper"></main>
 <noscript>{_still(payload, title)}</noscript>
 <script type="application/octet-stream" id="adk-payload">{_encoded(payload)}</script>
 <script type="application/json" id="adk-parts">{json.dumps(inner)}</script>"""
-    return whole_page(title, body, code=script() + _START)
+    code, style, look = script() + _START, "", ""
+    if slides:
+        code, style, look = code + static("slides.mjs"), static("slides.css"), "adk-slides"
+    return whole_page(title, body, style=style, code=code, look=look)
 
 
 def _encoded(payload: Payload) -> str:

@@ -13,6 +13,7 @@ from autodiff_kit.view.page import to_html
 from tests.browser.labs import CORNER, box, path_of, top
 from tests.view import recordings
 from tests.view.test_modules import residual_net
+from tests.view.test_story import STORIES, recorded
 
 pytestmark = pytest.mark.browser
 
@@ -558,3 +559,60 @@ def test_a_page_opens_and_folds_parts_with_the_moment_and_the_place_kept(
 
     box(seen, "net.1 … net.12").wait_for()
     assert seen.caption == moment
+
+
+def test_slides_fill_the_window_in_large_type_and_step_by_a_remote_control(
+    desk: Callable[..., Any], board: Any, tmp_path: Path
+) -> None:
+    page = desk(width=1400, height=900).page
+    page.goto(to_html(PAYLOAD, tmp_path / "slide.html", slides=True).as_uri())
+    seen = board(page)
+
+    for key, step in (
+        ("PageDown", 1),
+        ("ArrowRight", 2),
+        (" ", 3),
+        ("PageUp", 2),
+        ("ArrowLeft", 1),
+    ):
+        page.keyboard.press(key)
+        assert seen.step == step
+    seen.nodes.first.click()  # where arrow keys go from box to box on other pages
+    page.keyboard.press("ArrowRight")
+    assert seen.step == 2
+    page.keyboard.press("End")
+    assert seen.step == seen.last
+    page.keyboard.press("Home")
+
+    root = seen.root.bounding_box()
+    assert (round(root["width"]), round(root["height"])) == (1400, 900)
+    sizes = [seen.root.locator(f".adk-{name}").first for name in ("caption-text", "lit")]
+    assert [size.bounding_box()["height"] > 27 for size in sizes] == [True, True]
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    places = seen.places()
+    assert all(place == places[0] for place in places)
+
+
+def test_slides_of_an_error_end_with_what_to_write(
+    desk: Callable[..., Any], board: Any, tmp_path: Path
+) -> None:
+    page = desk(width=1400, height=900).page
+    picture = build(recorded(STORIES["freed"][0]))
+    page.goto(to_html(picture, tmp_path / "slide.html", slides=True).as_uri())
+    seen = board(page)
+
+    assert not seen.root.locator(".adk-inspector").is_visible()
+    page.keyboard.press("End")
+
+    assert seen.root.locator(".adk-part-fix").is_visible()
+    window = seen.root.locator(".adk-inspector").bounding_box()
+    assert window["y"] + window["height"] <= 900
+
+
+def test_slides_on_a_phone_are_a_page(desk: Callable[..., Any], board: Any, tmp_path: Path) -> None:
+    page = desk(width=400, height=800).page
+    page.goto(to_html(PAYLOAD, tmp_path / "slide.html", slides=True).as_uri())
+    seen = board(page)
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert seen.root.locator(".adk-inspector").is_visible()

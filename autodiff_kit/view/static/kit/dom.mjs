@@ -49,6 +49,9 @@ export function button(name, label, keys) {
   return make("button", attributes, icon(name));
 }
 
+/** How much larger an element is on the screen than it is laid out: a page for slides is enlarged as a whole. */
+export const enlargement = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
+
 /** A part that scrolls: it must be reachable by keyboard, and so it needs a name. */
 export const scrolling = (name, label) =>
   make("div", { class: name, tabindex: "0", role: "region", "aria-label": label });

@@ -1,6 +1,6 @@
 // The pane with the graph: Python's drawing, classes toggled on it. Read next: transport.mjs.
 
-import { attribute, button, drawing, make, SVG } from "./dom.mjs";
+import { attribute, button, drawing, enlargement, make, SVG } from "./dom.mjs";
 import { numbersAt } from "./error_pane.mjs";
 import { around, firstView, fitted, held, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
@@ -122,7 +122,8 @@ export function graphPane(payload, still, pick) {
       if (!event.ctrlKey && !event.metaKey) return; // the page scrolls as ever
       event.preventDefault();
       const at = svg.getBoundingClientRect();
-      const point = { x: event.clientX - at.left, y: event.clientY - at.top };
+      const scale = enlargement(svg.parentElement);
+      const point = { x: (event.clientX - at.left) / scale, y: (event.clientY - at.top) / scale };
       zoom(Math.exp(-clamp(event.deltaY, -60, 60) / 200), point, false);
     },
     { passive: false },
@@ -130,12 +131,12 @@ export function graphPane(payload, still, pick) {
   let drag = null;
   svg.addEventListener("pointerdown", (event) => {
     if (event.button || !svg.classList.contains("adk-pannable")) return;
-    drag = { x: event.clientX, y: event.clientY, view };
+    drag = { x: event.clientX, y: event.clientY, view, scale: enlargement(svg.parentElement) };
   });
   svg.addEventListener("pointermove", (event) => {
     if (!drag) return;
     if (!event.buttons) return void (drag = null);
-    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y].map((moved) => moved / drag.scale);
     if (!drag.moved && Math.hypot(dx, dy) < 4) return;
     if (!drag.moved) svg.setPointerCapture(event.pointerId); // only now: a plain click must reach its node
     drag.moved = true;

@@ -1,7 +1,7 @@
 // The pane with the learner's code. Read next: inspector_pane.mjs.
 
 import { covers, scrolled, segments, sideways } from "./code.mjs";
-import { make, scrolling } from "./dom.mjs";
+import { enlargement, make, scrolling } from "./dom.mjs";
 import { numbersAt } from "./error_pane.mjs";
 
 const LINE = 22; // px, height of a source line; kit.css says the same,
@@ -80,7 +80,7 @@ export function sourcePane(payload, pick) {
     body,
     resize({ width, height }) {
       const line = body.querySelector(".adk-code > span");
-      const advance = line ? line.getBoundingClientRect().width / [...line.textContent].length : 0;
+      const advance = line ? line.getBoundingClientRect().width / [...line.textContent].length / enlargement(body) : 0;
       Object.assign(sight, { w: width, h: height, advance });
       scrolledTo = "";
       const bar = body.offsetHeight - body.clientHeight; // where lines are too long even so
