@@ -27,9 +27,9 @@ FILES = {
     """,
     "calculus": """
         absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan
-        atanh clip conj cosh deg2rad erf erfc erfinv exp2 fix frac hardshrink isfinite isinf
-        isneginf isposinf isreal log10 log2 logical_not logit nan_to_num negative positive
-        rad2deg real sgn signbit sinc sinh threshold trunc
+        atanh clip conj cosh deg2rad digamma erf erfc erfinv exp2 fix frac hardshrink isfinite isinf
+        isneginf isposinf isreal lgamma log10 log2 logical_not logit nan_to_num negative polygamma
+        positive rad2deg real sgn signbit sinc sinh threshold trunc
     """,
     "comparing": """
         allclose apply_ equal greater greater_equal is_complex is_nonzero is_same_size
@@ -100,8 +100,8 @@ _IN_PLACE = """
     absolute acos acosh addcdiv addcmul addmv addr arccos arccosh arcsin arcsinh arctan
     arctan2 arctanh asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift
     bitwise_not bitwise_or bitwise_right_shift bitwise_xor clip copysign cosh cumprod
-    deg2rad divide eq erf erfc erfinv exp2 fix fmod frac gcd ge greater greater_equal gt
-    heaviside hypot index_copy index_fill index_put lcm ldexp le lerp less less_equal log10
+    deg2rad digamma divide eq erf erfc erfinv exp2 fix fmod frac gcd ge greater greater_equal gt
+    heaviside hypot index_copy index_fill index_put lcm ldexp le lerp less less_equal lgamma log10
     log2 logical_and logical_not logical_or logical_xor logit lt masked_scatter multiply
     nan_to_num ne negative not_equal rad2deg scatter_add scatter_reduce sgn sinc sinh
     subtract tril triu true_divide trunc xlogy

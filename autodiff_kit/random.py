@@ -131,6 +131,34 @@ class Generator:
         waits: Array = -np.log1p(-self.uniform(count, np.float64))
         return waits
 
+    def gamma(self, concentrations: Array) -> Array:
+        """Draw from the gamma distribution with rate 1, one number for each concentration.
+
+        Source: Marsaglia and Tsang, A simple method for generating gamma variables (2000).
+        """
+        numbers = [self._one_gamma(concentration) for concentration in concentrations.flat]
+        drawn = np.array(numbers, np.float64).reshape(concentrations.shape)
+        return np.maximum(drawn, np.finfo(concentrations.dtype).tiny).astype(concentrations.dtype)
+
+    def _one_gamma(self, concentration: Any) -> float:
+        scale, third = 1.0, np.float32(1) / np.float32(3)  # so exact is PyTorch's third
+        if concentration < 1:  # a power of a uniform number makes up for 1 more
+            if concentration == 0:
+                return 0.0
+            scale = (1 - self.uniform(1, np.float64).item()) ** float(1 / concentration)
+            concentration = concentration + concentration.dtype.type(1)
+        shape = float(concentration - third)
+        width = 1 / math.sqrt(9 * shape)
+        while True:
+            while (root := 1 + width * (noise := self._one_normal())) <= 0:
+                pass
+            cube, accepted = root**3, 1 - self.uniform(1, np.float64).item()
+            square = noise * noise
+            if accepted < 1 - 0.0331 * square * square or (
+                math.log(accepted) < square / 2 + shape * (1 - cube + math.log(cube))
+            ):
+                return scale * shape * cube
+
     def integers(self, low: int, high: int, count: int, *, is_long: bool | None = None) -> Array:
         """Draw integers from ``low`` to ``high - 1``; a long draw takes 64 bits for each."""
         span = high - low

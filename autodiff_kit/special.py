@@ -11,14 +11,37 @@ from typing import Any
 
 from autodiff_kit import ops
 from autodiff_kit.functions.basic import expm1, log1p, log_softmax, logsumexp, round, softmax
-from autodiff_kit.functions.calculus import erf, erfc, erfinv, exp2, logit, sinc
+from autodiff_kit.functions.calculus import (
+    digamma,
+    erf,
+    erfc,
+    erfinv,
+    exp2,
+    lgamma,
+    logit,
+    polygamma,
+    sinc,
+)
 from autodiff_kit.functions.pairs import xlogy
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "log1p"]
-__all__ += ["log_softmax", "logit", "logsumexp", "ndtr", "round", "sinc", "softmax"]
+__all__ = ["digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p"]
+__all__ += [
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "ndtr",
+    "polygamma",
+    "psi",
+    "round",
+    "sinc",
+    "softmax",
+]
 __all__ += ["xlog1py", "xlogy"]
+
+
+psi, gammaln = digamma, lgamma  # SciPy's names
 
 
 def expit(input: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ GIVEN = """
 from torch.distributions import Bernoulli, Categorical, Cauchy, Exponential, Geometric
 from torch.distributions import Independent, Laplace, LogNormal, Normal, OneHotCategorical, Uniform
 from torch.distributions import Multinomial, MultivariateNormal, kl_divergence
+from torch.distributions import Beta, Chi2, Dirichlet, Gamma
 import torch.distributions as D
 torch.manual_seed(0)
 t = lambda *values: torch.tensor(values)
@@ -42,6 +43,12 @@ Categorical(torch.ones(2, 4))
 Categorical(logits=torch.arange(6.0).reshape(2, 3))
 OneHotCategorical(torch.tensor([[0.2, 0.8, 1.0], [1.0, 1.0, 1.0]]))
 Independent(Normal(torch.zeros(2, 3), torch.ones(3)), 1)
+Gamma(t(0.3, 1.0, 7.0), 2.0)
+Gamma(t(0.7, 90.0).double(), t(1.0, 0.1).double())
+Chi2(t(0.5, 3.0))
+Beta(t(0.3, 1.5, 7.0).double(), 0.9)
+Beta(2.0, 3.0)
+Dirichlet(torch.tensor([[0.5, 2.0, 3.0], [0.2, 0.3, 0.9]]))
 """.strip().split("\n")
 
 
@@ -71,7 +78,7 @@ if not isinstance(d, Independent):
     e = d.expand((2, *d.batch_shape))
     print(e.batch_shape, e.sample().shape, e.log_prob(e.sample()).shape)
     print(d.perplexity())
-if d.has_rsample and not isinstance(d, Independent):
+if d.has_rsample and not isinstance(d, (Beta, Dirichlet, Gamma, Independent)):
     x = d.rsample((2,))
     print(x, d.cdf(x), d.icdf(torch.tensor(0.3)))
 if d.has_enumerate_support:
@@ -93,6 +100,10 @@ if hasattr(d, "logits"):
         ("Exponential(t(0.3, 2.0))", "Exponential(1.0)"),
         ("Uniform(0.0, t(1.0, 3.0))", "Uniform(0.0, 2.0)"),
         ("Geometric(t(0.3, 0.9))", "Geometric(0.5)"),
+        ("Gamma(t(0.3, 2.0), 1.5)", "Gamma(1.0, t(0.5, 2.0))"),
+        ("Gamma(t(0.3, 2.0), 1.5)", "Exponential(1.5)"),
+        ("Beta(t(0.3, 2.0), 1.5)", "Beta(1.0, t(0.5, 2.0))"),
+        ("Dirichlet(t(0.3, 2.0, 1.5))", "Dirichlet(t(0.5, 2.0, 0.1))"),
         (
             "Independent(Normal(torch.zeros(2, 3), 1.0), 1)",
             "Independent(Normal(torch.ones(2, 3), 2.0), 1)",
@@ -139,6 +150,13 @@ print(p.grad)
         "Categorical(t(-1.0, 2.0))",
         "Categorical(t(0.5, 0.5)).log_prob(torch.tensor(2))",
         "Bernoulli(0.5).log_prob(torch.tensor(0.5))",
+        "Gamma(0.0, 1.0)",
+        "Gamma(1.0, 1.0).log_prob(-2.0)",
+        "Beta(1.0, -1.0)",
+        "Beta(1.0, 1.0).log_prob(torch.tensor(2.0))",
+        "Dirichlet(torch.tensor(1.0))",
+        "Dirichlet(t(1.0, 0.0))",
+        "Dirichlet(t(1.0, 1.0)).log_prob(t(0.5, 0.1))",
         "Normal(torch.zeros(3), 1.0).log_prob(torch.zeros(2))",
         "Normal(0.0, 1.0).log_prob(1.0)",
         "Uniform(0.0, 1.0).log_prob(torch.tensor(2.0))",
@@ -213,4 +231,38 @@ class P(Normal): pass
 @D.register_kl(P, P)
 def divergence(p, q): return p.loc - q.loc
 print(kl_divergence(P(2.0, 1.0), P(0.5, 1.0)))
+""")
+
+
+# PyTorch's slopes are approximations that are good to about 1e-3, the kit's are exact.
+@pytest.mark.parametrize(
+    "made",
+    ["Gamma(a, 2.0)", "Beta(a, 0.7)", "Beta(0.7, a)", "Dirichlet(torch.stack([a, a + 1, 2 * a]))"],
+)
+@pytest.mark.parametrize("size", [0.2, 1.0, 3.0, 30.0])
+def test_gradients_of_draws_are_pytorchs(made: str, size: float) -> None:
+    slopes = []
+    for package, given in ((torch, GIVEN), (autodiff_kit, GIVEN)):
+        name = package.__name__
+        program = given.replace("from torch", f"from {name}").replace(
+            "import torch.", f"import {name}."
+        )
+        scope = {"torch": package}
+        exec(
+            f"""{program}
+a = torch.linspace({size}, {2 * size}, 3, dtype=torch.float64, requires_grad=True)
+draws = {made}.rsample((20,))
+(draws * torch.arange(draws.shape[-1]).add(1)).sum().backward()""",
+            scope,
+        )
+        slopes.append(scope["a"].grad.tolist())
+
+    assert slopes[1] == pytest.approx(slopes[0], rel=2e-3)
+
+
+@pytest.mark.parametrize("made", ["Gamma(a, 1.0)", "Dirichlet(a)"])
+def test_draws_are_differentiated_once(made: str) -> None:
+    same(f"""
+a = torch.tensor([0.5, 2.0], requires_grad=True)
+torch.autograd.grad({made}.rsample().pow(2).sum(), a, create_graph=True)[0].sum().backward()
 """)

@@ -25,13 +25,24 @@ from autodiff_kit.distributions.discrete import (
     OneHotCategorical,
 )
 from autodiff_kit.distributions.distribution import Distribution, Independent
+from autodiff_kit.distributions.gamma import Beta, Chi2, Dirichlet, Gamma
 from autodiff_kit.distributions.kl import kl_divergence, register_kl
 from autodiff_kit.distributions.multinomial import Multinomial
 from autodiff_kit.distributions.multivariate_normal import MultivariateNormal
 from autodiff_kit.outside import absent, modules_below
 
-__all__ = ["Bernoulli", "Categorical", "Cauchy", "Distribution", "Exponential", "Geometric"]
-__all__ += ["Independent", "Laplace", "LogNormal", "Multinomial", "MultivariateNormal", "Normal"]
+__all__ = ["Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution"]
+__all__ += [
+    "Exponential",
+    "Gamma",
+    "Geometric",
+    "Independent",
+    "Laplace",
+    "LogNormal",
+    "Multinomial",
+    "MultivariateNormal",
+    "Normal",
+]
 __all__ += ["OneHotCategorical", "Uniform", "kl_divergence", "register_kl"]
 
 

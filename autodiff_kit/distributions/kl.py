@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit import ops
 from autodiff_kit.creation import full, zeros_like
 from autodiff_kit.distributions.continuous import (
@@ -27,6 +29,7 @@ from autodiff_kit.distributions.discrete import (
     OneHotCategorical,
 )
 from autodiff_kit.distributions.distribution import Distribution, Independent
+from autodiff_kit.distributions.gamma import Beta, Dirichlet, Gamma
 from autodiff_kit.distributions.multivariate_normal import (
     MultivariateNormal,
     half_log_det,
@@ -96,6 +99,37 @@ def _of_cauchys(p: Any, q: Any) -> Tensor:
     return divergence - (4 * p.scale * q.scale).log()
 
 
+def _of_gammas(p: Any, q: Any) -> Tensor:
+    ratio = q.concentration * (p.rate / q.rate).log()
+    orders = ops.lgamma(q.concentration) - ops.lgamma(p.concentration)
+    slope = (p.concentration - q.concentration) * ops.digamma(p.concentration)
+    return ratio + orders + slope + (q.rate - p.rate) * (p.concentration / p.rate)
+
+
+def _of_dirichlets(p: Any, q: Any) -> Tensor:
+    p, q = p.concentration, q.concentration
+    whole = p.sum(-1)
+    orders = ops.lgamma(whole) - ops.lgamma(q.sum(-1)) - (ops.lgamma(p) - ops.lgamma(q)).sum(-1)
+    slope = ops.digamma(p) - ops.digamma(whole).unsqueeze(-1)
+    divergence: Tensor = orders + ((p - q) * slope).sum(-1)
+    return divergence
+
+
+def _of_betas(p: Any, q: Any) -> Tensor:
+    return _of_dirichlets(p._dirichlet, q._dirichlet)
+
+
+def _gamma_exponential(p: Any, q: Any) -> Tensor:
+    divergence: Tensor = -p.entropy() - q.rate.log() + q.rate * p.concentration / p.rate
+    return divergence
+
+
+def _exponential_gamma(p: Any, q: Any) -> Tensor:
+    ratio, count = q.rate / p.rate, q.concentration
+    divergence: Tensor = ratio - count * ratio.log() + ops.lgamma(count) + count * np.euler_gamma
+    return divergence - (1 + np.euler_gamma)
+
+
 def _of_vectors(p: Any, q: Any) -> Tensor:
     if p.event_shape != q.event_shape:
         raise error("distributions.event_shapes")
@@ -147,10 +181,15 @@ _OF_ONE_KIND: dict[_Kind, _Divergence] = {
     Exponential: _of_exponentials,
     Uniform: _of_uniforms,
     Geometric: _of_geometrics,
+    Gamma: _of_gammas,
+    Beta: _of_betas,
+    Dirichlet: _of_dirichlets,
 }
 _DIVERGENCES: dict[tuple[_Kind, _Kind], _Divergence] = {
     **{(kind, kind): divergence for kind, divergence in _OF_ONE_KIND.items()},
     **{(kind, Uniform): _infinite for kind in (Normal, Laplace, Exponential)},
+    (Gamma, Exponential): _gamma_exponential,
+    (Exponential, Gamma): _exponential_gamma,
     (Laplace, Normal): _laplace_normal,
     (Exponential, Normal): _exponential_normal,
     (Uniform, Normal): _uniform_normal,

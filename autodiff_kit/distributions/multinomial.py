@@ -8,10 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from autodiff_kit import ops
-from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import arange, zeros
 from autodiff_kit.distributions.discrete import Categorical
 from autodiff_kit.distributions.distribution import Distribution, Sizes, broadcast
@@ -22,8 +19,6 @@ from autodiff_kit.functions import find
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Multinomial"]
-
-_lgamma: Any = np.frompyfunc(math.lgamma, 1, 1)  # NumPy has none
 
 
 class Multinomial(Distribution):
@@ -114,6 +109,5 @@ class Multinomial(Distribution):
 
 
 def _log_factorial(counts: Tensor) -> Tensor:
-    array = counts._array
-    out: Tensor = wrap(np.asarray(_lgamma(array + 1), array.dtype)[()])
+    out: Tensor = ops.lgamma(counts + 1)
     return out

@@ -20,6 +20,7 @@ __all__ = [
     "ONE_HOT",
     "POSITIVE",
     "POSITIVE_DEFINITE",
+    "POSITIVE_VECTOR",
     "REAL",
     "SIMPLEX",
     "UNIT",
@@ -60,6 +61,9 @@ def _is_positive(value: Tensor) -> Tensor:
 REAL = Constraint("Real()", lambda value: value == value)
 VECTOR = Constraint("IndependentConstraint(Real(), 1)", lambda value: (value == value).all(-1))
 POSITIVE = Constraint("GreaterThan(lower_bound=0.0)", lambda value: value > 0)
+POSITIVE_VECTOR = Constraint(
+    "IndependentConstraint(GreaterThan(lower_bound=0.0), 1)", lambda value: (value > 0).all(-1)
+)
 NOT_NEGATIVE = Constraint("GreaterThanEq(lower_bound=0.0)", lambda value: value >= 0)
 UNIT = Constraint(
     "Interval(lower_bound=0.0, upper_bound=1.0)", lambda value: (value >= 0) & (value <= 1)

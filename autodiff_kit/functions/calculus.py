@@ -7,8 +7,10 @@ next: ``pairs.py``.
 from __future__ import annotations
 
 from autodiff_kit import ops
+from autodiff_kit.calls import checked
+from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Number, Operand, function, overloaded
-from autodiff_kit.ops import calculus
+from autodiff_kit.ops import calculus, gamma
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan"]
@@ -26,7 +28,7 @@ __all__ += [
     "erfc",
 ]
 __all__ += ["erfinv", "exp2", "fix", "frac", "hardshrink", "isfinite", "isinf", "isneginf"]
-__all__ += ["isposinf", "isreal"]
+__all__ += ["digamma", "isposinf", "isreal", "lgamma", "polygamma"]
 __all__ += [
     "log2",
     "log10",
@@ -134,6 +136,36 @@ def erfc(input: Tensor) -> Tensor:
 def erfinv(input: Tensor) -> Tensor:
     """Return the inverse of the error function."""
     return calculus.erfinv(input)
+
+
+@function
+def lgamma(input: Tensor) -> Tensor:
+    """Return the logarithm of the gamma function, whose value at n + 1 is n!."""
+    return gamma.lgamma(input)
+
+
+@function
+def digamma(input: Tensor) -> Tensor:
+    """Return the derivative of ``lgamma``."""
+    return gamma.digamma(input)
+
+
+@overloaded("(int n, Tensor input)")
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """Return the n-th derivative of ``digamma``."""
+    if not isinstance(n, int) or not isinstance(input, Tensor):
+        raise TypeError("polygamma")  # the words come from ``signatures.py``
+    if n < 0:
+        raise error("functions.polygamma_order")
+    return gamma.polygamma(input, n=n)
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """Return the n-th derivative of ``digamma``: here the tensor comes first."""
+    return polygamma(n, self)
+
+
+polygamma.method = checked("polygamma", _polygamma)
 
 
 @function

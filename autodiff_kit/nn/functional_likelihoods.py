@@ -1,7 +1,8 @@
 """The losses of ``nn.functional`` that compare distributions, or weigh several labels at once.
 
-After reading this file you know what a prediction is that says how sure it is, and how an example
-can belong to several classes. Read next: ``functional_distances.py``.
+After reading this file you know what a prediction is that says how sure it is, how an example
+can belong to several classes, and how a sequence is compared with labels that
+have no place in it. Read next: ``functional_distances.py``.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.creation import zeros
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import from_numpy
+from autodiff_kit.functions.basic import where
 from autodiff_kit.nn.functional_losses import check_reduction, constant, loss
 from autodiff_kit.operands import check_operand
+from autodiff_kit.ops.ctc import Labels
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["gaussian_nll_loss", "kl_div", "multilabel_soft_margin_loss", "poisson_nll_loss"]
-__all__ += ["soft_margin_loss"]
+__all__ = ["ctc_loss", "gaussian_nll_loss", "kl_div", "multilabel_soft_margin_loss"]
+__all__ += ["poisson_nll_loss", "soft_margin_loss"]
 
 
 @loss
@@ -146,3 +152,89 @@ def multilabel_soft_margin_loss(
     if reduction not in ("mean", "sum", "none"):
         raise error("functional.gaussian_reduction", reduction=reduction)
     return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return how surprised predictions for each time are by labels whose times are not known.
+
+    Each label stands for one time or several that follow each other, with blanks between them, or
+    none; all such alignments count.
+
+    Parameters
+    ----------
+    log_probs : Tensor, shape (t, n, classes) or (t, classes)
+        What ``log_softmax`` returns. The gradient is right only for that, as PyTorch's is.
+    targets : Tensor of int, shape (n, s), or all of them one after the other
+    input_lengths, target_lengths : Tensor or sequence of int, shape (n,)
+        How much of each sequence, and of each row of targets, counts.
+    blank : int
+        The class that is no label.
+    reduction : str
+        ``"mean"`` divides each loss by the number of labels first.
+    zero_infinity : bool
+        Whether a sequence that is too short for its labels has the loss 0, not infinity.
+    """
+    check_reduction(reduction)
+    for position, (name, value) in enumerate((("log_probs", log_probs), ("targets", targets)), 1):
+        check_operand("ctc_loss", name, position, value, numbers=False)
+    is_single = log_probs.ndim == 2
+    x = log_probs.unsqueeze(1) if is_single else log_probs
+    lengths = _ctc_lengths("input_lengths", input_lengths, x.shape[1])
+    counts = _ctc_lengths("target_lengths", target_lengths, x.shape[1])
+    if not x.is_floating_point():
+        kind = tensor_type(x._array.dtype)
+        raise error("functional.whole_numbers", kernel="ctc_loss_cpu", kind=kind)
+    if not 0 <= blank < x.shape[2]:
+        raise error("functional.ctc_blank")
+    rows = targets._array.astype("int64")
+    rows = _ctc_rows(rows[None] if is_single and rows.ndim == 1 else rows, counts)
+    for name, value, most in (("input", lengths, len(x)), ("target", counts, rows.shape[1])):
+        if value.min(initial=0) < 0:
+            raise error("functional.ctc_negative", name=f"{name}_lengths", length=value.min())
+        if value.max(initial=0) > most and name == "input":
+            raise error("functional.ctc_long", most=most, length=value.max())
+    labels = Labels(rows, lengths, counts, blank)
+    losses, _ = ops.ctc_loss(x, labels=labels, zero_infinity=zero_infinity)
+    if zero_infinity:
+        losses = where(losses == math.inf, zeros((), dtype=losses.dtype), losses)
+    if reduction == "mean":
+        return (losses / from_numpy(np.maximum(counts, 1).astype(x._array.dtype))).mean()
+    if reduction == "sum":
+        return losses.sum()
+    return losses.squeeze(0) if is_single else losses
+
+
+def _ctc_lengths(name: str, lengths: Any, count: int) -> Any:
+    """Return lengths as integers, shape (n,)."""
+    if not isinstance(lengths, Tensor | tuple | list):
+        check_operand("ctc_loss", name, 3 + (name[0] == "t"), lengths, numbers=False)
+    array = np.atleast_1d(getattr(lengths, "_array", lengths))
+    if array.dtype.kind not in "iu":
+        raise error("functional.ctc_lengths", name=name)
+    if array.shape != (count,):
+        raise error("functional.ctc_batch", name=name)
+    return array.astype("int64")
+
+
+def _ctc_rows(targets: Any, counts: Any) -> Any:
+    """Return targets as one row for each sequence, also those that stand one after the other."""
+    size, total = int(counts.max(initial=0)), int(counts.sum())
+    if targets.ndim == 1:
+        if len(targets) != total:
+            raise error("functional.ctc_targets", expected=total, at=0, actual=len(targets))
+        rows = np.zeros((len(counts), size), "int64")
+        rows[np.arange(size) < counts[:, None]] = targets
+        return rows
+    if len(targets) != len(counts):
+        raise error("functional.ctc_targets", expected=len(counts), at=0, actual=len(targets))
+    if targets.shape[1] < size:
+        raise error("functional.ctc_few_targets", expected=size, actual=targets.shape[1])
+    return targets

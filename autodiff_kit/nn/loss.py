@@ -15,7 +15,7 @@ from autodiff_kit.nn.functional_losses import early_reduction
 from autodiff_kit.nn.module import Module
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss"]
+__all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss"]
 __all__ += ["GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss"]
 __all__ += ["MarginRankingLoss", "MultiLabelSoftMarginLoss", "NLLLoss", "PoissonNLLLoss"]
 __all__ += ["SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss"]
@@ -344,3 +344,22 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         return F.multilabel_soft_margin_loss(
             input, target, weight=self.weight, reduction=self.reduction
         )
+
+
+class CTCLoss(_Loss):
+    """How surprised predictions for each time are by labels whose times are not known."""
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
+    ) -> Tensor:
+        """Compute the loss."""
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths,
+            self.blank, self.reduction, self.zero_infinity,
+        )  # fmt: skip

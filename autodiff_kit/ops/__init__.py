@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.calculus import *
     from autodiff_kit.ops.convolution import *
     from autodiff_kit.ops.counting import *
+    from autodiff_kit.ops.ctc import *
     from autodiff_kit.ops.curves import *
     from autodiff_kit.ops.diagonals import *
     from autodiff_kit.ops.drawing import *
     from autodiff_kit.ops.einsum import *
+    from autodiff_kit.ops.gamma import *
     from autodiff_kit.ops.gathering import *
     from autodiff_kit.ops.indexing import *
     from autodiff_kit.ops.layers import *
@@ -65,7 +67,7 @@ _LATER = (
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
     *("drawing", "padding", "rounding"),
-    *("bags", "patches", "sampling", "shrinking"),
+    *("bags", "ctc", "gamma", "patches", "sampling", "shrinking"),
 )
 
 

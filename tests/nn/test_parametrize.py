@@ -11,7 +11,7 @@ pytestmark = pytest.mark.parity
 GIVEN = """
 import copy, pickle
 nn = torch.nn
-parametrize, own = nn.utils.parametrize, nn.utils.parametrizations
+utils, parametrize, own = nn.utils, nn.utils.parametrize, nn.utils.parametrizations
 torch.manual_seed(0)
 x = torch.arange(6.0).view(2, 3).sin()
 
@@ -78,6 +78,14 @@ own.spectral_norm(nn.Linear(3, 2), n_power_iterations=3, dim=1)
 own.spectral_norm(nn.Linear(3, 2), "bias")
 own.weight_norm(nn.Conv1d(2, 3, 2)), torch.ones(1, 2, 4)
 own.spectral_norm(nn.ConvTranspose2d(2, 3, 2)), torch.ones(1, 2, 2, 2)
+utils.weight_norm(nn.Linear(3, 2))
+utils.weight_norm(nn.Linear(3, 2), dim=None)
+utils.weight_norm(nn.Conv1d(2, 3, 2), dim=1), torch.ones(1, 2, 4)
+utils.spectral_norm(nn.Linear(3, 2))
+utils.spectral_norm(nn.Linear(3, 2), n_power_iterations=3, dim=1)
+utils.spectral_norm(nn.ConvTranspose2d(2, 3, 2)), torch.ones(1, 2, 2, 2)
+utils.remove_weight_norm(utils.weight_norm(nn.Linear(3, 2)))
+utils.remove_spectral_norm(utils.spectral_norm(nn.Linear(3, 2).double())), x.double()
 """
 REFUSED = """
 parametrize.register_parametrization(nn.Linear(2, 2), "weight", Call(lambda x: 3))
@@ -93,6 +101,14 @@ parametrize.ParametrizationList([], torch.ones(1))
 own.spectral_norm(nn.Linear(2, 2), "w")
 own.spectral_norm(nn.Linear(2, 2), dim=3)
 own.spectral_norm(nn.Linear(2, 2), n_power_iterations=0)
+utils.weight_norm(utils.weight_norm(nn.Linear(2, 2)))
+utils.spectral_norm(utils.spectral_norm(nn.Linear(2, 2)))
+utils.remove_weight_norm(nn.Linear(2, 2))
+utils.remove_spectral_norm(nn.Linear(2, 2))
+utils.weight_norm(nn.LazyLinear(2))
+utils.spectral_norm(nn.LazyLinear(2))
+utils.spectral_norm(nn.Linear(2, 2, bias=False), "bias")
+utils.spectral_norm(nn.Linear(2, 2), n_power_iterations=0)
 """
 
 

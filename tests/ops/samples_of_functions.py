@@ -1,9 +1,12 @@
 """Inputs for the ops behind the functions in ``functions/``, and what NumPy says of them."""
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
 
+from autodiff_kit.ops.ctc import Labels, ctc_loss
 from autodiff_kit.ops.sampling import Lookup
 from autodiff_kit.ops.windows import Grid
 from tests.ops.inputs import Sample, numbers, signed
@@ -27,8 +30,25 @@ LOOKUPS = [
     for border in ("zeros", "border", "reflection")
     for aligned in (True, False)
 ]
+LABELS = Labels(np.array([[1, 2], [1, 1]]), np.array([4, 3]), np.array([2, 2]), blank=0)
+SCORES = signed(4, 2, 3)
 
 INSTEAD: dict[str, list[Sample]] = {
+    "ctc_loss": [
+        Sample((SCORES,), {"labels": labels, "zero_infinity": False})
+        for labels in (LABELS, LABELS._replace(target_lengths=np.array([1, 0]), blank=2))
+    ],
+    "ctc_loss_backward": [
+        Sample(
+            (SCORES, *ctc_loss(SCORES, labels=LABELS, zero_infinity=False), numbers(2)),
+            {"labels": LABELS, "zero_infinity": False},
+        )
+    ],
+    "dirichlet": [Sample((MATRIX,), {"numbers": DRAWN})],
+    "dirichlet_backward": [Sample((MATRIX, 0.6 * DRAWN, numbers(2, 3, seed=1)))],
+    "polygamma": [Sample((MATRIX,), {"n": n}) for n in (0, 1, 3)],
+    "standard_gamma": [Sample((MATRIX,), {"numbers": DRAWN})],
+    "standard_gamma_backward": [Sample((MATRIX, 3 * DRAWN)), Sample((9 * MATRIX, 9 * DRAWN))],
     "affine_grid_generator": [Sample((signed(2, 2, 3),), {"base": numbers(2, 4, 3)})],
     "col2im": [Sample((numbers(2, 12, 6),), {"size": (3, 5), "grid": PATCHES})],
     "hardshrink": [Sample((signed(2, 3),), {"lambd": 0.5}), Sample((signed(),), {"lambd": 0.5})],
@@ -240,6 +260,15 @@ WITH_NUMPY = {
     "pixel_unshuffle": "adjoint(lambda e: plainly.shuffled(e, factor), x, (2, 8, 2, 3))",
     "cdist": "np.array([[np.linalg.norm(a - b, p) for b in y] for a in x])",
     "cdist_backward": "np.array([[g_[i] @ np.sign(a - y)] for i, a in enumerate(x)])[:, 0]",
+    "ctc_loss": "-np.log(plainly.paths(x, labels)[0].sum(1))",
+    "ctc_loss_backward": "plainly.ctc_slopes(x, labels) * g_[:, None]",
+    "digamma": "plainly.polygamma(x, 0)",
+    "dirichlet_backward": "plainly.slopes_of_beta(x, draws) "
+    "* (g_ - (draws * g_).sum(-1, keepdims=True))",
+    "lgamma": "plainly.lgamma(x)",
+    "polygamma": "plainly.polygamma(x, n)",
+    "standard_gamma_backward": "draws * plainly.shift("
+    "lambda s, a: a * s - np.exp(s), lambda s: s, np.log(draws), x)",
     "cummax": "np.maximum.accumulate(x, dim)",
     "cummin": "np.minimum.accumulate(x, dim)",
     "diag_embed": "plainly.embedded(x, offset, dim1, dim2)",
@@ -293,6 +322,68 @@ WITH_NUMPY = {
 
 class plainly:
     """Slow and plain ways to compute the same."""
+
+    lgamma = np.vectorize(math.lgamma, "d")
+
+    @staticmethod
+    def polygamma(x: Any, n: int) -> Any:
+        """Add up a series; an integral stands for what is behind the first 100,000 terms."""
+        k, count = x[..., None] + np.arange(100_000), x + 100_000 - 0.5
+        if n == 0:
+            own = np.arange(100_000) + 1
+            return -np.euler_gamma + (1 / own - 1 / k).sum(-1) + np.log(count / 100_000.5)
+        total = (k ** -(n + 1)).sum(-1) + count**-n / n
+        return (-1) ** (n + 1) * math.factorial(n) * total
+
+    @staticmethod
+    def shift(log_weight: Any, by_a: Any, places: Any, a: Any) -> Any:
+        """Return how fast, as a grows, the places move that have a share of the weight below them.
+
+        ``log_weight(s, a)`` says how the weight lies on a line, ``by_a(s)`` its derivative by a.
+        """
+
+        def one(end: float, a: float) -> float:
+            sums = []
+            for high in (end, 60.0):
+                s = np.linspace(-60, high, 100_001)
+                weights = np.exp(log_weight(s, a)) * np.r_[1, np.tile((4, 2), 50_000)[:-1], 1]
+                sums.append(np.array([weights.sum(), weights @ by_a(s)]) * (high + 60) / 300_000)
+            (below, below_by_a), (whole, whole_by_a) = sums  # by Simpson's rule
+            return (below * whole_by_a / whole - below_by_a) / np.exp(log_weight(end, a))
+
+        return np.vectorize(one)(places, a)
+
+    @staticmethod
+    def slopes_of_beta(x: Any, draws: Any) -> Any:
+        """Return how fast each share moves as its concentration grows, divided by the rest."""
+        out = np.zeros(x.shape)
+        for i, a in np.ndenumerate(x):
+            rest, draw = x[i[0]].sum() - a, draws[i]
+
+            def log_weight(s: Any, a: Any, rest: Any = rest) -> Any:
+                return a * s - (a + rest) * np.logaddexp(0, s)
+
+            place = np.log(draw / (1 - draw))
+            out[i] = draw * plainly.shift(log_weight, lambda s: -np.logaddexp(0, -s), place, a)
+        return out
+
+    @staticmethod
+    def paths(x: Any, labels: Any) -> Any:
+        """Return, by time and class, the weight of all paths there that read as the labels."""
+        out = np.zeros(x.shape)
+        for i, (length, count) in enumerate(zip(*labels[1:3], strict=True)):
+            for path in itertools.product(range(x.shape[2]), repeat=length):
+                read = [c for c, _ in itertools.groupby(path) if c != labels.blank]
+                if read == labels.targets[i, :count].tolist():
+                    at = np.arange(length), i, path
+                    out[at] += np.exp(x[at].sum())
+        return out
+
+    @staticmethod
+    def ctc_slopes(x: Any, labels: Any) -> Any:
+        paths = plainly.paths(x, labels)
+        counts = paths.sum(2, keepdims=True) > 0
+        return np.where(counts, np.exp(x) - paths / paths[0].sum(1)[:, None], 0)
 
     @staticmethod
     def blocks(tensors: Any) -> Any:

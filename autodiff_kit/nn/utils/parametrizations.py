@@ -23,7 +23,7 @@ from autodiff_kit.tensor import Tensor
 __all__ = ["spectral_norm", "weight_norm"]
 
 
-def _length(weight: Tensor, dim: int) -> Any:
+def length(weight: Tensor, dim: int) -> Any:
     """Return the lengths along a dimension, of all others together; of all elements for -1."""
     if dim == -1:
         return weight.norm(2)
@@ -31,11 +31,18 @@ def _length(weight: Tensor, dim: int) -> Any:
     return weight.norm(2, dims, keepdim=True) if dims else weight.abs()
 
 
-def _of_length(v: Tensor, g: Tensor, dim: int) -> Any:
+def of_length(v: Tensor, g: Tensor, dim: int) -> Any:
     """Return ``v`` with the lengths ``g``."""
     if dim in (0, v.ndim - 1):
         return ops.weight_norm_interface(v, g, dim=dim)
-    return v * (g / _length(v, dim))
+    return v * (g / length(v, dim))
+
+
+def matrix_of(weight: Tensor, dim: int) -> Any:
+    """Return a weight as a matrix that has one row for each entry along ``dim``."""
+    if dim != 0:
+        weight = weight.permute(dim, *(d for d in range(weight.ndim) if d != dim))
+    return weight.flatten(1)
 
 
 class _WeightNorm(Module):
@@ -44,10 +51,10 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Any:
-        return _of_length(weight_v, weight_g, self.dim)
+        return of_length(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Any, Tensor]:
-        return _length(weight, self.dim), weight
+        return length(weight, self.dim), weight
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
@@ -76,17 +83,12 @@ class _SpectralNorm(Module):
         self.dim, self.eps = dim % rank, eps
         if rank > 1:
             self.n_power_iterations = n_power_iterations
-            matrix = self._matrix(weight)
+            matrix = matrix_of(weight, self.dim)
             for buffer, size in (("_u", matrix.shape[0]), ("_v", matrix.shape[1])):
                 with no_grad():
                     drawn = matrix.new_empty(size).normal_(0, 1)
                     self.register_buffer(buffer, F.normalize(drawn, dim=0, eps=eps))
             self._iterate(matrix, 15)
-
-    def _matrix(self, weight: Tensor) -> Any:
-        if self.dim != 0:
-            weight = weight.permute(self.dim, *(d for d in range(weight.ndim) if d != self.dim))
-        return weight.flatten(1)
 
     def _iterate(self, matrix: Tensor, count: int) -> None:
         """Bring two vectors nearer to the singular vectors of the largest singular value."""
@@ -98,7 +100,7 @@ class _SpectralNorm(Module):
     def forward(self, weight: Tensor) -> Any:
         if weight.ndim == 1:
             return F.normalize(weight, dim=0, eps=self.eps)
-        matrix = self._matrix(weight)
+        matrix = matrix_of(weight, self.dim)
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
