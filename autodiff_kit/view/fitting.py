@@ -8,20 +8,21 @@ of boxes still fit. Groups of rounds and of equal modules are opened last. Read 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.fold import Key, Part, Parts
 
-__all__ = ["folded", "open_at_first"]
+__all__ = ["HEIGHT", "WHOLE", "WIDTH", "Stage", "folded", "open_at_first", "smaller"]
 
 WHOLE = 40  # a graph of so many nodes is open as it is
 MOST = 40  # boxes
 AIM = 120  # operations that belong to no part are folded only where there are more of them
-# Pixels: what can be read in a pane of usual size at 70 %, and what boxes take, about.
-WIDTH, HEIGHT = 1140, 800
-ROW, MARKS = 112, 30  # a row of boxes, and of slopes and contributions above it
+# Pixels that can be read at 70 % in a window 900 wide and 900 high; a wider one shows them larger.
+WIDTH, HEIGHT = 700.0, 770.0
+ROW, MARKS = 112, 30  # about what a row of boxes takes, and slopes and contributions above it
 FOLD, OP, LEAF = 290, 190, 220  # widths
 
 
@@ -40,11 +41,35 @@ def folded(parts: Parts, opened: Collection[Key]) -> list[Part]:
     return runs
 
 
-def open_at_first(recording: RecordingData, parts: Parts) -> list[Key]:
-    """Return the parts to open at first, by their keys; the whole run is always open."""
-    room = _Room(recording, parts)
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Parts that are open, by their keys, and about how large the picture is then."""
+
+    opened: list[Key]
+    width: float
+    height: float
+
+
+def smaller(stages: list[Stage], width: float, height: float) -> list[Stage]:
+    """Return the stages that remain where the last one was drawn, and found too large.
+
+    As much larger as the drawing was than expected, others would be too.
+    """
+    *others, last = stages
+    wider, higher = width / last.width, height / last.height
+    small = [s for s in others if s.width * wider <= WIDTH and s.height * higher <= HEIGHT]
+    return small or others[:1]
+
+
+def open_at_first(recording: RecordingData, parts: Parts, *, together: bool = False) -> list[Stage]:
+    """Return what to open at first, from little to as much as seems to fit.
+
+    The whole run is always open. How large a picture really is, only its drawing says.
+    """
+    room = _Room(recording, parts, together)
     small = len(recording["nodes"]) <= WHOLE
     opened: list[Key] = []
+    stages = [Stage([], *room.size(folded(parts, ())))]
     waiting = _batches(parts, parts.root, 0)
     while waiting:
         depth, pattern = min(waiting)
@@ -56,13 +81,15 @@ def open_at_first(recording: RecordingData, parts: Parts) -> list[Key]:
         if not fits and len(members) > 1:  # the first of them stands for all
             members = members[:1]
             wider = [*opened, parts.key(members[0])]
-            fits = room.holds(folded(parts, set(wider)))
+            runs = folded(parts, set(wider))
+            fits = room.holds(runs)
         if fits:
             opened = wider
+            stages.append(Stage(opened, *room.size(runs)))
             for part in members:
                 for batch, inner in _batches(parts, part, depth + 1).items():
                     waiting.setdefault(batch, []).extend(inner)
-    return opened
+    return stages
 
 
 def _batches(parts: Parts, part: Part, depth: int) -> dict[tuple[int, tuple[Any, ...]], list[Part]]:
@@ -76,14 +103,36 @@ def _batches(parts: Parts, part: Part, depth: int) -> dict[tuple[int, tuple[Any,
     return batches
 
 
+def _between_rounds(recording: RecordingData, rank_of: Mapping[int, int]) -> list[tuple[int, int]]:
+    """Return by rank the last operation before each backward pass in a loop, and the next one."""
+    scopes = {scope["id"]: scope for scope in recording["scopes"]}
+    links: list[tuple[int, int]] = []
+    last, waiting = -1, -1
+    for event in recording["events"]:
+        if event["kind"] == "op":
+            last = rank_of[event["node"]]
+            if waiting >= 0:
+                links.append((waiting, last))
+                waiting = -1
+        elif event["kind"] == "backward":
+            at: int | None = event.get("scope")
+            while at is not None and scopes[at]["kind"] != "iteration":
+                at = scopes[at]["parent"]
+            if at is not None:
+                waiting = last
+    return links
+
+
 class _Room:
     """Tells whether a picture fits, from how many boxes stand above and beside each other."""
 
-    def __init__(self, recording: RecordingData, parts: Parts) -> None:
+    def __init__(self, recording: RecordingData, parts: Parts, together: bool) -> None:
+        self._together = together
         self._count = len(parts.ops)
         rank_of = {node["id"]: rank for rank, node in enumerate(parts.ops)}
         self._links: list[tuple[int, int]] = []  # from rank to rank
         self._uses: dict[int, list[int]] = {}  # leaf -> ranks
+        self._rounds = _between_rounds(recording, rank_of)
         for rank, node in enumerate(parts.ops):
             for source in node["inputs"]:
                 if "node" in source:
@@ -99,9 +148,14 @@ class _Room:
 
     def holds(self, runs: Sequence[Part]) -> bool:
         """Return whether there is room with these folds."""
-        count = self.boxes(runs)
-        if count > MOST:
+        if self.boxes(runs) > MOST:
             return False
+        width, height = self.size(runs)
+        return width <= WIDTH and height <= HEIGHT
+
+    def size(self, runs: Sequence[Part]) -> tuple[float, float]:
+        """Return about how wide and high the picture is."""
+        count = self.boxes(runs)
         box_of: list[int] = []
         is_fold: list[bool] = []
         for part in runs:
@@ -113,7 +167,7 @@ class _Room:
         while len(box_of) < self._count:
             box_of.append(len(is_fold))
             is_fold.append(False)
-        links = {(box_of[a], box_of[b]) for a, b in self._links}
+        links = {(box_of[a], box_of[b]) for a, b in (*self._links, *self._rounds)}
         row = [1] * count  # above the first one there may be leaves
         for a, b in sorted(links):  # a box comes after those that it reads
             if a != b:
@@ -123,9 +177,12 @@ class _Room:
         for at, fold in zip(row, is_fold, strict=True):
             width[at] += FOLD if fold else OP
             has_marks[at] |= not fold
+        rows_of: dict[frozenset[int], int] = {}  # of boxes that share leaves
         for ranks in self._uses.values():
-            users = {box_of[rank] for rank in ranks}
+            users = frozenset(box_of[rank] for rank in ranks)
             if len(users) > 1 or not is_fold[min(users)]:
-                width[row[min(users)] - 1] += LEAF
+                if not (self._together and users in rows_of):
+                    width[row[min(users)] - 1] += LEAF
+                rows_of[users] = row[min(users)] - 1
         height = sum(ROW + MARKS * marks for w, marks in zip(width, has_marks, strict=True) if w)
-        return height <= HEIGHT and max(width) <= WIDTH
+        return float(max(width, default=0) or FOLD), float(height or ROW)

@@ -18,12 +18,12 @@ from typing import Any
 from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.values import TIMES
 
-__all__ = ["Key", "Part", "Parts"]
+__all__ = ["FEWEST_ROUNDS", "Key", "Part", "Parts"]
 
 FEWEST_ROUNDS = 4  # loops with fewer are not worth a fold: first, last and one between
 FEWEST_EQUAL = 3  # equal modules or calls in a row
 MOST = 30  # a part that is made of more than so many is opened into
-PIECES = 8  # so many
+PIECES = 5  # so many, which fit one below the other
 EXPRESSION = 28  # characters of a call that may be its title
 
 Key = tuple[int, int]  # of a part: its first and last operation, by their nodes

@@ -50,23 +50,35 @@ def frames(recording: RecordingData, outline: Outline, names: Names) -> list[Fra
     return tell(recording, outline, names)[0]
 
 
-def tell(
-    recording: RecordingData, outline: Outline, names: Names
-) -> tuple[list[Frame], list[list[Subject]], list[int]]:
-    """Return the steps, as ``frames`` does, what each is about, and the events they come with.
+def tell(recording: RecordingData, outline: Outline, names: Names) -> tuple[list[Frame], list[int]]:
+    """Return the steps, as ``frames`` does, and the events they come with.
 
-    A fold is about many nodes. Another drawing of the same recording has other steps, but the
-    same events.
+    Another drawing of the same recording has other steps, but the same events.
     """
     teller = _Teller(recording, outline, names)
-    return teller.tell(), teller.subjects, teller.moments
+    return teller.tell(), teller.moments
+
+
+def subjects_of(recording: RecordingData, outline: Outline, names: Names) -> list[list[Subject]]:
+    """Return what each step is about; a fold is about many nodes."""
+    teller = _Teller(recording, outline, names, searched=True)
+    teller.tell()
+    return teller.subjects
 
 
 class _Teller(ForwardSteps, BackwardSteps):
     """Goes through the events once; what happens in a folded box is told as one step."""
 
-    def __init__(self, recording: RecordingData, outline: Outline, names: Names) -> None:
+    def __init__(
+        self,
+        recording: RecordingData,
+        outline: Outline,
+        names: Names,
+        *,
+        searched: bool = False,
+    ) -> None:
         super().__init__(recording, outline, names)
+        self.is_searched = searched
         self.recording = recording
         self.open: Box | None = None  # the fold whose operations are running
         self.ran = False  # all of them have

@@ -24,6 +24,7 @@ from autodiff_kit.view.written import Written
 __all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]
 
 LIMIT = 300  # boxes that a picture can have
+LONGEST = 24  # characters of names as a title
 FEWEST_SHARED = 3  # parameters that the same folds use are drawn as one box
 
 
@@ -132,6 +133,10 @@ def outline(
     fold: Sequence[int] | bool | None = None,
     opened: Sequence[Sequence[int]] = (),
     closed: Sequence[Sequence[int]] = (),
+    first: Sequence[Key] | None = None,
+    parts: Parts | None = None,
+    *,
+    together: bool = False,
 ) -> Outline:
     """Decide on the boxes and arrows of a recording.
 
@@ -146,6 +151,12 @@ def outline(
         Folds to open, by ``Box.key``; with too many open, those close that were opened first.
     closed : sequence of (first, last) operation
         Parts to fold that would be open.
+    first : sequence of (first, last) operation, optional
+        What is open at first; without it, as much as seems to fit.
+    parts : Parts, optional
+        Those of the recording, if they are known.
+    together : bool
+        Draw leaves as one box that the same folds use; parameters of modules are so in any case.
 
     Returns
     -------
@@ -157,7 +168,7 @@ def outline(
         If ``fold`` names a scope that the recording does not have.
     """
     nodes = recording["nodes"]
-    parts = Parts(recording)
+    parts = parts or Parts(recording)
     own = [parts.of_scope(s) for s in fold] if isinstance(fold, Sequence) else []
     if (fold is False and len(nodes) <= LIMIT) or not parts.ops:
         runs, keys = list[Part](), list[Key]()
@@ -165,18 +176,19 @@ def outline(
         shut = [key for part in own if part is not parts.root for key in (parts.key(part),)]
         shut += [(first, last) for first, last in closed]
         wider = [(first, last) for first, last in opened]
-        first_open = [key for key in open_at_first(recording, parts) if key not in wider]
+        first = open_at_first(recording, parts)[-1].opened if first is None else first
+        first_open = [key for key in first if key not in wider]
         while True:
             keys = [key for key in [*first_open, *wider] if not _is_in(key, shut)]
             runs = folded(parts, set(keys))
-            if not wider or len(_boxes(nodes, runs, parts, keep_named=False).boxes) <= LIMIT:
+            if not wider or len(_boxes(nodes, runs, parts, False, together).boxes) <= LIMIT:
                 break
             apart = [key for key in wider if not _is_in(wider[-1], [key])]
             gone = (apart or wider)[0]  # what is around the last one stays open
             wider = [key for key in wider if key != gone]
-    result = _boxes(nodes, runs, parts, keep_named=True)
+    result = _boxes(nodes, runs, parts, True, together)
     if len(result.boxes) > LIMIT:
-        result = _boxes(nodes, runs, parts, keep_named=False)
+        result = _boxes(nodes, runs, parts, False, together)
     if len(result.boxes) > LIMIT:
         result = _with_leaves_folded(recording, result)
     result.parts, result.opened = parts, keys
@@ -190,7 +202,11 @@ def _is_in(key: Key, others: Sequence[Key]) -> bool:
 
 
 def _boxes(
-    nodes: Sequence[NodeRecord], runs: Sequence[Part], parts: Parts, *, keep_named: bool
+    nodes: Sequence[NodeRecord],
+    runs: Sequence[Part],
+    parts: Parts,
+    keep_named: bool,
+    together: bool,
 ) -> Outline:
     """Make the boxes; a leaf that only one fold uses goes into that fold.
 
@@ -221,11 +237,12 @@ def _boxes(
         box_of[ops[run.last]] = Box(
             f"fold{number}", "fold", inside, run, run.title, run.of, run.count, run.where
         )
-    together: dict[frozenset[int | None], list[int]] = {}
+    alike: dict[frozenset[int | None], list[int]] = {}
     for leaf, folds in users.items():
-        if len(folds) > 1 and None not in folds and _is_parameter(nodes[leaf]):
-            together.setdefault(frozenset(folds), []).append(leaf)
-    for leaves in together.values():
+        several = len(folds) > 1 or (together and leaf not in fold_of)
+        if several and None not in folds and _is_shared(nodes[leaf], together):
+            alike.setdefault(frozenset(folds), []).append(leaf)
+    for leaves in map(sorted, alike.values()):
         if len(leaves) >= FEWEST_SHARED:
             box = _shared(nodes, leaves, len(runs) + len(box_of))
             box_of[leaves[0]] = box
@@ -249,8 +266,10 @@ def _stays(leaf: NodeRecord, part: Part, parts: Parts) -> bool:
     return leaf["requires_grad"] or not (part.is_group or parts.is_in(leaf["scope"], part))
 
 
-def _is_parameter(leaf: NodeRecord) -> bool:
-    return leaf["requires_grad"] and leaf.get("part", "").startswith("parameter")
+def _is_shared(leaf: NodeRecord, together: bool) -> bool:
+    """Return whether a leaf is a parameter, and may be drawn as one box with others."""
+    is_part = leaf.get("part", "").startswith("parameter")
+    return leaf["requires_grad"] and (is_part or together)
 
 
 def _shared(nodes: Sequence[NodeRecord], leaves: Sequence[int], number: int) -> Box:
@@ -258,6 +277,8 @@ def _shared(nodes: Sequence[NodeRecord], leaves: Sequence[int], number: int) -> 
     paths = [str(nodes[leaf]["name"]).split(".") for leaf in leaves]
     common = [names[0] for names in zip(*paths, strict=False) if len(set(names)) == 1]
     title = f"parameters of {'.'.join(common)}" if common else "parameters"
+    written = ", ".join(".".join(path) for path in paths)
+    title = title if common or len(written) > LONGEST else written
     count = f"{TIMES} {len(leaves):,}"
     return Box(f"fold{number}", "fold", tuple(leaves), None, title, "", count)
 

@@ -17,7 +17,9 @@ from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.crumbs import open_parts
-from autodiff_kit.view.frames import tell
+from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
+from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
+from autodiff_kit.view.frames import subjects_of, tell
 from autodiff_kit.view.heat import heat
 from autodiff_kit.view.labels import role
 from autodiff_kit.view.layout import Layout, layout
@@ -114,16 +116,55 @@ class Picture:
         fold: Sequence[int] | bool | None,
         opened: Sequence[Sequence[int]] = (),
         closed: Sequence[Sequence[int]] = (),
+        first: tuple[Sequence[Key], bool] | None = None,
     ) -> None:
         self._recording = recording
         self._fold, self.open_folds = fold, [list(key) for key in opened]
         self.closed_parts = [list(key) for key in closed]
         self._names = Names(recording)
-        self.outline: Outline = outline(recording, fold, self.open_folds, self.closed_parts)
-        connect_rounds(recording, self.outline)
-        self.frames, self._subjects, self.moments = tell(recording, self.outline, self._names)
         self.note: str = recording.get("note") or ""
         self.title = self._title()
+        parts = Parts(recording)
+        if first is None:
+            self._draw_what_fits(parts)
+        else:
+            self._draw(first, parts)
+        self.edge_labels = self._edge_labels()
+        self.sources: list[SourceLines] = [
+            {
+                "name": source["name"],
+                "lines": str(source["text"]).splitlines(),
+                "first_line": source.get("first_line", 1),
+            }
+            for source in recording["sources"]
+        ]
+
+    def _draw_what_fits(self, parts: Parts) -> None:
+        """Open as much as fits, drawing shared leaves as one box only if nothing fits without."""
+        for together in (False, True):
+            stages = open_at_first(self._recording, parts, together=together)
+            self._draw((stages[-1].opened, together), parts)
+            while self._fold is None and self._is_too_large() and len(stages) > 1:
+                stages = smaller(stages, self.layout.width, self.layout.height)
+                self._draw((stages[-1].opened, together), parts)
+            if self._fold is not None or not self._is_too_large():
+                return
+
+    def _draw(self, first: tuple[Sequence[Key], bool], parts: Parts) -> None:
+        """Lay the picture out with these parts open at first, shared leaves together or not."""
+        recording, (keys, together) = self._recording, first
+        self._first = first
+        self.outline: Outline = outline(
+            recording,
+            self._fold,
+            self.open_folds,
+            self.closed_parts,
+            keys,
+            parts,
+            together=together,
+        )
+        connect_rounds(recording, self.outline)
+        self.frames, self.moments = tell(recording, self.outline, self._names)
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
         self.chips = chips(self.frames, self.outline)
@@ -138,15 +179,13 @@ class Picture:
             labels[i] = link_size(edge.code) if edge.code else labels[i]
         rounds = [[[place[b] for b in own] for own in loop] for loop in self.outline.rounds]
         self.layout: Layout = layout(self.sizes, edges, labels, rounds)
-        self.edge_labels = self._edge_labels()
-        self.sources: list[SourceLines] = [
-            {
-                "name": source["name"],
-                "lines": str(source["text"]).splitlines(),
-                "first_line": source.get("first_line", 1),
-            }
-            for source in recording["sources"]
-        ]
+
+    def _is_too_large(self) -> bool:
+        """Tell whether the drawing does not fit; one of few nodes and few rounds may be large."""
+        rounds = max(map(len, self.outline.rounds), default=0)
+        if self.size <= WHOLE and rounds < FEWEST_ROUNDS:
+            return False
+        return self.layout.width > WIDTH or self.layout.height > HEIGHT
 
     @property
     def size(self) -> int:
@@ -217,9 +256,10 @@ class Picture:
             As the payload has it under ``opens``.
         """
         if key is None:
-            return Picture(self._recording, self._fold)
+            return Picture(self._recording, self._fold, first=self._first)
         others = [part for part in self.closed_parts if not _is_in(key, part)]
-        return Picture(self._recording, self._fold, [*self.open_folds, key], others)
+        wider = [*self.open_folds, key]
+        return Picture(self._recording, self._fold, wider, others, self._first)
 
     def closed(self, key: Sequence[int]) -> Picture:
         """Return the picture with a part folded that is open, and all that is in it.
@@ -230,7 +270,8 @@ class Picture:
             As the payload has it under ``parts``.
         """
         others = [part for part in self.open_folds if not _is_in(part, key)]
-        return Picture(self._recording, self._fold, others, [*self.closed_parts, key])
+        parts = [*self.closed_parts, key]
+        return Picture(self._recording, self._fold, others, parts, self._first)
 
     def same_moment(self, step: int, other: Picture) -> int:
         """Return the step of ``other``, of the same recording, up to which as much has happened."""
@@ -256,7 +297,7 @@ class Picture:
         """
         nodes = self._recording["nodes"]
         facts: list[list[Subject]] = []
-        for subjects in self._subjects:
+        for subjects in subjects_of(self._recording, self.outline, self._names):
             facts.append([])
             for kind, node, value, g, sent in subjects:
                 record = nodes[node]

@@ -67,6 +67,7 @@ class Steps:
         self.frames: list[Frame] = []
         self.subjects: list[list[Subject]] = []
         self.moments: list[int] = []
+        self.is_searched = False  # whether the subjects are asked for
         self.inner: list[Subject] = []  # what has happened in a fold that is still to be told
         self.phase = FORWARD
         self.aliases: set[tuple[int, str, str]] = (
@@ -205,6 +206,8 @@ class Steps:
 
     def hide(self, event: Event) -> None:
         """Note what happens inside a fold, which is told as one step."""
+        if not self.is_searched:
+            return
         if event["kind"] == "contribution":
             sent = event["before"] or event["after"]
             self.inner.append((event["kind"], event["node"], self.value(event["node"]), None, sent))

@@ -53,7 +53,26 @@ test("zooming ends at its limits", () => {
   for (let i = 0; i < 50; i += 1) view = kit.zoomed(view, 1.25, { x: 0, y: 0 }, tall, pane);
   assert.equal(view.scale, 3);
   for (let i = 0; i < 50; i += 1) view = kit.zoomed(view, 0.8, { x: 0, y: 0 }, tall, pane);
-  assert.equal(view.scale, 0.15);
+  assert.equal(view.scale, Math.min(0.15, kit.fitted(tall, pane).scale));
+});
+
+test("fit shows the whole of any graph, and zooming comes back to it", () => {
+  for (const huge of [{ w: 300, h: 40_000 }, { w: 90_000, h: 700 }]) {
+    let view = kit.fitted(huge, pane);
+    for (let turn = 0; turn < 2; turn += 1) {
+      assert.ok(view.x >= 0 && view.x + huge.w * view.scale <= pane.w);
+      assert.ok(view.y >= 0 && view.y + huge.h * view.scale <= pane.h);
+      view = kit.zoomed(kit.zoomed(view, 2, { x: 0, y: 0 }, huge, pane), 0.5, { x: 0, y: 0 }, huge, pane);
+    }
+  }
+});
+
+test("a graph too high for the pane is shown from its top, as wide as can be read", () => {
+  const high = { w: pane.w * 1.2, h: 5000 };
+  const view = kit.firstView(high, pane);
+  assert.ok(view.scale >= 0.7 && view.scale < 1);
+  assert.ok(view.x >= 0 && view.x + high.w * view.scale <= pane.w);
+  assert.equal(view.y, 18);
 });
 
 test("a graph can never be dragged out of sight", () => {

@@ -132,7 +132,7 @@ def test_loops_inside_the_first_round_are_folded_in_their_turn():
     assert "iterations 2 to 19 of for epoch in range(20)" in folds
 
 
-def test_operations_without_a_part_are_folded_eighth_by_eighth():
+def test_operations_without_a_part_are_folded_fifth_by_fifth():
     tape = recordings.Tape("")
     h = tape.leaf("h", 1.0)
     for _ in range(500):
@@ -141,9 +141,9 @@ def test_operations_without_a_part_are_folded_eighth_by_eighth():
     drawn = outline(tape.data)
 
     titles = [box.title for box in drawn.boxes if box.kind == "fold"]
-    assert len(titles) == 8
-    assert titles[0] == "operations 1 to 63"
-    assert titles[-1] == "operations 442 to 500"
+    assert len(titles) == 5
+    assert titles[0] == "operations 1 to 100"
+    assert titles[-1] == "operations 401 to 500"
 
 
 def test_recursion_a_thousand_calls_deep_is_folded_below_a_depth():
@@ -302,7 +302,7 @@ def test_opened_rounds_are_folds_of_rounds():
     folded = [box.title for box in opened.boxes if box.title.startswith("iterations")]
     assert folded[0].startswith("iterations 2 to")
     assert folded[-1].endswith("to 499")
-    assert len(folded) == 8
+    assert len(folded) == 5
 
 
 def test_with_too_many_open_the_first_ones_close():

@@ -125,7 +125,9 @@ def test_a_changed_value_stands_in_the_box():
 
 
 def test_leaf_op_fold_and_ghost_differ_in_more_than_colour():
-    svg = base_svg(build(recordings.loop(500)))
+    picture = build(recordings.loop(500))
+    first = next(box["opens"] for box in picture.payload()["nodes"].values() if "opens" in box)
+    svg = base_svg(picture.opened(first))
     corners = {
         e.get("class").split()[1]: e.find("rect").get("rx") for e in elements(svg, "adk-node")
     }

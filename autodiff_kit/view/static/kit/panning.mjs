@@ -9,7 +9,7 @@ export const ZOOM = { least: 0.15, most: 3, step: 1.25 };
 
 /** The largest scale, at most 1, at which the whole graph fits into the pane. */
 export const fitScale = (graph, pane) =>
-  clamp(Math.min((pane.w - 2 * MARGIN) / graph.w, (pane.h - 2 * MARGIN) / graph.h, 1), ZOOM.least, 1);
+  clamp(Math.min((pane.w - 2 * MARGIN) / graph.w, (pane.h - 2 * MARGIN) / graph.h), 0.001, 1);
 
 /** Keep a view sane: a graph smaller than the pane is centred, a larger one cannot be pushed out of sight. */
 export function placed(view, graph, pane) {
@@ -25,10 +25,13 @@ export function placed(view, graph, pane) {
 /** The whole graph. */
 export const fitted = (graph, pane) => placed({ scale: fitScale(graph, pane), x: 0, y: 0 }, graph, pane);
 
-/** What to show at first: the whole graph where it stays readable, else its top at full size. */
+/** What to show at first: the whole graph where it stays readable, else its top, as wide as can be read. */
 export function firstView(graph, pane) {
   const view = fitted(graph, pane);
-  return view.scale >= READABLE ? view : placed({ scale: 1, x: (pane.w - graph.w) / 2, y: MARGIN }, graph, pane);
+  if (view.scale >= READABLE) return view;
+  const wide = (pane.w - 2 * MARGIN) / graph.w;
+  const scale = wide >= READABLE ? Math.min(wide, 1) : 1;
+  return placed({ scale, x: (pane.w - graph.w * scale) / 2, y: MARGIN }, graph, pane);
 }
 
 /** The view in which the middle of the upper side of `rect` (in graph pixels) lies at a point of the pane. */
@@ -37,7 +40,8 @@ export const held = ({ scale, x, y }, rect, graph, pane) =>
 
 /** Zoom by a factor and keep the point (in pane pixels) where it is. */
 export function zoomed(view, factor, point, graph, pane) {
-  const scale = clamp(view.scale * factor, ZOOM.least, ZOOM.most);
+  const least = Math.min(ZOOM.least, fitScale(graph, pane)); // what fits whole can be zoomed to
+  const scale = clamp(view.scale * factor, least, ZOOM.most);
   const moved = (offset, at) => at - ((at - offset) * scale) / view.scale;
   return placed({ scale, x: moved(view.x, point.x), y: moved(view.y, point.y) }, graph, pane);
 }
