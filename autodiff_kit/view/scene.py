@@ -34,6 +34,7 @@ from autodiff_kit.view.payload import (
     SourceLines,
     State,
 )
+from autodiff_kit.view.titles import title_of
 from autodiff_kit.view.training import connect_rounds, link_size
 from autodiff_kit.view.written import COMMUTE
 
@@ -123,7 +124,7 @@ class Picture:
         self.closed_parts = [list(key) for key in closed]
         self._names = Names(recording)
         self.note: str = recording.get("note") or ""
-        self.title = self._title()
+        self.title = title_of(recording)
         parts = Parts(recording)
         if first is None:
             self._draw_what_fits(parts)
@@ -380,25 +381,6 @@ class Picture:
         if box.kind == "fold":
             return text.fold_facts(self._recording, box, self.outline, self._names)
         return text.facts(self._recording, box.nodes, self._names)
-
-    def _title(self) -> str:
-        """Name what is computed: where backward starts, else what nothing was made from."""
-        nodes = self._recording["nodes"]
-        results = [
-            r for e in self._recording["events"] if e["kind"] == "backward" for r in e["roots"]
-        ]
-        if not results:
-            used = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
-            results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in used]
-        named = list(dict.fromkeys(name for n in results if (name := nodes[n]["name"])))
-        if not named:
-            return "Computation graph"
-        if len(named) > 3:
-            if len({name.rstrip("0123456789") for name in named}) == 1:  # of one loop
-                name = named[0].rstrip("0123456789")
-                return f"Computation graph of {name}, assigned {len(named)} times"
-            return f"Computation graph of {named[0]}, {named[1]} and {len(named) - 2} more"
-        return f"Computation graph of {', '.join(named)}"
 
     def _box_title(self, box: Box) -> str:
         return box.heading if box.kind == "fold" else self._names.titles(box.nodes)
