@@ -58,6 +58,8 @@ class Work:
     """The teacher's code that runs ahead."""
     locked: tuple[str, ...] = ()
     """The teacher's locked cells: what is in them is no work of the learner's."""
+    instead: str = ""
+    """The teacher's code for what the learner defines as well: as if it were given."""
     skip: tuple[int, ...] = ()
     """The numbers of statements that are left out: they ended a process before."""
 
@@ -69,7 +71,7 @@ class Work:
     @property
     def source(self) -> str:
         """All of the code, for work that is known to be a script."""
-        return f"{self.given}\n\n{self.data.decode()}" if self.given else self.data.decode()
+        return "\n\n".join(filter(None, (self.given, self.data.decode(), self.instead)))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -65,6 +65,7 @@ _KNOWN: dict[type, str] = {
     if isinstance(kind, type) and issubclass(kind, BaseException)
 }
 KINDS = frozenset(_KNOWN.values())
+MOST_WRITES = 1_000_000  # for one call, or for all cells; each `print` makes two
 Emit = Callable[[Message], None]
 Ask = Callable[[int, Any], Any]
 Calls = list[CallSent]
@@ -84,6 +85,7 @@ class Printed(io.TextIOBase):
 
     def __init__(self, limit: int) -> None:
         self.room = limit
+        self.left = MOST_WRITES
         self.parts: list[str] = []
 
     def writable(self) -> bool:
@@ -91,7 +93,12 @@ class Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Keep what still fits."""
+        """Keep what still fits; end what prints without end, which else would run out of time."""
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError(
+                f"`print` was called more than {MOST_WRITES // 2:,} times. Take it out of the loop."
+            )
         if self.room > 0:
             self.parts.append(text[: self.room])
             self.room -= len(text)
@@ -101,6 +108,7 @@ class Printed(io.TextIOBase):
         """Return what was printed since the last time."""
         text = "".join(self.parts)
         self.parts.clear()
+        self.left = MOST_WRITES
         return text
 
 

@@ -29,7 +29,7 @@ from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
-from autodiff_kit.grading.results import Grade, without_superseded
+from autodiff_kit.grading.results import Grade, without_file, without_superseded
 from autodiff_kit.grading.sandbox import LEVELS
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.template import begin
@@ -84,11 +84,30 @@ def show(student: str, results: Path) -> None:
                 plain(f"The grade: {grade.exercise} {grade.points:g} of {grade.max:g}")
 
 
+def _points(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """Read a number of points, as teachers write it."""
+    if value is None:
+        return None
+    try:
+        points = float(value)
+    except ValueError:
+        hint = f" Write it with a point: {value.replace(',', '.')}" if "," in value else ""
+        raise click.BadParameter(f"{value!r} is no number of points.{hint}") from None
+    if not 0 <= points < math.inf:
+        raise click.BadParameter(f"{value} is no number of points.")
+    return points
+
+
 @click.command()
 @click.argument("student")
 @click.argument("exercise")
 @click.argument("step")
-@click.argument("points", type=click.FloatRange(0), required=False)
+@click.argument("points", callback=_points, required=False)
+@click.option(
+    "--no-file",
+    is_flag=True,
+    help="For work on paper or in person: there need be no file, nor a row of this learner.",
+)
 @click.option("--withdraw", is_flag=True, help="Instead of POINTS: what was graded counts again.")
 @click.option("--bonus", is_flag=True, help="Allow more points than the step has.")
 @click.option("--reason", required=True, help="Why; it is kept with the row.")
@@ -100,6 +119,7 @@ def override(
     exercise: str,
     step: str,
     points: float | None,
+    no_file: bool,
     withdraw: bool,
     bonus: bool,
     reason: str,
@@ -115,11 +135,10 @@ def override(
     Examples:
       autodiff-kit override ada 04.accumulate backward 3 --reason "talked it through"
       autodiff-kit override ada 04.accumulate backward --withdraw --reason "was a mistake"
+      autodiff-kit override eve 04.accumulate backward 8 --no-file --reason "on paper"
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     if (points is None) != withdraw:
         raise click.UsageError("Give either the POINTS or --withdraw.")
-    if points is not None and not math.isfinite(points):
-        raise click.UsageError(f"{points} is no number of points.")
     if not reason.strip():
         raise click.UsageError("Say why (--reason): it is what a learner who asks is told.")
     with explained(), Store(results / RESULTS) as store:
@@ -129,9 +148,14 @@ def override(
             raise click.ClickException(
                 f"{asked.id} has no step {step!r}.\n-> There are: {', '.join(steps)}"
             )
-        student = store.learner(student)
-        if not any(attempt.exercise == asked.name for attempt in store.attempts(student)):
-            raise click.ClickException(f"No results for {student!r} in {asked.id} to override.")
+        student = store.learner(student, may_be_new=no_file)
+        attempts = list(store.attempts(student))
+        has_row = any(attempt.exercise == asked.name for attempt in attempts)
+        if not has_row and not no_file:
+            raise click.ClickException(
+                f"No results for {student!r} in {asked.id} to override.\n"
+                "-> If the work is on paper, or was talked through: --no-file"
+            )
         most = asked.steps[steps.index(step)].points
         if points is not None and points > most and not bonus:
             raise click.ClickException(
@@ -144,9 +168,18 @@ def override(
             raise click.ClickException(
                 f"{student} has no override for the step {step} of {asked.id} to withdraw."
             )
+        if not has_row:
+            points_of = {part.id: part.points for part in asked.steps}
+            name = attempts[0].name if attempts else student
+            store.add([without_file(student, name, asked.name, asked.version, points_of)])
         store.override(student, asked.name, step, points, author or getpass.getuser(), reason)
-        grade = next(g for g in store.grades() if (g.student, g.exercise) == (student, asked.name))
-        now = next((mark.points for mark in grade.marks if mark.step == step), 0)
+        marks = [
+            mark
+            for grade in store.grades()
+            if (grade.student, grade.exercise) == (student, asked.name)
+            for mark in grade.marks
+        ]
+        now = next((mark.points for mark in marks if mark.step == step), 0)
     again = " again, as graded" if withdraw else ""
     click.echo(f"{student}, {asked.id}, {step}: {now:g} points from now on{again}.")
 

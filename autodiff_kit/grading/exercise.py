@@ -6,13 +6,13 @@ reads one from its files, and ``marking.py``, which judges a learner's code by i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from autodiff_kit.grading.calls import Limits
 from autodiff_kit.grading.checks import Check
 
-__all__ = ["Exercise", "ExerciseError", "Hint", "Step", "Variant"]
+__all__ = ["Exercise", "ExerciseError", "Hint", "Step", "Variant", "with_checks"]
 
 
 class ExerciseError(Exception):
@@ -110,3 +110,10 @@ class Exercise:
     def limits(self) -> Limits:
         """Limits for the learner's process."""
         return Limits(seconds=self.seconds, memory=self.memory)
+
+
+@lru_cache(maxsize=256)
+def with_checks(exercise: Exercise, names: tuple[str, ...]) -> Exercise:
+    """Return an exercise with those of its checks that have these names."""
+    checks = tuple(check for check in exercise.checks if check.name in names)
+    return replace(exercise, checks=checks)

@@ -14,7 +14,6 @@ import re
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +22,7 @@ import numpy as np
 from autodiff_kit.grading.answers import ask
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import Course, find_course, open_course
-from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.exercise import Exercise, with_checks
 from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
@@ -281,7 +280,7 @@ def hidden_test(key: str, name: str, namespace: Mapping[str, Any]) -> None:
     """
     exercise = _course().exercise(key)
     step = next(check.step for check in exercise.checks if check.name == name)
-    result = grade_code(_only(exercise, name), "", _Here(namespace), 0)
+    result = grade_code(with_checks(exercise, (name,)), "", _Here(namespace), 0)
     row = next(row for row in result.rows if row.step == step)
     if row.failed:
         raise AssertionError(row.text)
@@ -349,13 +348,6 @@ class _Here:
             reply if call.is_example else reply.without_words()
             for call, reply in zip(calls, replies, strict=True)
         ]
-
-
-@lru_cache(maxsize=256)
-def _only(exercise: Exercise, name: str) -> Exercise:
-    """Return an exercise with one of its checks."""
-    checks = tuple(check for check in exercise.checks if check.name == name)
-    return dataclasses.replace(exercise, checks=checks)
 
 
 def _course() -> Course:

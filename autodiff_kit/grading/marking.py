@@ -1,8 +1,9 @@
 """Turn what a learner's code answers into points and a message for each step.
 
 After reading this file you can say which answers earn points, and in which order a wrong one is
-explained: a cell that does not run, a known mistake, what the value itself shows, the check. Read
-next: ``verify.py``, which tests the checks.
+explained: a cell that does not run, a known mistake, what the value itself shows, the check; and
+why a mistake in one step costs nothing in those that call it. Read next: ``verify.py``, which tests
+the checks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions,
 from autodiff_kit.grading.calls import Limits, Runner, Work
 from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.diagnosis import known_mistake, shown_mistake
-from autodiff_kit.grading.exercise import Exercise, Step
+from autodiff_kit.grading.exercise import Exercise, Step, with_checks
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.wording import evidence, not_run
 
@@ -123,10 +124,19 @@ def grade_code(
     Unreadable
         If there is no code in the file.
     """
-    answers_by_check = _answered(exercise, code, runner, seed, limits or exercise.limits)
+    limits = limits or exercise.limits
+    answers_by_check = _answered(exercise, code, runner, seed, limits)
     rows: list[Row] = []
     for step in exercise.steps:
-        rows.append(_row(exercise, step, answers_by_check, seed, rows))
+        row = _row(exercise, step, answers_by_check, seed, rows)
+        names = _needed(exercise, step, {r.step for r in rows if r.points < r.max})
+        if names and row.failed and row.status != "fault":
+            again = with_checks(exercise, row.failed)
+            answers = _answered(again, code, runner, seed, limits, names)
+            row = _spared(row, _failed(again, again.checks, answers, seed), exercise, names)
+            if any(a.status == "fault" for cases in answers.values() for a in cases):
+                row = _fault(row)
+        rows.append(row)
     example = {name: cases[0] for name, cases in answers_by_check.items()}
     expected = {name: cases[0] for name, cases in right_by_check(exercise, seed).items()}
     return Result(exercise.id, tuple(rows), example, expected)
@@ -151,12 +161,26 @@ def failed_checks(exercise: Exercise, code: str, runner: Runner, seed: int) -> l
 
 
 def _answered(
-    exercise: Exercise, code: str | Work, runner: Runner, seed: int, limits: Limits
+    exercise: Exercise,
+    code: str | Work,
+    runner: Runner,
+    seed: int,
+    limits: Limits,
+    instead: Sequence[str] = (),
 ) -> dict[str, list[Answer]]:
-    """Return what the code answers to each check's example and random cases."""
+    """Return what the code answers to each check's example and random cases.
+
+    What has one of the names `instead` is the solution's.
+    """
     calls = questions(exercise, seed)
-    names = tuple(dict.fromkeys(name for step in exercise.steps for name in step.names))
-    work = replace(Work.of(code), names=names, given=exercise.given, locked=exercise.locked)
+    names = dict.fromkeys(name for step in exercise.steps for name in step.names)
+    work = replace(
+        Work.of(code),
+        names=tuple(name for name in names if name not in instead),
+        given=exercise.given,
+        locked=exercise.locked,
+        instead=_parts(exercise.solution, frozenset(names) - {*instead}) if instead else "",
+    )
     replies = runner.run_calls(work, calls, limits)
     for reply in replies:
         if reply.status == "unreadable":
@@ -169,6 +193,39 @@ def _answered(
     ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))
     return _by_check(exercise, answers)
+
+
+@lru_cache(maxsize=256)
+def _parts(code: str, others: frozenset[str]) -> str:
+    """Return a code without the functions and classes of these names."""
+    statements = [
+        part
+        for part in ast.parse(code).body
+        if not (isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name in others)
+    ]
+    return ast.unparse(ast.Module(statements, []))
+
+
+def _spared(row: Row, failed: list[Check], exercise: Exercise, names: Sequence[str]) -> Row:
+    """Return the row of a step in which only these checks fail once what it calls is right."""
+    lost = {check.name for check in failed}
+    points = row.points + sum(
+        check.points for check in exercise.checks if check.name in {*row.failed} - lost
+    )
+    still = tuple(name for name in row.failed if name in lost)
+    if still:
+        return replace(row, points=points, failed=still)
+    text = f"Right, with a right {_listed(names)} in the place of yours."
+    return replace(row, points=points, failed=(), status="right", message="right", text=text)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def _fault(row: Row) -> Row:
+    text = "The grader itself had a problem; this costs you nothing."
+    return replace(row, points=0, status="fault", message="fault", text=text)
 
 
 def _failed(
@@ -210,8 +267,7 @@ def _row(
         return Row(exercise.id, step.id, points, step.points, status, message, text, names)
 
     if any(answer.status == "fault" for answer in answers):
-        points = 0
-        return row("fault", "fault", "The grader itself had a problem; this costs you nothing.")
+        return _fault(row("", "", ""))
     if not failed:
         return row("right", "right", "Right.")
     open_names = _needed(exercise, step, {row.step for row in earlier if row.points < row.max})
@@ -219,9 +275,14 @@ def _row(
     if is_stub and not (open_names and any(answer.is_deeper for answer in answers)):
         return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
     if all(answer.status == "missing" for answer in answers):
-        names = " and ".join(f"`{name}`" for name in step.names)
-        return row(MISSING, MISSING, f"Not found: {names}. Is its cell still there?")
-    first = failed[0]
+        return row(MISSING, MISSING, f"Not found: {_listed(step.names)}. Is its cell still there?")
+    # What learners may see says most: an example that is wrong, if there is one.
+    wrong_examples = [
+        check
+        for check in failed
+        if not is_right(check, check.example, answers_by_check[check.name][0], right[check.name][0])
+    ]
+    first = next(iter(wrong_examples), failed[0])
     cases = zip(inputs[first.name], answers_by_check[first.name], right[first.name], strict=True)
     trouble = next(
         answer for data, answer, expected in cases if not is_right(first, data, answer, expected)
@@ -246,9 +307,9 @@ def _row(
     if trouble.status == "raised" and message == first.name:
         parts.reverse()
     if open_names:
-        names = " and ".join(f"`{name}`" for name in open_names)
         are = "is" if len(open_names) == 1 else "are"
-        parts.insert(0, f"{names} {are} not right yet. If your code calls that here, begin there.")
+        begin = "not right yet. If your code calls that here, begin there."
+        parts.insert(0, f"{_listed(open_names)} {are} {begin}")
     return row(status, message, "\n".join(parts))
 
 

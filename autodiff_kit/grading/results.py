@@ -16,10 +16,12 @@ from typing import Any, TypeVar
 
 __all__ = [
     *("Attempt", "Grade", "Mark", "Override", "attempt_of", "override_of"),
-    *("file_hash", "folder_hash", "key_of", "without_superseded"),
+    *("NO_FILE", "file_hash", "folder_hash", "key_of"),
+    *("without_file", "without_superseded"),
 ]
 
 T = TypeVar("T", "Attempt", "Mark", "Override")
+NO_FILE = "no file"
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
 
@@ -66,7 +68,8 @@ class Attempt(_Marked):
     seed: str
     level: str
     status: str
-    """"graded", "unreadable" (the learner's file), or "fault" (the machine's; not yet graded)."""
+    """"graded", "unreadable" (the learner's file), "fault" (the machine's; not yet graded), or "no
+    file" (points come from the teacher's overrides alone)."""
     marks: tuple[Mark, ...]
     tries: int = 1
     seconds: float = 0.0
@@ -156,6 +159,33 @@ def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -
             last[work] = attempt
     counted = {attempt.key for attempt in last.values()}
     return [attempt for attempt in attempts if attempt.key in counted]
+
+
+def without_file(
+    student: str, name: str, exercise: str, version: int, steps: Mapping[str, float]
+) -> Attempt:
+    """Return the row of work on paper, or talked through, that overrides can be given for.
+
+    Parameters
+    ----------
+    student, name, exercise : str
+    version : int
+    steps : mapping of step to points
+    """
+    return Attempt(
+        key=key_of(NO_FILE, student, exercise),
+        student=student,
+        name=name,
+        exercise=exercise,
+        version=version,
+        origin=NO_FILE,
+        hash=file_hash(b""),
+        checks="",
+        seed="",
+        level="none",
+        status=NO_FILE,
+        marks=tuple(Mark(step, 0, points, NO_FILE) for step, points in steps.items()),
+    )
 
 
 def key_of(*parts: object) -> str:

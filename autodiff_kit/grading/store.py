@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kit.grading.results import (
+    NO_FILE,
     Attempt,
     Grade,
     Mark,
@@ -349,10 +350,11 @@ class Store:
             for row in self.base.execute(sql, values):  # noqa: UP028 - it would close the cursor
                 yield row
 
-    def learner(self, given: str) -> str:
+    def learner(self, given: str, *, may_be_new: bool = False) -> str:
         """Return the number or name by which the results know a learner, who may be called by both.
 
-        StoreError if there is none, or more than one of that name; says who may be meant.
+        StoreError if there is none, unless it may be a new one, or if there is more than one of
+        that name; says who may be meant.
         """
         sql = "select distinct student, name from attempts order by name, student"
         known: list[tuple[str, str]] = [tuple(row) for row in self._rows(sql)]
@@ -362,6 +364,8 @@ class Store:
         named = {student for student, name in known if name.casefold() == wanted}
         if len(named) == 1:
             return named.pop()
+        if may_be_new and not named:
+            return given
         near = [
             f"{student} ({name})" if name != student else student
             for student, name in known
@@ -403,6 +407,10 @@ class Store:
         for (student, exercise), rows in grouped.items():
             attempts = without_superseded(rows, places) if len(rows) > 1 else rows
             said = words.get((student, exercise), {})
+            filed = [attempt for attempt in attempts if attempt.status != NO_FILE]
+            if not filed and not said:  # the overrides were withdrawn: nothing is left
+                continue
+            attempts = filed or attempts
             # An override counts for every attempt: which one is best is asked with it. If that
             # leaves two equal, the one that earned more is shown.
             rivals = [

@@ -130,7 +130,7 @@ def request_of(
         "data": np.frombuffer(work.data, np.uint8),
         "suffix": work.suffix,
         "names": list(work.names),
-        "given": work.given,
+        "given": f"{work.given}\n\n{work.instead}",
         "locked": list(work.locked),
         "skip": list(work.skip),
     }

@@ -208,6 +208,59 @@ def test_an_override_can_be_withdrawn(graded: Path) -> None:
     assert f"The grade: {tiny.NAME} 0 of 3" in shown
 
 
+def test_points_for_work_on_paper_need_no_row_and_are_not_given_to_a_slip_of_the_pen(
+    graded: Path,
+) -> None:
+    words = ("override", "=eve", "01.double", "arrays", "1", "--reason", "on paper")
+
+    refused = run(*words, status=1).output
+    run("override", "eve", "01.double", "arrays", "1", "--reason", "on paper", "--no-file")
+
+    assert "No results for '=eve'" in refused
+    assert run("show", "eve").output.count(f"The grade: {tiny.NAME} 1 of 3") == 1
+    run("export", "canvas", "--to", "out")
+    with open("out/canvas.csv", encoding="utf-8", newline="") as file:
+        lines = {line[0]: line for line in csv.reader(file)}
+    assert float(lines["eve"][-1]) == 1
+
+
+def test_points_without_a_file_that_are_withdrawn_leave_no_grade(graded: Path) -> None:
+    words = ("override", "eve", "01.double", "arrays", "--reason", "on paper")
+    run(*words, "1", "--no-file")
+
+    run(*words, "--withdraw")
+
+    run("export", "csv", "--to", "out")
+    assert "\neve," not in Path("out/grades.csv").read_text(encoding="utf-8")
+
+
+def test_work_that_is_handed_in_later_takes_the_place_of_none(graded: Path) -> None:
+    run("override", "eve", "01.double", "arrays", "1", "--reason", "on paper", "--no-file")
+    later = graded.parent / "later" / "eve" / tiny.NAME
+    later.mkdir(parents=True)
+    (later / "work.py").write_text("def double(x):\n    return 2 * x + 1.0\n")
+
+    run("grade", graded.parent / "later", "--allow-level", "0", "--workers", "1")
+
+    run("export", "csv", "--to", "out")
+    with open("out/grades.csv", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["student"] == "eve"]
+    assert [(row["step"], float(row["points"]), row["attempts"]) for row in rows] == [
+        ("numbers", 1, "1"),
+        ("arrays", 1, "1"),
+    ]
+
+
+def test_points_that_are_no_number_are_told_as_that(graded: Path) -> None:
+    words = ("override", "ada", "01.double", "arrays", "--reason", "x")
+
+    said = {text: run(*words, text, status=2).output for text in ("nan", "1,5", "inf", "two")}
+
+    assert all(f"{text}" in output for text, output in said.items())
+    assert all("is no number of points" in output for output in said.values())
+    assert "Write it with a point: 1.5" in said["1,5"]
+
+
 def test_show_tells_all_about_a_student(graded: Path) -> None:
     run(
         "override", "=bob", "01.double", "arrays", "1", "--reason", "explained it", "--author", "me"

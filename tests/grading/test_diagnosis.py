@@ -24,7 +24,7 @@ def rows(key: str, change: str) -> dict[str, Row]:
     return {row.step: row for row in result.rows}
 
 
-def test_a_mistake_in_an_earlier_step_is_named_where_it_shows_later_on() -> None:
+def test_a_mistake_is_named_in_its_step_and_costs_later_ones_nothing() -> None:
     found = rows(
         "15.versions",
         "class Saved:\n"
@@ -33,7 +33,7 @@ def test_a_mistake_in_an_earlier_step_is_named_where_it_shows_later_on() -> None
     )
 
     assert found["array"].message == "right"
-    assert {found[step].message for step in ("saved", "rules")} == {"version_not_asked_again"}
+    assert (found["saved"].message, found["rules"].message) == ("version_not_asked_again", "right")
 
 
 def test_a_mistake_of_the_step_itself_comes_first() -> None:
@@ -65,7 +65,7 @@ def unbroadcast(g, shape):
 @pytest.mark.parametrize(
     ("unbroadcast", "earlier"), [(STUB, "not attempted"), (ONES_ONLY, "wrong")]
 )
-def test_a_step_that_calls_one_which_is_not_right_is_told_so_and_counts_as_attempted(
+def test_a_step_that_calls_one_which_is_not_right_is_judged_with_a_right_one(
     unbroadcast: str, earlier: str
 ) -> None:
     code = (
@@ -76,7 +76,20 @@ def test_a_step_that_calls_one_which_is_not_right_is_told_so_and_counts_as_attem
     first, second = grade_code(COURSE.exercise("05.broadcast"), code, Level0(), 3).rows
 
     assert first.status == earlier
-    assert second.status in ("wrong", "error")
+    assert (second.status, second.points) == ("right", 2)
+    assert second.text == "Right, with a right `unbroadcast` in the place of yours."
+
+
+@pytest.mark.parametrize("unbroadcast", [STUB, ONES_ONLY])
+def test_a_mistake_of_its_own_costs_a_step_its_points_whatever_it_calls(unbroadcast: str) -> None:
+    code = (
+        f"{unbroadcast}\n\ndef multiply_rule(g, x, y):\n"
+        "    return unbroadcast(g * x, x.shape), unbroadcast(g * y, y.shape)\n"
+    )
+
+    _, second = grade_code(COURSE.exercise("05.broadcast"), code, Level0(), 3).rows
+
+    assert (second.status in ("wrong", "error"), second.points) == (True, 0)
     assert second.text.startswith("`unbroadcast` is not right yet. If your code calls that here")
 
 
@@ -249,6 +262,16 @@ def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("key", "code", "lost"),
     [
+        # Known mistakes that show in other checks or steps as well.
+        ("05.broadcast", "mean_instead_of_sum", {"unbroadcast": 8}),
+        ("07.grad_mode", "exit_turns_on", {"context": 2}),
+        ("07.grad_mode", "toggles", {"context": 2}),
+        ("12.train", "gradients_not_cleared", {"step": 2}),
+        ("12.train", "no_relu", {"loss": 3}),
+        ("14.which_program", "nodes_in_the_description", {"describe": 5}),
+        ("15.versions", "saves_a_copy", {"saved": 3}),
+        ("16.gradcheck", "all_at_once", {"numerical": 3}),
+        ("16.gradcheck", "array_of_answers", {"agrees": 2}),
         (  # right numbers, in an engine that hands one g to two inputs
             "02.rules",
             "def relu_rule(g, x):\n    g *= x > 0\n    return g\n",
@@ -276,11 +299,35 @@ def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
         ),
     ],
 )
-def test_a_right_function_that_changes_its_inputs_loses_half_a_point(
-    key: str, code: str, lost: dict[str, float]
-) -> None:
-    found = rows(key, code)
+def test_one_mistake_is_one_loss(key: str, code: str, lost: dict[str, float]) -> None:
+    known = {mutant.name: mutant.code for mutant in COURSE.exercise(key).mutants}
+
+    found = rows(key, known.get(code, code))
 
     assert {step: row.max - row.points for step, row in found.items() if row.points < row.max} == (
         lost
     )
+
+
+def test_of_several_checks_that_fail_one_with_a_wrong_example_is_shown() -> None:
+    solution = COURSE.exercise("05.broadcast").solution.replace(
+        "g = g.sum(axis=tuple(range(g.ndim - len(shape))))",
+        "g = g.sum(axis=tuple(range(g.ndim - len(shape)))) * (-1 if g.ndim == 4 else 1)\n"
+        "    if shape == ():\n        return -g",
+    )
+
+    row = rows("05.broadcast", solution)["unbroadcast"]
+
+    assert row.failed[0] == "Leading"
+    assert "For g = [1, 2, 3] and shape ():\nyour code gives -6" in row.text
+
+
+def test_what_prints_without_end_is_told_so_with_its_line(tmp_path: Path) -> None:
+    exercise = tiny.make_course(tmp_path).exercise("01.double")
+
+    code = "def double(x):\n    while True:\n        print(x)\n"
+    row = grade_code(exercise, code, Level0(), 1).rows[0]
+
+    assert row.status == "error"
+    assert "`print` was called more than 500,000 times" in row.text
+    assert "line 3: print(x)" in row.text

@@ -41,45 +41,51 @@ class Nesting:
         return [state for on in data["on"] for state in (on, *inside, on)]
 
 
-@check(step="context", points=3, concept="errors")
+def from_off(step):
+    """Return the states in and after a learner's own block that begins with the switch off.
+
+    Whether they are right is what `Nesting` asks; the others take them as they are.
+    """
+    step.mode.on = False
+    with step.no_grad():
+        inside = step.is_recording()
+    return inside, step.is_recording()
+
+
+@check(step="context", points=3, concept="errors", using=[from_off])
 class Errors:
     shown = (
         "an error in a block: is recording on in the block, which error comes out, and is it on "
         "afterwards"
     )
-    example = {"on": [True], "depth": 1, "error": 0}
+    example = {"on": [True], "errors": [0]}
 
     def generate(rng):
-        return {
-            "on": on_and_off(rng),
-            "depth": int(rng.integers(1, 12)),
-            "error": int(rng.integers(0, 3)),
-        }
+        count = int(rng.integers(4, 12))
+        on = [bool(on) for on in rng.permutation([True, False, *(rng.random(count) < 0.5)])]
+        return {"on": on, "errors": [int(n) for n in rng.integers(0, 3, len(on))]}
 
     def drive(step, data):
         kinds = [ValueError, KeyError, ZeroDivisionError]
-
-        def level(number, inside):
-            if number == 0:
-                raise kinds[data["error"]]
-            with step.no_grad():
-                inside.append(step.is_recording())
-                level(number - 1, inside)
-
+        inside, after = from_off(step)
         states = []
-        for step.mode.on in data["on"]:
-            inside, came = [], "none"
+        for on, number in zip(data["on"], data["errors"]):  # noqa: B905
+            step.mode.on, state, came = on, None, "none"
             try:
-                level(data["depth"], inside)
+                with step.no_grad():
+                    state = step.is_recording()
+                    raise kinds[number]
             except (ValueError, KeyError, ZeroDivisionError) as error:
                 came = type(error).__name__
-            states += [inside, came, step.is_recording()]
+            states.append(False if not on and state == inside else state)
+            state = step.is_recording()
+            states += [came, False if not on and state == after else state]
         step.mode.on = True
         return states
 
     def expected(data):
-        came = ["ValueError", "KeyError", "ZeroDivisionError"][data["error"]]
-        runs = [[[False] * data["depth"], came, on] for on in data["on"]]
+        kinds = ["ValueError", "KeyError", "ZeroDivisionError"]
+        runs = [(False, kinds[n], on) for on, n in zip(data["on"], data["errors"], strict=True)]
         return [state for run in runs for state in run]
 
 
@@ -122,8 +128,13 @@ class Recursion:
         return int(rng.integers(2, 60))
 
     def drive(step, data):
-        step.mode.on = True
-        states = []
+        inside, states = [], []
+
+        def level(n):
+            with step.no_grad():
+                inside.append(step.is_recording())
+                if n > 0:
+                    level(n - 1)
 
         @step.no_grad()
         def f(n):
@@ -131,7 +142,12 @@ class Recursion:
             if n > 0:
                 f(n - 1)
 
-        f(data)
+        for nested in (level, f):
+            step.mode.on = True
+            nested(data)
+        # What blocks in blocks do, `Nesting` asks; but the first is not switched off by another.
+        pairs = zip(states[1:], inside[1:])  # noqa: B905
+        states[1:] = [mine if mine != block else False for mine, block in pairs]
         states.append(step.is_recording())
         step.mode.on = True
         return states
@@ -140,7 +156,13 @@ class Recursion:
         return [False] * (data + 1) + [True]
 
 
-@check(step="decorator", points=2, concept="generator functions", cases=4)
+@check(
+    step="decorator",
+    points=2,
+    concept="generator functions",
+    cases=4,
+    using=[from_off],
+)
 class Generators:
     shown = "a generator with 2 pieces: the state in it, its number, and the state while it waits"
     example = {"pieces": 2, "on": [True]}
@@ -149,18 +171,24 @@ class Generators:
         return {"pieces": int(rng.integers(1, 20)), "on": on_and_off(rng)}
 
     def drive(step, data):
+        inside, after = from_off(step)
         states = []
+
+        def seen(block):
+            state = step.is_recording()
+            return False if not on and state == block else state
 
         @step.no_grad()
         def pieces(count):
             for number in range(count):
-                states.append(step.is_recording())  # not yielded: a wrapper could exchange it
+                states.append(seen(inside))  # not yielded: a wrapper could exchange it
                 yield number
 
-        for step.mode.on in data["on"]:
+        for on in data["on"]:
+            step.mode.on = on
             for piece in pieces(data["pieces"]):
-                states += [piece, step.is_recording()]
-            states.append(step.is_recording())
+                states += [piece, seen(after)]
+            states.append(seen(after))
         step.mode.on = True
         return states
 
