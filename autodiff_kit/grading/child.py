@@ -65,7 +65,7 @@ _KNOWN: dict[type, str] = {
     if isinstance(kind, type) and issubclass(kind, BaseException)
 }
 KINDS = frozenset(_KNOWN.values())
-MOST_WRITES = 1_000_000  # for one call, or for all cells; each `print` makes two
+MOST_WRITES = 400_000  # for one call, or for all cells; each `print` makes two
 Emit = Callable[[Message], None]
 Ask = Callable[[int, Any], Any]
 Calls = list[CallSent]

@@ -141,7 +141,7 @@ def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -
     """Return those attempts that count: one for each piece of work.
 
     What was graded again, as the checks had changed, has one row for each state of them. The last
-    one counts, unless the machine failed it.
+    one counts, unless the machine failed it. Work without a file counts where there is no other.
 
     Parameters
     ----------
@@ -158,7 +158,8 @@ def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -
         if work not in last or attempt.status != "fault":
             last[work] = attempt
     counted = {attempt.key for attempt in last.values()}
-    return [attempt for attempt in attempts if attempt.key in counted]
+    files = [a for a in attempts if a.key in counted and a.status != NO_FILE]
+    return files or [attempt for attempt in attempts if attempt.key in counted]
 
 
 def without_file(

@@ -407,10 +407,8 @@ class Store:
         for (student, exercise), rows in grouped.items():
             attempts = without_superseded(rows, places) if len(rows) > 1 else rows
             said = words.get((student, exercise), {})
-            filed = [attempt for attempt in attempts if attempt.status != NO_FILE]
-            if not filed and not said:  # the overrides were withdrawn: nothing is left
+            if attempts[0].status == NO_FILE and not said:  # all that was said is withdrawn
                 continue
-            attempts = filed or attempts
             # An override counts for every attempt: which one is best is asked with it. If that
             # leaves two equal, the one that earned more is shown.
             rivals = [
