@@ -17,6 +17,7 @@ from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import category, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.overlap import refuse_overlap
 
 __all__ = ["compute_into"]
 
@@ -26,13 +27,18 @@ def compute_into(
 ) -> Any:
     """Call a function and write what it returns into ``out``: a tensor, or one for each result.
 
-    RuntimeError if a gradient is wanted, or a result does not fit into the dtype of ``out``.
+    RuntimeError if a gradient is wanted, if ``out`` lies in part where an input lies, or if a
+    result does not fit into the dtype of ``out``.
     """
     outs = (out,) if isinstance(out, TensorBase) else tuple(out)
     flat = [v for a in (*args, *kwargs.values()) for v in (a if type(a) in (list, tuple) else [a])]
-    tensors = (v for v in (*flat, *outs) if isinstance(v, TensorBase))
+    reads = [v for v in flat if isinstance(v, TensorBase)]
+    tensors = (*reads, *(v for v in outs if isinstance(v, TensorBase)))
     if local.mode.grad_enabled and any(t.requires_grad for t in tensors):
         raise error("arguments.out_with_grad", name=name)
+    for target in outs:
+        for read in reads if isinstance(target, TensorBase) else ():
+            refuse_overlap(target._array, read._array, f"out= of {name}")
     with no_grad():
         result = function(*args, **kwargs)
         results = (result,) if isinstance(result, TensorBase) else result

@@ -272,12 +272,13 @@ class Methods(ShapeMethods, MoreMethods):
         self: Own, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
     ) -> Own:
         """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
+        whole_numbers = self._array.dtype.kind != "f" and self._array.dtype
         self = converted(self, dtype)
         p = 2 if p in ("fro", None) else p
         if isinstance(p, str):
             raise error("reductions.norm_order", p=p)
-        if self._array.dtype.kind != "f":
-            raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(self._array.dtype))
+        if whole_numbers:
+            raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(whole_numbers))
         check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
         dims = self._dims(dim)
         whole = dim in (None, (), [])

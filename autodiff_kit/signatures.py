@@ -44,7 +44,8 @@ def renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     if kwargs.keys().isdisjoint(_OF_NUMPY):
         return kwargs
     accepted = {p.name for signature in _signatures(kind, name) for p in signature.params}
-    return {new if (new := _OF_NUMPY.get(k, k)) in accepted else k: v for k, v in kwargs.items()}
+    own = {k: new for k in kwargs if (new := _OF_NUMPY.get(k)) in accepted and new not in kwargs}
+    return {own.get(k, k): v for k, v in kwargs.items()}
 
 
 # Where a number counts as a tensor; elsewhere there is a signature of its own for numbers.

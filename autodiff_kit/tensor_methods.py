@@ -73,7 +73,7 @@ class TensorMethods(Methods, Hookable, Storage):
 
     def _require_grad(self: Any, value: bool) -> None:
         """Give a leaf a node that accumulates into it, or take that away."""
-        if not views.seems_leaf(self):
+        if isinstance(value, bool) and not views.seems_leaf(self):
             key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
             raise error(key, node=views.latest_node(self).name())
         views.require_grad(self, value, "floating point and complex")

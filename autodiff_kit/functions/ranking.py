@@ -233,8 +233,7 @@ def var_mean(
 ) -> tuple[Tensor, Tensor]:
     """Return the variance and the mean: of all elements, or along dimensions."""
     how = _deviation_of("var_mean", input, dim, unbiased, keepdim, correction)
-    mean = ordering.var_mean_mean(input, dim=how["dim"], keepdim=keepdim)
-    return ordering.var_mean_var(input, **how), mean
+    return ordering.var_mean(input, **how)
 
 
 def _deviation_of(

@@ -73,8 +73,14 @@ class RNNCellBase(Module):
                 raise error("nn.cell_batch", n=len(rows), place=i, m=len(s))
             if s.shape[1] != self.hidden_size:
                 raise error("nn.cell_state", place=i, size=s.shape[1], expected=self.hidden_size)
-        from_input = F.linear(rows, self.weight_ih, self.bias_ih)
-        from_state = F.linear(state[0], self.weight_hh, self.bias_hh)
+        parts = [
+            (rows, self.weight_ih, self.bias_ih),
+            (state[0], self.weight_hh, self.bias_hh),
+        ]
+        if self._mode == "GRU":  # as in PyTorch; it shows in the order in which leaves are complete
+            from_input, from_state = (F.linear(*part) for part in parts)
+        else:
+            from_state, from_input = (F.linear(*part) for part in parts[::-1])
         out = cell.step(from_input, from_state, state)
         return out if is_batched else tuple(s.squeeze(0) for s in out)
 

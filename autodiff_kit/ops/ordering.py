@@ -27,7 +27,7 @@ from autodiff_kit.ops.table import op
 
 __all__ = ["aminmax_max", "aminmax_min", "dist", "kthvalue", "median_all", "median_dim", "mode"]
 __all__ += ["nanmedian_all", "nanmedian_dim", "nansum", "std_mean_mean", "std_mean_std"]
-__all__ += ["var_mean_mean", "var_mean_var"]
+__all__ += ["var_mean"]
 
 _no_bool = checks.refuse("median_cpu", "b")
 
@@ -182,7 +182,9 @@ def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
     return back if back is None else -back
 
 
-# -- two results of one operation: PyTorch has one node for both, the kit one for each ------------
+# -- two results of one operation -----------------------------------------------------------------
+# Where PyTorch's one node for both saves a result, the kit has one node for each: a node of several
+# outputs keeps none of them.
 
 
 @op("x.amin(dim)", tex=r"\min x", node="AminmaxBackward0", layout="rows")
@@ -209,25 +211,32 @@ def std_mean_mean(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
     return mean_dim.op.forward(x, dim=dim, keepdim=keepdim)
 
 
-@op("x.var(dim)", tex=var.op.tex, node="VarMeanBackward0", layout="rows")
-def var_mean_var(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
-    """Return the variance: the first result of ``var_mean``."""
-    return var.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
-
-
-@op("x.mean(dim)", tex=mean_dim.op.tex, node="VarMeanBackward0", layout="rows")
-def var_mean_mean(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
-    """Return the mean: the second result of ``var_mean``."""
-    return mean_dim.op.forward(x, dim=dim, keepdim=keepdim)
-
-
 for _twin, _single in (
     (aminmax_min, amin),
     (aminmax_max, amax),
     (std_mean_std, std),
     (std_mean_mean, mean_dim),
-    (var_mean_var, var),
-    (var_mean_mean, mean_dim),
 ):
     _rule = _single.op.rules["x"]
     _twin.vjp("x", tex=_rule.tex)(_rule.function)
+
+
+@op("var_mean(x)", tex=r"\sigma^2, \bar x", several=True)
+def var_mean(
+    x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False
+) -> tuple[Value, ...]:
+    """Return the variance and the mean."""
+    variance = var.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
+    results = (variance, mean_dim.op.forward(x, dim=dim, keepdim=keepdim))
+    return tuple(one if one.flags.c_contiguous else one.copy() for one in results)
+
+
+@var_mean.vjp("x", tex=r"\bar v \odot \tfrac{2}{n-c} (x - \bar x) + \bar m\,\mathbf 1 / n")
+def _(g: Any, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
+    of_variance, of_mean = (one.op.rules["x"].function for one in (var, mean_dim))
+    parts: list[Any] = []
+    if g.get(0) is not None:
+        parts.append(of_variance(g[0], x, dim, correction, keepdim))
+    if g.get(1) is not None:
+        parts.append(of_mean(g[1], x.shape, dim, keepdim))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]

@@ -76,6 +76,7 @@ torch.autograd.backward([a * 2, w * 3], [torch.ones(2)])
 """
 
 LEAVES = """
+y.requires_grad = 1
 i.requires_grad = True
 b.requires_grad = True
 i.requires_grad_()
@@ -110,6 +111,8 @@ import copy; copy.deepcopy(y)
 """
 
 IN_PLACE = """
+torch.add(d[1:], 1, out=d[:-1]); torch.exp(m.t(), out=m.view(3, 2))
+torch.cat([i[:1], i[:1]], out=i); torch.cumsum(c[0, 0, :3], 0, out=c[0, 0, 1:])
 a += 1
 a.add_(1)
 a.zero_()
@@ -321,6 +324,11 @@ torch.stack([a, a], 3)
 """
 
 REDUCTIONS_AND_INDEXING = """
+m.sum(axis=0, dim=1)
+m.mean(axis=0, dim=1)
+torch.softmax(m, axis=0, dim=1)
+torch.cat([m, m], axis=1, dim=0)
+i.norm(dtype=torch.float32)
 m.sum(2)
 m.sum(-3)
 m.sum((0, 0))

@@ -536,6 +536,29 @@ b.sum().backward()
 torch.optim.SGD([b], lr=0.1).step()
 print(b.is_leaf)
 """,
+    "two results of one node": """
+for f in (torch.var_mean, torch.linalg.qr):
+    x = torch.tensor([[1., 5., 2.], [7., 3., 3.], [4., 4., 6.]], requires_grad=True)
+    a, b = f(x)
+    print(a, b, a.grad_fn is b.grad_fn, a.output_nr, b.output_nr)
+    arrived = []
+    a.register_hook(arrived.append)
+    b.sum().backward(retain_graph=True)
+    (a * b).sum().backward()
+    print(arrived, x.grad)
+    a, b = f(x)
+    g, = torch.autograd.grad((a * b).sum(), x, create_graph=True)
+    print(torch.autograd.grad(g.square().sum(), x))
+""",
+    "the order in which the leaves of a cell are complete": """
+for cell in (torch.nn.RNNCell(2, 2), torch.nn.LSTMCell(2, 2), torch.nn.GRUCell(2, 2)):
+    x, order = torch.ones(1, 2, requires_grad=True), []
+    for name, leaf in [("x", x), *cell.named_parameters()]:
+        leaf.register_post_accumulate_grad_hook(lambda t, name=name: order.append(name))
+    out = cell(x)
+    sum(out if isinstance(out, tuple) else [out]).sum().backward()
+    print(order)
+""",
     "rules at ties, nan, inf and minus zero": """
 for f in (lambda v: v.max(), lambda v: v.min(), lambda v: v.prod(), lambda v: v.prod(0),
           lambda v: torch.nn.functional.huber_loss(v, torch.ones(3))):
