@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.heat import cells
 from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
 from autodiff_kit.view.outline import Box
@@ -17,7 +18,7 @@ from autodiff_kit.view.payload import GRADIENT, BoxText
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.values import parameter, shape_text, short
-from autodiff_kit.view.words import box_value
+from autodiff_kit.view.words import above_cells, box_value
 
 __all__ = ["box_text"]
 
@@ -47,7 +48,7 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
             symbol = made
     else:
         name, symbol, made = names.name(node), "", _op_label(recording, node, names)
-    lines = [box_value(record["value"])]
+    lines = [above_cells(record["value"])]
     if len(outputs) > 1:  # one node of PyTorch's
         name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))
         made = symbol
@@ -56,7 +57,10 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
             ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
         ]
     name = in_short(name, NAME)
-    return _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
+    text = _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
+    if len(outputs) == 1 and (picture := cells(record["value"])):
+        text["cells"] = [picture]
+    return text
 
 
 def _op_label(recording: RecordingData, node: int, names: Names) -> str:
@@ -120,5 +124,7 @@ def _text(
         "label": label,
         "grads": [],
         "values": [],
+        "cells": [],
+        "maps": [],
         "slots": {},
     }

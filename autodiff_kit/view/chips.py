@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.outline import Edge, Outline
 from autodiff_kit.view.payload import Fields, Frame
@@ -38,13 +39,24 @@ class Chip(NamedTuple):
     sent: list[str]
     arrived: list[str]
     is_kept: bool
+    maps: list[str]
+    spreads: list[str]  # what stands there before a gradient has come back
 
     @property
     def size(self) -> Size:
         """Return the room that the marks take, in pixels."""
-        widest = max(map(_width, (*self.slopes, *self.sent)))
+        widest = max(map(_width, (*self.slopes, *self.sent, *self.spreads)))
         rows = bool(self.slopes) + bool(self.sent)
-        return float(round(widest)), float(rows * (ROW + GAP) - GAP)
+        widest = max(widest, self.of_map[0])
+        return float(round(widest)), rows * (ROW + GAP) - GAP + self.of_map[1]
+
+    @property
+    def of_map(self) -> Size:
+        """Return the room that the picture of a matrix takes, with what is kept free around it."""
+        sizes = [map_size(picture) for picture in self.maps if self.is_kept]
+        if not sizes:
+            return 0.0, 0.0
+        return max(w for w, _ in sizes), max(h for _, h in sizes) + 2 * GAP
 
 
 def _width(text: str) -> float:
@@ -59,9 +71,10 @@ def chips(frames: Iterable[Frame], outline: Outline) -> dict[str, Chip]:
     lasting = lasting if len(outline.boxes) <= ROOM else set()
     for frame in frames:
         for edge, fields in frame.get("along", {}).items():
-            chip = texts.setdefault(edge, Chip([], [], [], edge in lasting))
-            pairs = (("slope", chip.slopes), ("sent", chip.sent), ("arrived", chip.arrived))
-            for name, into in pairs:
+            chip = texts.setdefault(edge, Chip([], [], [], edge in lasting, [], []))
+            names = ("slope", "sent", "arrived", "map", "spread")
+            texts_of = (chip.slopes, chip.sent, chip.arrived, chip.maps, chip.spreads)
+            for name, into in zip(names, texts_of, strict=True):
                 text = fields.get(name)
                 if text and text not in into:
                     into.append(str(text))
@@ -79,9 +92,19 @@ def chip_svg(
     if middle is None:
         x, y = route[0]
         middle = (x, y + NEAR + height / 2)
+    spread = ""
+    if chip.spreads and chip.is_kept and not (fields and fields.get("sent")):
+        own = _width(chip.spreads[0])
+        spread = (
+            f'<g class="adk-spread" data-edge-label="{edge}" '
+            f'transform="translate({pixels(middle[0])},{pixels(middle[1] - ROW / 2)})">'
+            f'<rect class="adk-chip-paper" x="{pixels(-own / 2)}" width="{pixels(own)}" '
+            f'height="{ROW}"/><text y="17" text-anchor="middle">'
+            f"{escaped(chip.spreads[0])}</text></g>"
+        )
     active = bool(fields and fields.get("active"))
     if fields is not None and not (fields.get("sent") and (chip.is_kept or active)):
-        return ""
+        return spread
     look = " adk-active" * active + " adk-hidden" * (fields is None)
     look += " adk-earlier" * bool(fields and fields.get("earlier"))
     only_now = "" if chip.is_kept else " adk-passing"
@@ -90,6 +113,14 @@ def chip_svg(
         f'<g class="adk-chip{only_now}{look}" data-chip="{edge}" transform="{at}">'
         f'<rect class="adk-chip-paper" x="{-width / 2:g}" width="{width:g}" height="{height:g}"/>'
     ]
+    _, tall = chip.of_map
+    if tall:
+        picture = (fields or {}).get("map") or ""
+        left = -map_size(picture)[0] / 2
+        parts.append(
+            f'<g class="adk-map adk-grad-map" transform="translate({pixels(left)},{ROW + GAP})">'
+            f"{picture}</g>"
+        )
     rows = [("sent", ROW / 2)] + [("slope", 4.0)] * bool(chip.slopes)
     for row, (name, corner) in enumerate(rows):
         shown: Any = fields or {}
@@ -97,13 +128,14 @@ def chip_svg(
         if fields is not None and not text:
             continue
         own = _width(text) if text else 0.0
-        y = row * (ROW + GAP)
+        y = row * (ROW + GAP + tall)
+        top, base = pixels(y), pixels(y + 17)
         parts.append(
-            f'<rect class="adk-{name}" x="{pixels(-own / 2)}" y="{y}" width="{pixels(own)}" '
-            f'height="{ROW}" rx="{corner:g}"/><text class="adk-{name}-text" x="0" y="{y + 17}" '
+            f'<rect class="adk-{name}" x="{pixels(-own / 2)}" y="{top}" width="{pixels(own)}" '
+            f'height="{ROW}" rx="{corner:g}"/><text class="adk-{name}-text" x="0" y="{base}" '
             f'text-anchor="middle">{escaped(text)}</text>'
         )
-    return "".join(parts) + "</g>"
+    return "".join(parts) + "</g>" + spread
 
 
 def parts_of(outline: Outline, recording: RecordingData) -> dict[str, list[str]]:

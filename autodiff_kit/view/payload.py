@@ -27,6 +27,8 @@ class Fields(TypedDict, total=False):
     hidden: bool
     active: bool
     value: str  # after a change in place
+    cells: str  # its picture; "" if it is not small
+    map: str | None  # of a small gradient: its picture; of an arrow: what it brings, adding up
     tensor: str  # the same in full, for the inspector
     g: str | None  # what has come of the gradient in this pass; stands before `grad`
     grad: str | None  # what is in .grad
@@ -39,6 +41,7 @@ class Fields(TypedDict, total=False):
     slope: str | None  # of an arrow: the local slope, ``dy/dx = 3.``
     sent: str | None  # of an arrow: what its rule sends, ``1. * 3. = 3.``
     arrived: str | None  # of an arrow: what has come back along it, ``3.``
+    spread: str  # of an arrow: how broadcasting has changed a shape, ``(3,) → (4, 3)``
     earlier: bool | None  # of an arrow: that was in a pass before this one
 
 
@@ -100,6 +103,8 @@ class BoxText(TypedDict):
     label: str  # of its gradient once a .grad holds it: ``w.grad``
     grads: list[str]
     values: list[str]
+    cells: list[str]  # the value as a picture, at first and all that it becomes
+    maps: list[str]  # all that its gradient becomes, as pictures
     slots: dict[str, str]  # arrow that brings a part of the gradient -> the longest it brings
 
 

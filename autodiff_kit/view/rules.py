@@ -20,7 +20,7 @@ __all__ = ["attribute_of", "decided", "fill", "gradient_of", "is_atom", "is_read
 __all__ += ["parsed", "rule_forms", "worked_out"]
 
 LONG = 140  # a longer formula is left out; what it gives is still shown
-_MATRIX_PRODUCTS = {"mm", "mv", "bmm", "matmul"}
+_MATRIX_PRODUCTS = {"mm", "mm_like", "mv", "bmm", "matmul"}
 _OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
 _ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?|\([^()]*\)\.grad")
 _DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")

@@ -394,22 +394,26 @@ class Picture:
         return {box.id: since.get(box.id, 0) for box in self.outline.boxes}
 
     def _texts(self) -> list[BoxText]:
-        grads: dict[str, dict[str, None]] = {}
-        values: dict[str, dict[str, None]] = {}
+        """Return what stands in each box, with all that the steps bring."""
+        kinds = {"g": "grads", "grad": "grads", "value": "values", "cells": "cells", "map": "maps"}
+        brought: dict[str, dict[str, dict[str, None]]] = {n: {} for n in kinds.values()}
         for frame in self.frames:
             for name, fields in frame["set"].items():
-                gradients = (fields.get("g"), fields.get("grad"))
+                shown: dict[str, Any] = {**fields}
                 if name in self.slots:
-                    gradients = (fields.get("total"), None)
-                for line, into in (*((g, grads) for g in gradients), (fields.get("value"), values)):
-                    if line is not None:
-                        into.setdefault(name, {})[line] = None
+                    shown |= {"g": fields.get("total"), "grad": None}
+                for field, kind in kinds.items():
+                    if shown.get(field) is not None:
+                        brought[kind].setdefault(name, {})[shown[field]] = None
         texts = []
         for box in self.outline.boxes:
             words = box_text(self._recording, box, self._names)
-            words["grads"] = list(grads.get(box.id, ()))
+            words["grads"] = list(brought["grads"].get(box.id, ()))
+            words["values"] = list(brought["values"].get(box.id, ()))
+            words["maps"] = list(brought["maps"].get(box.id, ()))
+            if words["cells"]:  # else there is no room for later ones
+                words["cells"] += brought["cells"].get(box.id, ())
             words["slots"] = self.slots.get(box.id, {})
-            words["values"] = list(values.get(box.id, ()))
             texts.append(words)
         return texts
 

@@ -10,18 +10,20 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.record.events import Value
-from autodiff_kit.view.rules import fill, parsed
-from autodiff_kit.view.values import TIMES, number, short
+from autodiff_kit.view.rules import decided, fill, is_readable, knows, parsed
+from autodiff_kit.view.values import TIMES, number, shape_text, short
 
-__all__ = ["chain", "one_use", "slope", "slope_text"]
+__all__ = ["chain", "one_use", "product_of_shapes", "rule_text", "slope", "slope_text"]
 
 LONG = 26  # characters of `dy/dx`; what would be longer is called "slope"
+_PRODUCT = re.compile(r"(?:mm_like|mm|mv)\((\w+)(\.T)?, (\w+)(\.T)?[,)]")
 _HOLE, _DOT = "__", "\N{MIDDLE DOT}"
 
 _OPERATORS: dict[type[ast.AST], Any] = {
@@ -153,6 +155,43 @@ def one_use(formula: str, names: Mapping[str, str], others: Collection[str]) -> 
     if parsed(formula) is None:
         return formula
     return fill(formula, {**names, **dict.fromkeys(others, _HOLE)}).replace(_HOLE, _DOT)
+
+
+def rule_text(rule: str, names: Mapping[str, str], params: Mapping[str, str]) -> str | None:
+    """Return a backward rule for an arrow, the gradient that comes in called ``g``.
+
+    None for a rule that passes the gradient on as it is, and for one that would be long.
+
+    Examples
+    --------
+    >>> rule_text("mm_like(g, y.T, x_strides)", {"y": "w"}, {}), rule_text("g", {}, {})
+    ('g @ w.T', None)
+    """
+    names, rule = {**names, "g": "g"}, decided(rule, tuple(sorted(params.items())))
+    if rule == "g" or not is_readable(rule) or not knows(rule, names):
+        return None
+    text = fill(rule, names)
+    return text if len(text) <= LONG else None
+
+
+def product_of_shapes(
+    rule: str, shapes: Mapping[str, Sequence[int]], result: Sequence[int]
+) -> str | None:
+    """Return how the shapes of a matrix product fit; None for any other rule.
+
+    Examples
+    --------
+    >>> product_of_shapes("mm_like(g, y.T, x_strides)", {"g": (4, 3), "y": (2, 3)}, (4, 2))
+    '(4, 3) @ (3, 2) = (4, 2)'
+    """
+    match = _PRODUCT.match(rule)
+    if match is None or match[1] not in shapes or match[3] not in shapes:
+        return None
+    left, right = (
+        shape_text(shapes[name][::-1] if is_turned else shapes[name])
+        for name, is_turned in ((match[1], match[2]), (match[3], match[4]))
+    )
+    return f"{left} @ {right} = {shape_text(result)}"
 
 
 def chain(g: Value, factor: float, sent: Value) -> str:

@@ -61,6 +61,7 @@ class Steps:
             for n in box.nodes
         }
         self.in_parts = parts_of(outline, recording)  # boxes whose gradient is shown part by part
+        self.uses = Counter(edge.source for edge in outline.edges if not edge.ghost)  # by box
         self.names = names
         self.namesakes = Namesakes(recording)
         self.additions: dict[int, str] = {}  # to the names of nodes of the pass that is told

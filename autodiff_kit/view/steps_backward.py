@@ -19,6 +19,7 @@ from autodiff_kit.record.events import (
     Release,
     Visit,
 )
+from autodiff_kit.view.heat import sum_map, sum_words
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import decided, fill, rule_forms, worked_out
@@ -70,7 +71,7 @@ class BackwardSteps(ArrivalSteps):
         is_shown = [n for n in nodes if self.outline.box_of[n].kind != "fold"]
         self.additions = self.namesakes.additions((n, self.names.name(n)) for n in is_shown)
         changes: dict[int, Fields] = {}
-        gone: Fields = {"slope": None, "sent": None, "arrived": None, "earlier": None}
+        gone: Fields = {"slope": None, "sent": None, "arrived": None, "earlier": None, "map": None}
         along = {edge: gone for edge, target in self.passed.items() if target in reached}
         for edge in along:
             del self.passed[edge]
@@ -158,6 +159,8 @@ class BackwardSteps(ArrivalSteps):
         edge = self._edge(node, event["arg"], to)
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
         along = self.along(edge, node, event["arg"], to, sent)
+        if spread:
+            along = {e: {**f, "map": sum_map(sent, after, is_done=False)} for e, f in along.items()}
         if total is None:
             self.waiting[to] = after
         part = edge if edge in along else [self._called(node), box_value(after)]
@@ -169,16 +172,18 @@ class BackwardSteps(ArrivalSteps):
         self.add("contribution", node, effect, changes=changes, sent=sent, along=along, **about)
         name = self._called(to)
         if spread:
+            copies = sum_words(sent["shape"], after["shape"])
+            over = dimensions(sent["shape"], after["shape"])
             caption = (
-                f"{name} was broadcast from {shape_text(after['shape'])} to "
-                f"{shape_text(sent['shape'])}, so the gradients of its copies are summed over "
-                f"{dimensions(sent['shape'], after['shape'])}: {a_value(after)}"
+                f"{name} {shape_text(after['shape'])} was used for each of the {copies} "
+                f"of {shape_text(sent['shape'])}, so its gradients add up: "
+                f"the sum over {over} is {a_value(after)}"
             )
             changes = {}
             if total is None:
                 changes[to] = self._arrived(to)
                 changes[to] |= self._why(to, part)
-            along = {e: {"sent": box_value(after), "arrived": box_value(after)} for e in along}
+            along = {e: self._summed(sent, after) for e in along}
             self.add("unbroadcast", to, caption, changes=changes, sent=after, along=along, **about)
         if total is not None:
             self.waiting[to] = total
@@ -188,6 +193,13 @@ class BackwardSteps(ArrivalSteps):
             changes = {to: self._arrived(to, added) | self._total(to, f"= {box_value(total)}")}
             changes[to] |= self._why(to, part)
             self.add("add", to, caption, changes=changes, **about)
+
+    def _summed(self, copies: Value, total: Value) -> Fields:
+        """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
+        picture, brought = sum_map(copies, total, is_done=True), box_value(total)
+        words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
+        spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"
+        return {"sent": words + brought, "arrived": brought, "map": picture, "spread": spread}
 
     def _edge(self, node: int, arg: str, to: int) -> str | None:
         """Return the arrow that a contribution goes back along."""

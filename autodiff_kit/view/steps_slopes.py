@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autodiff_kit.record.events import RuleRecord
+from autodiff_kit.view.heat import cells
 from autodiff_kit.view.payload import Fields
-from autodiff_kit.view.slopes import chain, one_use, slope, slope_text
+from autodiff_kit.view.slopes import (
+    chain,
+    one_use,
+    product_of_shapes,
+    rule_text,
+    slope,
+    slope_text,
+)
 from autodiff_kit.view.steps import Steps, Value
-from autodiff_kit.view.values import number
+from autodiff_kit.view.values import number, parameter
 from autodiff_kit.view.words import box_value
 
 __all__ = ["SlopeSteps"]
@@ -30,6 +39,8 @@ class SlopeSteps(Steps):
             return {}
         self.passed[edge] = self.outline.box_of[node].id
         fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
+        if self.uses[self.outline.box_of[to].id] > 1 and (picture := cells(sent)):
+            fields["map"] = picture
         g = self.waiting.get(node)
         rule = None
         if record["op"] is not None:
@@ -45,7 +56,22 @@ class SlopeSteps(Steps):
                     of = one_use(formula, self.names.operands(node), others)
                 fields["slope"] = f"{slope_text(of, what)} = {number(factor)}"
                 fields["sent"] = chain(g, factor, sent)
+            elif rule and sent["shape"]:
+                fields |= self._of_arrays(node, rule, g, sent)
         return {edge: fields}
+
+    def _of_arrays(self, node: int, rule: RuleRecord, g: Value, sent: Value) -> Fields:
+        """Return the rule in names, and how the shapes fit where it is a matrix product."""
+        record, text = self.nodes[node], rule["text"]
+        names = self.names.reads(node, rule["reads"])
+        params = {k: parameter(v) for k, v in record["params"].items()}
+        fields: Fields = {"slope": rule_text(text, names, params)}
+        sources = [i for i in record["inputs"] if "node" in i]
+        shapes = {i["arg"]: self.nodes[i["node"]]["value"]["shape"] for i in sources}
+        fits = product_of_shapes(text, {**shapes, "g": g["shape"]}, sent["shape"])
+        if fits:
+            fields["sent"] = fits
+        return fields
 
     def _operands(self, node: int) -> list[tuple[int, str]]:
         return [(i["node"], i["arg"]) for i in self.nodes[node]["inputs"] if "node" in i]

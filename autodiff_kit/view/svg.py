@@ -18,6 +18,7 @@ from textwrap import wrap
 from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.explanation import in_sentences
+from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.payload import GRADIENT, BoxText, Fields, State
@@ -28,6 +29,7 @@ __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
 
 PADDING = 14  # px between the border of a box and its text
 LINE = 23  # px
+UNDER = 6  # px between a line and the picture of a matrix below it
 GAP = 18  # px between a name and the expression beside it
 LEAST_WIDTH = 64
 NAME, TEXT, SMALL = 15, 14, 13  # px, fonts
@@ -45,7 +47,8 @@ def box_size(text: BoxText) -> tuple[float, float]:
     ----------
     text : dict
         ``name``, ``symbol``: first line; ``lines``: those below; ``values``, ``grads``: all that
-        the value and the gradient become in the course of the steps (no gradients: no line).
+        the value and the gradient become in the course of the steps (no gradients: no line);
+        ``cells``, ``maps``: the same as pictures, if they are small.
     """
     gap = GAP if text["name"] and text["symbol"] else 0
     name = text_width(text["name"], bold=True, size=NAME)
@@ -53,11 +56,18 @@ def box_size(text: BoxText) -> tuple[float, float]:
     widths += [text_width(line, size=TEXT) for line in (*text["lines"], *text["values"])]
     label = _before_gradient(text)
     widths += [label + text_width(grad, bold=True, size=TEXT) for grad in text["grads"]]
-    height = LINE * (1 + len(text["lines"])) + 15
+    height = LINE * (1 + len(text["lines"])) + 15 + _room(text["cells"])
+    widths += [map_size(picture)[0] for picture in (*text["cells"], *text["maps"])]
     if text["grads"]:
+        height += _room(text["maps"])
         height += SLOT + 4 if text["slots"] else LINE
     width = max(LEAST_WIDTH, max(widths) + 2 * PADDING)
     return float(round(width)), float(height)
+
+
+def _room(pictures: Sequence[str]) -> float:
+    """Return the height that pictures of a matrix take, one at a time, below their line."""
+    return max(map_size(picture)[1] for picture in pictures) + 2 * UNDER if pictures else 0.0
 
 
 def _before_gradient(text: BoxText) -> float:
@@ -158,21 +168,37 @@ def _box(kind: str, name: str, size: Size, text: BoxText, state: State | None) -
             parts.append(f'<path class="adk-stack" fill="none" stroke="#8592a1" d="{sheet}"/>')
     radius = RADIUS[kind]
     parts.append(f'<rect class="adk-box" width="{width:g}" height="{height:g}" rx="{radius}"/>')
-    y = LINE
+    y = float(LINE)
     left, right = PADDING, f"{width - PADDING:g}"
     if text["name"]:
-        parts.append(f'<text class="adk-name" x="{left}" y="{y}">{escaped(text["name"])}</text>')
+        parts.append(
+            f'<text class="adk-name" x="{left}" y="{pixels(y)}">{escaped(text["name"])}</text>'
+        )
     if text["symbol"]:
-        at = f'x="{right}" y="{y}" text-anchor="end"' if text["name"] else f'x="{left}" y="{y}"'
+        at = (
+            f'x="{right}" y="{LINE}" text-anchor="end"'
+            if text["name"]
+            else f'x="{left}" y="{LINE}"'
+        )
         parts.append(f'<text class="adk-op-label" {at}>{escaped(text["symbol"])}</text>')
     for i, line in enumerate(text["lines"]):
         y += LINE
         if i == 0 and fields and "value" in fields:
             line = fields["value"]
-        parts.append(f'<text class="adk-value" x="{left}" y="{y}">{escaped(line)}</text>')
+        parts.append(f'<text class="adk-value" x="{left}" y="{pixels(y)}">{escaped(line)}</text>')
+        if i == 0 and text["cells"]:
+            picture = (fields or {}).get("cells", text["cells"][0])
+            parts.append(_picture("adk-cells", y, picture))
+            y += _room(text["cells"])
     if text["grads"]:
-        parts.append(_gradient(name, text, float(y), state))
+        parts.append(_gradient(name, text, y, state))
     return "".join(parts)
+
+
+def _picture(name: str, y: float, picture: str) -> str:
+    """Return the picture of a matrix below a line; a browser replaces it."""
+    place = f'transform="translate({PADDING},{pixels(y + UNDER + 2)})"'
+    return f'<g class="adk-map {name}" {place}>{picture}</g>'
 
 
 def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
@@ -210,6 +236,9 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
         f'<text class="adk-grad" data-grad="{name}" x="{pixels(x)}" y="{pixels(y)}">'
         f"{escaped(grad)}</text>"
     )
+    if text["maps"]:
+        shown = (fields.get("map") or "") * bool(grad) if fields else ""
+        parts.append(_picture("adk-grad-map", y, shown))
     return "".join(parts)
 
 

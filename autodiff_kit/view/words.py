@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from autodiff_kit.record.events import Value
+from autodiff_kit.view.heat import IN_A_LINE, cells
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.values import SHORT, grid, shape_text, short, show
 
 __all__ = [
     "IN_A_BOX",
     "a_value",
+    "above_cells",
     "box_value",
     "capital",
     "dimensions",
@@ -77,7 +79,12 @@ def memory(size: int) -> str:
 
 def box_value(value: Value) -> str:
     """Return a value as it stands in a box: all of it, or its shape alone."""
-    return short(value, IN_A_BOX - 6) or shape_text(value["shape"])
+    return short(value, IN_A_LINE) or shape_text(value["shape"])
+
+
+def above_cells(value: Value) -> str:
+    """Return what stands above the picture of a value: its shape. Without one, the value."""
+    return shape_text(value["shape"]) if cells(value) else box_value(value)
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -120,7 +127,8 @@ def a_value(value: Value) -> str:
 
 def the_value(value: Value) -> Fields:
     """Return the fields that show a value after a change: short for the box, and all of it."""
-    return {"value": box_value(value), "tensor": grid(value)}
+    fields: Fields = {"value": above_cells(value), "tensor": grid(value)}
+    return {**fields, "cells": cells(value) or ""} if value["shape"] else fields
 
 
 def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) -> str | None:

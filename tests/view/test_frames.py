@@ -133,8 +133,8 @@ def test_a_second_backward_clears_what_the_first_left_in_the_boxes():
 
 def test_undoing_a_broadcast_is_a_step_of_its_own_that_names_shapes_and_dimension():
     assert captions(recordings.broadcast(), "unbroadcast") == [
-        "w was broadcast from (3,) to (2, 3), so the gradients of its copies are summed over "
-        "dimension 0: [5., 7., 9.]. Multiply no longer keeps x."
+        "w (3,) was used for each of the 2 rows of (2, 3), so its gradients add up: "
+        "the sum over dimension 0 is [5., 7., 9.]. Multiply no longer keeps x."
     ]
 
 
@@ -153,7 +153,7 @@ def test_dimensions_of_size_1_are_counted_among_those_summed_over():
     tape.backward(tape.op("sum_all", product))
 
     # (2, 1) was copied three times along a new dimension 0 and twice along dimension 2
-    assert "from (2, 1) to (3, 2, 2)" in captions(tape.data, "unbroadcast")[0]
+    assert "w (2, 1) was used for each of the 6 parts" in captions(tape.data, "unbroadcast")[0]
     assert "over dimensions 0 and 2" in captions(tape.data, "unbroadcast")[0]
 
 

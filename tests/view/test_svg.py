@@ -8,7 +8,6 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.view import base_svg, build, still_svg
-from autodiff_kit.view.heat import heat
 from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.svg import LINE, box_size
 from autodiff_kit.view.svg_text import text_width
@@ -200,7 +199,7 @@ def test_text_is_given_more_room_the_longer_and_the_wider_it_is():
 
 def test_a_box_has_a_line_for_its_gradient_only_if_it_gets_one():
     text = {"name": "x", "symbol": "leaf", "lines": ["2."], "values": [], "grads": []}
-    text |= {"label": "x.grad", "slots": {}}
+    text |= {"label": "x.grad", "slots": {}, "cells": [], "maps": []}
 
     low, high = box_size(text)[1], box_size({**text, "grads": ["8."]})[1]
 
@@ -257,63 +256,6 @@ def test_old_viewers_without_variables_get_the_light_colours_written_out():
     for name, value in re.findall(r"(fill|stroke):(var\([^;}]*\))", style):
         before = style[: style.index(f"{name}:{value}")].rstrip(";")
         assert re.search(rf"{name}:#[0-9a-f]{{6}}$", before), value
-
-
-# -- heat maps ----------------------------------------------------------------------------------
-
-
-def value(data, *shape):
-    return {"shape": list(shape), "dtype": "float32", "data": data}
-
-
-def test_a_few_cells_show_their_numbers():
-    svg = heat(value([1.0, -2.0, 0.0, float(4)], 2, 2))
-
-    assert re.findall(">([^<]+)</text>", svg) == ["1.", "-2.", "0.", "4."]
-
-
-def test_the_tint_grows_with_the_magnitude_and_turns_at_zero():
-    svg = heat(value([1.0, -2.0, 4.0], 3))
-    cells = re.findall(r'fill="(#\w+)" fill-opacity="([\d.]+)"', svg)
-
-    assert [round(float(o) / 0.38, 2) for _, o in cells] == [0.26, 0.5, 1.0]
-    assert cells[0][0] == cells[2][0] != cells[1][0]
-
-
-def test_many_cells_are_squares_full_above_zero_and_hollow_below():
-    svg = heat(value([1.0] * 10 + [-1.0] * 10, 4, 5))
-    ElementTree.fromstring(svg)
-
-    full, hollow = re.findall(r'fill="#\w+" d="([^"]+)"', svg)
-    assert full.count("M") == hollow.count("M") == 10
-    assert "m1 1" in hollow
-    assert "m1 1" not in full
-
-
-def test_a_cell_that_is_not_a_number_is_a_cross():
-    svg = heat(value([1.0] * 19 + ["nan"], 4, 5))
-
-    assert 'stroke="currentColor"' in svg
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        value([1.0]),
-        value([1.0], 1),
-        value([1.0] * 8, 2, 2, 2),
-        value([], 0),
-        {**value([1.0] * 8, 100), "stats": {}},
-    ],
-)
-def test_scalars_large_and_higher_tensors_have_no_heat_map(given):
-    assert heat(given) is None
-
-
-def test_infinite_cells_leave_the_others_readable():
-    svg = heat(value(["inf", 1.0], 2))
-
-    assert re.findall(">([^<]+)</text>", svg) == ["inf", "1."]
 
 
 def test_labels_of_a_linear_layer_do_not_run_into_each_other():

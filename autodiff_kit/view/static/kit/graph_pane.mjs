@@ -9,6 +9,14 @@ import { clamp } from "./steps.mjs";
 const INSET = 9;
 const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
 
+/** Put another picture of a matrix into its place: an element, its markup, or nothing; return the element. */
+function replace(place, picture) {
+  if (place.picture === picture) return place.firstChild;
+  place.picture = picture;
+  place.replaceChildren(...(!picture ? [] : [typeof picture === "string" ? drawing(picture) : picture]));
+  return place.firstChild;
+}
+
 /** The graph: the base drawing from Python, classes toggled on it, and the view that pans and zooms. */
 export function graphPane(payload, still, pick) {
   const graph = { w: payload.width, h: payload.height };
@@ -49,8 +57,10 @@ export function graphPane(payload, still, pick) {
     const value = group.querySelector(".adk-value");
     const grad = group.querySelector("[data-grad]");
     const held = group.querySelector("[data-held]"); // the label where a .grad holds it
+    const cells = group.querySelector(".adk-cells");
+    const map = group.querySelector(".adk-grad-map");
     const hasSlots = group.querySelector("[data-slot]") != null;
-    nodes[id] = { group, box, grad, held, hasSlots, value, made: value?.textContent, rect: { x, y, w, h }, rx };
+    nodes[id] = { group, box, grad, held, hasSlots, cells, own: cells?.firstChild, map, value, made: value?.textContent, rect: { x, y, w, h }, rx };
   }
   for (const mark of layer.querySelectorAll("[data-edge], [data-edge-label]")) {
     const path = mark.dataset.edge != null;
@@ -64,6 +74,7 @@ export function graphPane(payload, still, pick) {
     chip.setAttribute("aria-hidden", "true"); // the caption says it in words
     const edge = (edges[chip.dataset.chip] ??= { marks: [] });
     edge.chip = chip;
+    edge.map = chip.querySelector(".adk-grad-map");
     edge.rows = ["sent", "slope"].map((name) => [
       name,
       chip.querySelector(`rect.adk-${name}`),
@@ -224,16 +235,23 @@ export function graphPane(payload, still, pick) {
       if (node.grad) node.grad.textContent = node.hasSlots ? fields.total || "=" : text;
       if (node.held) node.held.textContent = fields.g == null && fields.grad != null ? node.held.dataset.held : "gradient";
       if (node.value) node.value.textContent = fields.value ?? node.made; // else changed in place
-      node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${text}`));
+      if (node.cells) replace(node.cells, fields.cells ?? node.own);
+      if (node.map) replace(node.map, text && fields.map);
+      const spoken = fields.map ? fields.gradient : text; // the picture has the numbers, the text their shape
+      node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${spoken}`));
     },
     /** Bring what one arrow says up to date: the local slope, and what has come back along it. */
     carry(id, fields) {
       if (!edges[id]) return;
-      const { marks, chip, slot, rows = [] } = Object.assign(edges[id], { fields });
+      const { marks, chip, map, slot, rows = [] } = Object.assign(edges[id], { fields });
       for (const mark of marks) mark.classList.toggle("adk-passed", fields?.sent != null);
       for (const mark of [...marks, chip, slot]) mark?.classList.toggle("adk-earlier", Boolean(fields?.earlier));
       chip?.classList.toggle("adk-hidden", fields?.sent == null);
       slot?.classList.toggle("adk-full", fields?.arrived != null);
+      if (map) {
+        const room = replace(map, fields?.map)?.getAttribute("width") ?? 0;
+        map.transform.baseVal.getItem(0).setTranslate(-room / 2, map.transform.baseVal.getItem(0).matrix.f);
+      }
       if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "";
       const now = edges[id] === activeEdge;
       for (const [name, rect, text] of rows) {
