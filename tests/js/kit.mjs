@@ -2,8 +2,9 @@
 import { readFile } from "node:fs/promises";
 import * as code from "../../autodiff_kit/view/static/kit/code.mjs";
 import * as find from "../../autodiff_kit/view/static/kit/find.mjs";
+import * as overview from "../../autodiff_kit/view/static/kit/overview.mjs";
 import * as panning from "../../autodiff_kit/view/static/kit/panning.mjs";
 import * as steps from "../../autodiff_kit/view/static/kit/steps.mjs";
 
-export const kit = { ...code, ...find, ...panning, ...steps };
+export const kit = { ...code, ...find, ...overview, ...panning, ...steps };
 export const payload = JSON.parse(await readFile(new URL("payload.json", import.meta.url), "utf8"));

@@ -2,6 +2,7 @@
 
 import { attribute, button, drawing, enlargement, make, SVG } from "./dom.mjs";
 import { numbersAt } from "./error_pane.mjs";
+import { besideStrip, overview } from "./overview.mjs";
 import { around, firstView, fitted, held, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
@@ -88,23 +89,43 @@ export function graphPane(payload, still, pick) {
   for (const edge of Object.values(edges)) (edgesInto[edge.to] ??= []).push(edge);
 
   // -- view
-  let pane = { w: 600, h: 400 };
+  let pane = { w: 600, h: 400 }; // what is left of it beside the overview
+  let full = pane;
+  const isLarger = (scale, room) => graph.w * scale + 2 * MARGIN > room.w + 1 || graph.h * scale + 2 * MARGIN > room.h + 1;
+  const rects = Object.fromEntries(Object.entries(nodes).map(([id, { rect }]) => [id, rect]));
+  const map = overview(
+    graph,
+    rects,
+    (x, y) => shift(pane.w / 2 - x * view.scale - view.x, pane.h / 2 - y * view.scale - view.y),
+    (dx, dy) => shift(dx, dy),
+  );
+  function shift(dx, dy) {
+    whole = asFirst = false;
+    look(placed({ scale: view.scale, x: view.x + dx, y: view.y + dy }, graph, pane));
+  }
   let view = null;
   let whole = false; // stay fitted when the pane changes its size
   let asFirst = true; // until it is zoomed or moved
   let anchor = null; // what must lie where another drawing had it
   function look(next, glide) {
     if (view && next === view) return;
+    const hasMap = isLarger(next.scale, full);
+    if (hasMap !== (pane !== full)) {
+      pane = hasMap ? besideStrip(graph, full) : full;
+      next = placed(next, graph, pane);
+    }
     view = next;
+    map.show(hasMap && view, pane, full);
     svg.classList.toggle("adk-glide", Boolean(glide) && !still());
     layer.style.transform = `translate(${view.x.toFixed(1)}px, ${view.y.toFixed(1)}px) scale(${view.scale.toFixed(3)})`;
     zoomText.textContent = `${Math.round(view.scale * 100)} %`;
-    const pannable = graph.w * view.scale + 2 * MARGIN > pane.w + 1 || graph.h * view.scale + 2 * MARGIN > pane.h + 1;
-    svg.classList.toggle("adk-pannable", pannable);
+    svg.classList.toggle("adk-pannable", hasMap);
   }
   function resize(width, height) {
     if (!width || !height) return;
-    pane = { w: width, h: height };
+    full = { w: width, h: height };
+    const scale = anchor ? anchor.at.scale : asFirst ? firstView(graph, full).scale : whole ? 0 : view.scale;
+    pane = isLarger(scale, full) ? besideStrip(graph, full) : full;
     if (anchor) {
       look(held(anchor.at, anchor.rect, graph, pane));
       anchor = null;
@@ -112,7 +133,7 @@ export function graphPane(payload, still, pick) {
       return;
     }
     if (asFirst) look(firstView(graph, pane));
-    else look(whole ? fitted(graph, pane) : placed(view, graph, pane));
+    else look(whole ? fitted(graph, full) : placed(view, graph, pane));
     reveal(focused ?? active);
   }
   function zoom(factor, point = { x: pane.w / 2, y: pane.h / 2 }, glide = true) {
@@ -122,7 +143,7 @@ export function graphPane(payload, still, pick) {
   function fit() {
     whole = true;
     asFirst = false;
-    look(fitted(graph, pane), true);
+    look(fitted(graph, full), true);
   }
   tools.out.addEventListener("click", () => zoom(1 / ZOOM.step));
   tools.in.addEventListener("click", () => zoom(ZOOM.step));
@@ -217,7 +238,7 @@ export function graphPane(payload, still, pick) {
     ["adk-visited", ({ visited }) => Boolean(visited)],
   ];
   return {
-    element: make("section", { class: "adk-graph" }, svg),
+    element: make("section", { class: "adk-graph" }, svg, map.element),
     zoomTools,
     svg,
     resize,
@@ -229,6 +250,7 @@ export function graphPane(payload, still, pick) {
       const node = nodes[id];
       if (!node) return;
       node.group.classList.toggle("adk-hidden", hidden);
+      map.update(id, hidden);
       for (const edge of edgesInto[id] ?? []) edge.marks.forEach((mark) => mark.classList.toggle("adk-hidden", hidden));
       for (const [name, holds] of STATES) node.group.classList.toggle(name, holds(fields));
       const text = fields.g ?? fields.grad ?? "";
@@ -285,6 +307,7 @@ export function graphPane(payload, still, pick) {
       if (active !== id) {
         nodes[active]?.group.classList.remove("adk-active");
         nodes[id]?.group.classList.add("adk-active");
+        map.mark(id);
         active = id;
       }
       const edge = frame.edge == null ? null : edges[frame.edge];

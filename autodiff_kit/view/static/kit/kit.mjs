@@ -14,6 +14,7 @@ import { graphPane } from "./graph_pane.mjs";
 import { helpBox } from "./help_box.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
 import { ownKeys } from "./keys.mjs";
+import { STRIP } from "./overview.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { sourcePane } from "./source_pane.mjs";
 import { boxesOf, clamp, cursor, focusOf, inflate, innermost, neighbour, sameMoment } from "./steps.mjs";
@@ -79,7 +80,8 @@ function stepper(root, payload, host) {
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element);
   stage.classList.toggle("adk-failed", failure != null); // more room for words, at all steps alike
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
-  root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN}px`);
+  const strip = payload.height + 2 * MARGIN > 620 ? STRIP : 0; // beside a graph that is higher than any pane
+  root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN + strip}px`);
   const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
   const help = helpBox(root);
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools, help.opener);

@@ -1,0 +1,88 @@
+"""What opens first fits its pane and can be read; what does not fit has an overview."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autodiff_kit as ak
+from autodiff_kit.view import build
+from autodiff_kit.view.page import to_html
+from tests.invariants.running import run
+from tests.view.test_fitting import LARGE
+
+pytestmark = pytest.mark.browser
+
+CHAIN = "x = torch.tensor(1.0, requires_grad=True)\n" + "x = x * 2.0\n" * 20 + "x.backward()\n"
+OUTSIDE = """root => {
+    const pane = root.querySelector(".adk-canvas").getBoundingClientRect();
+    return [...root.querySelectorAll(".adk-box")].filter(box => {
+        const {left, top, right, bottom} = box.getBoundingClientRect();
+        return left < pane.left || top < pane.top || right > pane.right || bottom > pane.bottom;
+    }).length;
+}"""
+
+
+@pytest.fixture
+def shown(tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]) -> Any:
+    """Show a recording in one page, again and again in different windows."""
+    page = desk(width=1400).page
+
+    def show(recording: Any, width: int) -> Any:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(to_html(build(recording).payload(), tmp_path / "steps.html").as_uri())
+        return board(page)
+
+    return show
+
+
+def scale(seen: Any) -> float:
+    return float(seen.root.locator(".adk-zoom-text").inner_text().removesuffix(" %"))
+
+
+def outside(seen: Any) -> int:
+    """Return how many boxes are not wholly in sight."""
+    return int(seen.root.evaluate(OUTSIDE))
+
+
+def test_large_recordings_open_whole_and_readable_and_fit_shows_all_of_them(shown: Any) -> None:
+    for name, recorded in LARGE.items():
+        recording = recorded()
+        for width in (1400, 900):
+            seen = shown(recording, width)
+            assert (name, width, outside(seen)) == (name, width, 0)
+            assert (name, width, scale(seen) >= 70) == (name, width, True)
+            assert seen.root.locator(".adk-overview").is_hidden()
+        seen = shown(recording, 400)
+        assert (name, scale(seen) >= 70) == (name, True)
+        seen.press("Fit the whole graph")
+        assert (name, outside(seen)) == (name, 0)
+
+
+def test_the_overview_shows_what_is_in_sight_and_moves_it_by_mouse_and_key(shown: Any) -> None:
+    seen = shown(run("", ak, CHAIN).recording, 900)
+    strip = seen.root.get_by_role("slider", name="Part of the graph in sight")
+    first, last = seen.root.locator(".adk-node").first, seen.root.locator(".adk-node").last
+    pane = seen.root.locator(".adk-graph").bounding_box()
+
+    def is_in_sight(node: Any) -> bool:
+        place = node.bounding_box()
+        return bool(pane["y"] <= place["y"] <= pane["y"] + pane["height"] - place["height"])
+
+    assert is_in_sight(first)
+    assert not is_in_sight(last)
+    strip.press("End")
+    assert is_in_sight(last)
+    assert strip.get_attribute("aria-valuetext").endswith("to 100 % of the graph")
+    place = strip.bounding_box()
+    strip.click(position={"x": 30, "y": 20})
+    assert is_in_sight(first)
+    strip.page.mouse.move(place["x"] + 30, place["y"] + 20)
+    strip.page.mouse.down()
+    strip.page.mouse.move(place["x"] + 30, place["y"] + place["height"] - 20, steps=4)
+    strip.page.mouse.up()
+    assert is_in_sight(last)
+    seen.press("Fit the whole graph")
+    assert strip.is_hidden()
+    assert outside(seen) == 0
