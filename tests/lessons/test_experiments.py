@@ -4,7 +4,9 @@ The stored outputs are those of a fresh run (``test_lessons.py`` compares them, 
 in PyTorch); here the sentences are held against these numbers.
 """
 
+import contextlib
 import gc
+import io
 import re
 import tracemalloc
 from collections.abc import Callable
@@ -57,6 +59,7 @@ def percents(line_begins: str) -> list[list[int]]:
     return [found[i : i + 3] for i in range(0, len(found), 3)]
 
 
+NEEDED = r"^import|^x_train|^def (build|loss_of|train|percent)\("
 SMALL, LARGE = "Tanh, weights times 1  ", "Tanh, weights times 2  "
 
 
@@ -79,6 +82,28 @@ def test_a_frozen_first_layer_with_larger_weights_beats_a_trained_one_for_each_s
     (trained, _, _), (_, frozen, _) = percents(SMALL), percents(LARGE)
 
     assert all(a > b for a, b in zip(frozen, trained, strict=True))
+
+
+def test_with_other_seeds_a_frozen_first_layer_costs_what_lesson_10_says_of_them() -> None:
+    sources = [cell.source for cell in cells("10") if cell.cell_type == "code"]
+    needed = [s for s in sources if re.search(NEEDED, s, re.M)]
+    *before, last = ["\n".join(line for line in s.split("\n") if line[:1] != "%") for s in needed]
+    definitions = last[: last.index("\n\n\nprint(")].replace("range(3)", "range(3, 6)")
+    space: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in [*before, definitions]:
+            exec(source, space)
+
+    def right(factor: int, frozen: int) -> list[int]:
+        row = space["percent"](space["torch"].nn.Tanh, factor, frozen)
+        return [int(number) for number in re.findall(r"(\d+)%", row)]
+
+    small, large, frozen_small, frozen_large = right(1, 0), right(2, 0), right(1, 1), right(2, 1)
+
+    assert max(a - b for a, b in zip(large, frozen_large, strict=True)) == pytest.approx(10, abs=2)
+    assert sum(b > a for a, b in zip(small, frozen_small, strict=True)) == 1
+    assert all(b > a for a, b in zip(small, frozen_large, strict=True))
+    assert "up to about 10 points, and with weights times 1 one network is better" in words("10")
 
 
 def test_larger_weights_decide_where_no_gradient_flows_and_the_gradient_adds_to_that() -> None:
