@@ -345,11 +345,13 @@ class Notes:
 
     def begin(self) -> None:
         """Begin to count the rounds of loops."""
+        self.recording.is_open = True
         rounds.start(self, self._base)
 
     def finish(self) -> None:
         """Complete the recording; if that fails, nothing of it can be shown."""
         rounds.stop(self)
+        self.recording.is_open = False
         try:
             self._complete()
         except Exception as error:

@@ -58,6 +58,8 @@ class Recording:
         The exception that ended the run.
     note : str or None
         Said when the recording is not complete.
+    is_open : bool
+        Whether its ``with`` block has not ended: then it cannot be shown, as names come last.
     """
 
     def __init__(self) -> None:
@@ -68,6 +70,7 @@ class Recording:
         self.events: list[Event] = []
         self.error: ErrorRecord | None = None
         self.note: str | None = None
+        self.is_open = False
 
     def __repr__(self) -> str:
         if not self.nodes:
@@ -79,7 +82,14 @@ class Recording:
         return f"Recording({size}: {', '.join(words)}{more}{broken})"
 
     def to_dict(self) -> RecordingData:
-        """Return everything as plain data."""
+        """Return everything as plain data.
+
+        Raises
+        ------
+        RecordingError
+            If the recording goes on.
+        """
+        self.check_ended()
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -91,6 +101,14 @@ class Recording:
             "error": self.error,
             "note": self.note,
         }
+
+    def check_ended(self) -> None:
+        """Raise ``RecordingError`` if the block that records has not ended."""
+        if self.is_open:
+            raise RecordingError(
+                "This recording goes on: it is complete when its `with` block ends.\n"
+                "-> Write this line after the block, one level of indentation less."
+            )
 
     @classmethod
     def from_dict(cls, data: Any, *, name: str = "this data") -> Recording:

@@ -317,7 +317,7 @@ class Scopes:
         if frame is self._base:
             outside = len(self._sources.at(code, *self._start).loops)
         elif code.co_flags & CO_OPTIMIZED and code.co_name not in _INLINE and not is_forward:
-            name = code.co_qualname.rpartition("<locals>.")[2].strip("<>")
+            name = code.co_qualname.rpartition("<locals>.")[2].rpartition(">.")[2].strip("<>")
             if known is None:
                 self._counts[id(code)] += 1
             index = (

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.record.recording import Recording
 from autodiff_kit.view import svg, text
 from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import chips, parts_of, slots
@@ -72,8 +73,12 @@ def build(
     ------
     ValueError
         If ``fold`` names a scope that is not in the recording.
+    RecordingError
+        If the ``with`` block of the recording has not ended.
     """
     if not isinstance(recording, Mapping):
+        if isinstance(recording, Recording):
+            recording.check_ended()
         note = getattr(recording, "note", None)
         recording = {**{key: getattr(recording, key) for key in KEYS}, "note": note}
     return Picture(recording, fold, opened, closed)

@@ -15,7 +15,7 @@ from copy import deepcopy
 from autodiff_kit.record.events import Backward, Modified
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
-from autodiff_kit.view.words import memory, ordinal
+from autodiff_kit.view.words import ordinal
 
 __all__ = ["changed", "twice"]
 
@@ -149,7 +149,6 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
     number = _visits(facts, node, freed)  # of the passes that reached the node, the one that freed
     freeing, failing = ordinal(number), ordinal(_visits(facts, node))
     op = facts.op(node)
-    size = release["bytes"]
     chapters = [
         Chapter(
             f"`{facts.titled(node)}` saves {facts.saved(node)} for its rules.",
@@ -157,8 +156,7 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             facts.nodes[node]["where"],
         ),
         Chapter(
-            f"The {freeing} backward uses what {op} saved, and frees it"
-            f"{f': {memory(size)}' if size else ''}.",
+            f"The {freeing} backward uses what {op} saved, and frees it.",
             node,
             first["where"],
         ),

@@ -358,3 +358,34 @@ def test_a_recording_without_any_event_still_says_why() -> None:
 def test_a_complete_recording_has_no_words_below_its_picture(recording: Recording) -> None:
     assert recording.note is None
     assert 'class="adk-caption-line"' not in still_svg(build(recording))
+
+
+# -- before it is complete ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["kit", "torch"])
+def test_a_recording_that_goes_on_says_so_and_can_be_shown_when_it_is_over(
+    tmp_path: Path, library: str
+) -> None:
+    lib = torch if library == "kit" else pytest.importorskip("torch")
+    x = lib.tensor(3.0, requires_grad=True)
+    shows = [Recording.to_text, Recording.to_svg, build, Stepper, Recording.to_dict]
+    shows += [lambda rec: rec.to_html(tmp_path / "a.html"), lambda rec: rec.save(tmp_path / "a")]
+
+    with record(lib) as rec:
+        y = x * x
+        for show in shows:
+            with pytest.raises(RecordingError, match="when its `with` block ends"):
+                show(rec)
+
+    assert [*tmp_path.iterdir()] == []
+    for show in shows:
+        show(rec)
+    assert y.item() == 9.0
+
+
+def test_a_block_that_an_error_ends_is_over() -> None:
+    with pytest.raises(ZeroDivisionError), record() as rec:
+        torch.ones(1) * (1 / 0)
+
+    assert not rec.is_open

@@ -89,6 +89,7 @@ CLOSE = "def step(a):\n    return a * 2\n"
          ["a * i: / for i in range(2) / 0 / f", "a * i: / for i in range(2) / 1 / f"]),
         ("for i in range(1): y = (lambda a: a * 2)(x)",
          ["a * 2: / for i in range(1) / 0 / lambda"]),
+        ("fs = [lambda a: a * 2 for i in range(1)]\ny = fs[0](x)", ["a * 2: / lambda"]),
         # comprehensions are loops
         ("y = [x * i for i in range(2)]",
          ["x * i: / for i in range(2) / 0", "x * i: / for i in range(2) / 1"]),

@@ -476,7 +476,7 @@ def test_the_backward_that_freed_the_graph_is_told_by_its_number() -> None:
     found = told(STORIES["freed after a retained one"][0])
 
     assert found.title == "The graph was freed by the second backward, and needed by a third"
-    assert "The second backward uses what multiply saved, and frees it" in str(found)
+    assert "The second backward uses what multiply saved, and frees it." in str(found)
     assert "The third backward reaches multiply" in str(found)
     assert "let the second backward retain" in found.fix
 
@@ -565,6 +565,10 @@ def test_a_saved_number_is_named_and_frees_no_memory() -> None:
 
     assert "saves `2`" in found.chapters[0].words  # PyTorch's _saved_other
     assert "bytes" not in str(found)
+
+
+def test_what_the_learner_still_holds_is_not_told_as_freed_memory() -> None:
+    assert "bytes" not in str(told(STORIES["freed"][0]))
 
 
 def test_only_code_that_ran_is_told() -> None:
