@@ -12,8 +12,9 @@ from functools import wraps
 from typing import Any
 
 from autodiff_kit.autograd import grad as gradients
-from autodiff_kit.autograd.grad_mode import enable_grad, is_grad_enabled
-from autodiff_kit.core.mode import local
+from autodiff_kit.autograd.grad_mode import is_grad_enabled
+from autodiff_kit.core.base import INFERENCE
+from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
@@ -67,6 +68,11 @@ class _Transform:
         local.is_transforming = self._before
 
 
+def _recordable(x: Any) -> Any:
+    """Return a tensor, or None, as it is, but a copy of one that was made in inference mode."""
+    return x.clone() if x is not None and x._changes is INFERENCE else x
+
+
 # -- one call that is differentiated ---------------------------------------------------------------
 
 
@@ -80,7 +86,7 @@ class _Call:
             raise error("func.argnums", argnums=argnums, count=len(args))
         self._is_recorded = is_grad_enabled()
         self._own: set[Any] = set()
-        with enable_grad():
+        with recording():
             args = [_map(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
             with _Transform():
                 result = func(*args, **kwargs)
@@ -98,6 +104,7 @@ class _Call:
         """Return a new tensor: what the function has captured of the same name is a constant."""
         if not isinstance(x, Tensor):
             raise error("func.argument", kind=type(x))
+        x = _recordable(x)
         x = x.view(x.shape) if x.requires_grad else x.detach()
         if not x.requires_grad:
             x.requires_grad = True
@@ -112,9 +119,9 @@ class _Call:
         used = [(out, g) for out, g in pairs if out is not None and out.requires_grad]
         if not used:
             return [zeros_like(x) for x in xs]
-        with enable_grad():
+        with recording():
             grads = gradients(
-                [out for out, _ in used], xs, [g for _, g in used], create_graph=True,
+                [out for out, _ in used], xs, [_recordable(g) for _, g in used], create_graph=True,
                 allow_unused=True,
             )  # fmt: skip
             return [zeros_like(x) if g is None else g for g, x in zip(grads, xs, strict=True)]
@@ -203,7 +210,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -
     Two backward passes take the place of a forward one: see ``autograd.functional.jvp``.
     """
     call = _Call(func, tuple(primals), {}, tuple(range(len(primals))), has_aux)
-    us = [zeros_like(out, requires_grad=True) for out in call.outs]
+    with recording():
+        us = [zeros_like(out, requires_grad=True) for out in call.outs]
     call._own.update(us)
     tangent_sums = call.grad(call.outs, us)
     along = call.grad(tangent_sums, [*_leaves(tangents)], us)
@@ -226,7 +234,7 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Functi
         def block(out: Tensor) -> Any:
             if not isinstance(out, Tensor):
                 raise error("func.result", kind=type(out))
-            with enable_grad():
+            with recording():
                 rows = [call.grad([element]) for element in out.reshape(-1)]
                 blocks = [
                     stack([row[i] for row in rows]).reshape((*out.shape, *x.shape))

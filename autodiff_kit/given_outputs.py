@@ -17,7 +17,7 @@ from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import category, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.overlap import refuse_overlap
+from autodiff_kit.overlap import refuse_overlap, refuse_repeated
 
 __all__ = ["compute_into"]
 
@@ -43,8 +43,26 @@ def compute_into(
         result = function(*args, **kwargs)
         results = (result,) if isinstance(result, TensorBase) else result
         for target, value in zip(outs, results, strict=True):
+            _check_memory(target, value, reads)
             _write(target, value)
     return out
+
+
+def _check_memory(target: Any, value: Any, operands: Any) -> None:
+    """Raise if elements share a place in memory, or what is read would get another size."""
+    if target.shape != value.shape:
+        whole = _together(operands)
+        if whole == value.shape and any(operand is target for operand in operands):
+            raise error("inplace.shape", old=[*target.shape], new=[*value.shape])
+        return
+    refuse_repeated(target._array)
+
+
+def _together(operands: Any) -> tuple[int, ...] | None:
+    try:
+        return np.broadcast_shapes(*(operand.shape for operand in operands))
+    except ValueError:
+        return None
 
 
 def _write(target: Any, value: Any) -> None:

@@ -45,9 +45,11 @@ __all__ = ["as_it_was", "change", "finish", "go_on", "note", "rearrange", "rebas
 __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell", "without_hooks"]
 
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
-_READS_FIRST = ("addmm_", "fill_")
+_READS_FIRST = ("addmm_", "fill_", "masked_scatter_")
 # What must not even be given just the elements that are written.
-_STRICT = ("index_add_", "scatter_")
+_STRICT = "index_add_ index_copy_ index_fill_ index_put_ scatter_ scatter_add_ scatter_reduce_"
+# What may write to an expanded tensor, as it writes the same everywhere.
+_REPEATS = ("index_fill_", "zero_")
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
@@ -69,7 +71,10 @@ def change(
     elements share one memory location, or shape or dtype would have to change; on an inference
     tensor outside of inference mode.
     """
-    operands = [v for v in (*args, *kwargs.values()) if isinstance(v, TensorBase)]
+    values = [*args, *kwargs.values()]
+    if how == "index_put_":
+        values += args[0]
+    operands = [v for v in values if isinstance(v, TensorBase)]
     recorded = bool(local.mode.grad_enabled) and any(t.requires_grad for t in (tensor, *operands))
     recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
     is_whole = tensor._array.dtype.kind != "f"
@@ -137,11 +142,11 @@ def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) 
         return
     if how == "masked_fill_":
         operands = operands[:1]  # the value is read before
-    elif how != "zero_" and (how != "fill_" or operands):  # these write the same everywhere
+    elif how not in _REPEATS and (how != "fill_" or operands):
         refuse_repeated(written)
     if not operands or how in _READS_FIRST:
         return
-    strictly = how in _STRICT
+    strictly = how in _STRICT.split()
     if strictly:
         written = share(tensor)  # what is no array lies nowhere
     for operand in operands:

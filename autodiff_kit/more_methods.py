@@ -43,16 +43,20 @@ class MoreMethods:
     @property
     def mT(self: Own) -> Own:
         """The tensor with its last two dimensions swapped: of each matrix the transposed one."""
-        if self.ndim < 2:
+        if self.ndim == 1:
             raise error("functions.matrices", name="mT", ndim=self.ndim)
-        return ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
+        return (
+            self if not self.ndim else ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
+        )
 
     @property
     def mH(self: Own) -> Own:
         """The same as ``mT``: the kit has no complex numbers."""
-        if self.ndim < 2:
+        if self.ndim == 1:
             raise error("functions.matrices", name="mH", ndim=self.ndim)
-        return ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
+        return (
+            self if not self.ndim else ops.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1)
+        )
 
     @property
     def H(self: Own) -> Own:

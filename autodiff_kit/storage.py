@@ -190,7 +190,11 @@ class Storage:
         old, self._array = share(self), on_own_counter(writable(value))
         note_replaced(old, self._array)
         node = None if is_stale(self) else self._node
-        if isinstance(node, AccumulateGrad) and node.shape != self._array.shape:
+        if type(node) is AccumulateGrad and old.dtype != self._array.dtype:
+            # What has the node goes on with it; the tensor begins anew, with the same hooks.
+            self._node = AccumulateGrad(self)
+            self._node.hooks = hooks_of(node)
+        elif isinstance(node, AccumulateGrad) and node.shape != self._array.shape:
             if getrefcount(node) < 4:
                 node.shape = self._array.shape
             else:  # a graph that has the node goes on with the size of before

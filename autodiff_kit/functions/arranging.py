@@ -168,6 +168,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Look at windows of a size along a dimension; they become a new last dimension."""
     dim = self._dim(dimension)
     length = self.shape[dim] if self.ndim else 1
+    if size < 0:
+        raise error("functions.unfold_negative", size=size)
     if size > length:
         raise error("functions.unfold_size", dim=dim, length=length, size=size)
     if step <= 0:
@@ -263,6 +265,8 @@ def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
     by, along = _tuple(shifts), _tuple(dims)
     if len(by) != len(along) and not (len(by) == 1 and not along):
         raise error("functions.roll", shifts=len(by), dims=len(along))
+    if along and not input.ndim:
+        raise error("shapes.size_of_0d", dim=along[0])
     return moving.roll(input, shifts=by, dims=tuple(input._dim(d) for d in along))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Ints, Operand, Tensors, function, overloaded
@@ -36,8 +37,9 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 @function
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Take elements along a dimension, as ``gather``, but other dimensions broadcast."""
-    if indices.dtype.is_floating_point:
-        raise error("functions.take_along_dim_dtype", dtype=indices.dtype)
+    if indices._array.dtype != "int64":
+        kind = tensor_type(indices._array.dtype)
+        raise error("functions.take_along_dim_dtype", dtype=kind)
     if dim is None:
         flat, places = input.view(-1), indices.view(-1)
         if (places._array < 0).any():
@@ -89,6 +91,11 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
     """Write values at indices, one tensor per dimension: ``input[indices] = values``, as a copy."""
     if not isinstance(indices, tuple | list):
         raise TypeError  # the words come from ``signatures.py``
+    if len(indices) > input.ndim:
+        raise error("indexing.too_many_put", ndim=input.ndim, count=len(indices))
+    if input.dtype != values.dtype:
+        kinds = tensor_type(input._array.dtype), tensor_type(values._array.dtype)
+        raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])
     numbers = np.arange(input.numel()).reshape(input.shape)
     positions = ops.getitem(numbers, tuple(indices))
     write = selecting.index_put_add if accumulate else ops.index_put

@@ -18,6 +18,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Dtype, Ints, Number, Operand, function, overloaded
 from autodiff_kit.functions.pairs import lerp
 from autodiff_kit.ops import counting, ordering
+from autodiff_kit.ops.checks import refuse_bool_difference
 from autodiff_kit.return_types import pair
 from autodiff_kit.tensor import Tensor
 
@@ -140,7 +141,8 @@ def _quantile(
     elif input._dim(dim) == input.ndim - 1:
         rows = input
     else:
-        rows = input.unsqueeze(-1).transpose(dim, -1).squeeze(dim)
+        place = input._dim(dim)
+        rows = input.unsqueeze(-1).transpose(place, -1).squeeze(place)
     ordered = rows.sort(-1).values
     values = _between(ordered, parts, interpolation, name == "nanquantile")
     own = [*input.shape] if dim is not None else []
@@ -280,6 +282,7 @@ def nanmean(
 @function
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     """Return the length of the difference of two tensors."""
+    refuse_bool_difference(input._array, other._array)
     if result_dtype(input._array, other._array).kind != "f":
         raise error("functions.dist_dtype", kind=tensor_type(input._array.dtype))
     return ordering.dist(input, other, p=p)

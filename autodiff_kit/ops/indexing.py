@@ -201,7 +201,7 @@ def _copy_misfit(x: Value, y: Value) -> str:
 
 
 @op("y", tex=r"y", node="torch::autograd::CopyBackwards", dtypes="any", on_error=_copy_misfit)
-@vjp("y", lambda g, y_dtype: to_copy(g, dtype=y_dtype), tex=r"\bar z")
+@vjp("y", lambda g, y_dtype: _of_written(g, y_dtype), tex=r"\bar z")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def copy_from(x: Value, y: Value) -> Value:
     """Return y in the shape and dtype of x: what ``x.copy_(y)`` computes."""

@@ -79,6 +79,8 @@ def kthvalue(x: Value, *, k: int, dim: int, keepdim: bool = False) -> tuple[Valu
     """Return the k-th smallest elements along a dimension, counted from 1, and where they are."""
     if not 1 <= k <= (x.shape[dim] if x.ndim else 1):
         raise error("reductions.kthvalue_range", dim=dim)
+    if x.ndim and x.dtype == bool:
+        raise error("dtypes.bool_kernel", kernel="kthvalue_cpu")
     return _ranked(x, dim, keepdim, k - 1)
 
 
@@ -140,7 +142,7 @@ for _choosing in (kthvalue, median_dim, nanmedian_dim, mode):
     @_choosing.vjp("x", tex=r"\bar z\,[i = \arg z]")
     def _(g: Value, indices: Value, x_shape: Ints, dim: int, keepdim: bool) -> Value:
         if not x_shape:
-            return g
+            return masked(g, np.True_)  # not g itself, which may be the argument of ``backward``
         if not keepdim:
             g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
         return scatter_add(zeros(g, x_shape), indices, g, dim=dim)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.op import Value
-from autodiff_kit.dtypes import c_type, tensor_type
+from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.calculus import trunc
@@ -243,6 +243,8 @@ def lerp_tensor(x: Value, y: Value, weight: Value) -> Value:
 @vjp("w", lambda g, y, value: g * (y * value), tex=r"a\,\bar z \odot y")
 def addcmul(x: Value, y: Value, w: Value, *, value: float = 1) -> Value:
     """Add the product of two tensors, times a number."""
+    if x.dtype.kind != "f":
+        value = number_in(value, x.dtype)
     return x + value * y * w
 
 

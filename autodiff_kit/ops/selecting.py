@@ -118,6 +118,10 @@ def _check_copied(x: Value, index: Value, source: Value, dim: int) -> None:
 def index_copy(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Write other entries over those along a dimension that a vector of numbers names."""
     _check_copied(x, index, source, dim)
+    size = x.shape[dim] if x.ndim else 1
+    outside = np.ravel(index)[(np.ravel(index) < 0) | (np.ravel(index) >= size)]
+    if index.dtype.kind == "i" and outside.size:
+        raise error("indexing.copied_range", index=outside[0], dim=dim, size=size)
     return _filled(x, index, dim, source)
 
 

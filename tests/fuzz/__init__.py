@@ -10,6 +10,7 @@ differs on purpose, and why.
 
     python -m tests.fuzz --programs 200000 --seed 1 --processes 2
     python -m tests.fuzz --programs 5000 --flavour views --kinds value,gradient,accepted
+    python -m tests.fuzz --programs 5000 --flavour wide
 
 prints the smallest program for each cause, a table of counts by kind, and the share of checks that
 agree. ``test_fuzz.py`` runs the first programs in the gate.

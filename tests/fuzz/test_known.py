@@ -91,7 +91,7 @@ PROGRAMS = {
     ],
     "inference tensor that requires grad": [
         "with torch.inference_mode():\n    a = torch.ones(2, requires_grad=True)",
-        "b = a.detach_()",
+        "b = a.clone()",
     ],
     "inference tensor with other data": [INFERENCE, "b.data = torch.ones(2)", "c = b.view(1, 2)"],
     "data of another size or type": [

@@ -35,13 +35,60 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "quantiles along a dimension that is counted from the end": [
+        "a = torch.arange(12.).reshape(2, 3, 2).sin()",
+        *("b = a.quantile(0.4, -2) * 1", "c = a.nanquantile(0.7, -3, True) * 1"),
+    ],
+    "derivatives of functions inside of inference mode": [
+        *(
+            "a = torch.arange(3.0)",
+            "with torch.inference_mode():\n    b = torch.func.jacrev(torch.sin)(a) * 1",
+        ),
+        "with torch.inference_mode():\n    b = torch.func.vmap(torch.func.grad(torch.exp))(a) * 1",
+        "with torch.inference_mode():\n    b = torch.func.jvp(torch.exp, (a,), (a,))[1] * 1",
+        "with torch.inference_mode():\n    b = torch.func.grad(lambda v: (v * v).sum())(a * 2) * 1",
+    ],
+    "data of another type behind a graph": [
+        *("a = torch.ones(2, requires_grad=True)", 'a.register_hook(hook("a"))', "b = a * 2"),
+        *("a.data = torch.zeros(2, dtype=torch.float64)", "c = a * 5"),
+        "k = torch.autograd.grad(b.sum(), a, allow_unused=True, retain_graph=True)",
+        *("k = torch.autograd.grad(c.sum(), a)", "b.sum().backward()"),
+    ],
+    "the gradient of a copy is the one that flows in": [
+        *("a = torch.ones(3, requires_grad=True)", "b = torch.zeros(3)", "b.copy_(a)"),
+        *("c, = torch.autograd.grad(b.sum(), a)", "c *= 1.5"),
+    ],
+    "a tensor is read where another reading of it is written": [
+        *("a = torch.tensor([0.0, 1.0])", "b = torch.tensor([0, 1])", "a.index_put_((b,), a)"),
+        *("a.index_copy_(0, b, a)", "a.scatter_add_(0, b, a)", "b.index_fill_(0, b, 1)"),
+        *("a.scatter_reduce_(0, b, a, 'sum')", "c = torch.arange(6.0)"),
+        *("torch.add(c[:3], c[3:], out=c[1:4])", "torch.add(c[:3], c[3:], out=c[:3])"),
+        *("torch.exp(a, out=torch.ones(1).expand(2))", "torch.add(a[:1], 2, out=a[:1])"),
+        *("d = a[:1]", "torch.add(d, a, out=d)", "torch.relu(a, out=a)", "torch.isnan(a, out=a)"),
+    ],
+    "a number that is multiplied with products of integers": [
+        *("a = torch.arange(3)", "b = torch.addcmul(a, a, a, value=2.7)"),
+        *("b = torch.addcmul(a, a, a, value=float('nan'))", "a.addcmul_(a, a, value=-1.5)"),
+    ],
+    "the gradient of a median of one number": [
+        *("a = torch.tensor(2.0, requires_grad=True)", 'a.register_hook(hook("a"))'),
+        *("b = a.median(0)[0]", "b.backward(b)", "a.mode(0)[0].backward(b * 1)"),
+    ],
+    "matrices of no dimension": [
+        *("a = torch.tensor(2.0, requires_grad=True)", "b = a.mT", "r = b is a", "c = a.mH"),
+    ],
+    "arguments that only other functions take": [
+        *("a = torch.ones(3)", "b = torch.tensor([-1])", "c = a.index_copy(0, b, a[:1])"),
+        *("c = a.take_along_dim(a > 0, 0)", "c = a.unfold(0, -1, 1)", "c = (a > 0).kthvalue(1)"),
+        *("c = a.index_put((b,), b)", "c = a.sum().roll(1, 0)"),
+    ],
     "powers that are not a number": [
         *("a = torch.tensor(float('nan'), requires_grad=True)", "b = torch.tensor([False, True])"),
         *("c, = torch.autograd.grad((b ** a).sum(), a)", "d = torch.tensor([0.0, 2.0]) ** a"),
         *("d.sum().backward()", "(0 ** a).backward()", "(0 ** (a * 1)).backward()"),
     ],
     "a loss of logits and targets of two dtypes": [
-        "a = torch.tensor([0.3, -1.2, 3.0], dtype=torch.float64, requires_grad=True)",
+        "a = torch.tensor([9.0, -8.0, 0.3], dtype=torch.float64, requires_grad=True)",
         "b = torch.tensor([1.0, 0.0, 0.5], requires_grad=True)",
         *("c = F.binary_cross_entropy_with_logits(a, b)", "c.backward()"),
         *("d = F.binary_cross_entropy_with_logits(b, a, reduction='none')", "d.sum().backward()"),

@@ -8,6 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from tests.fuzz.wide_templates import WIDE_TEMPLATES, WIDE_WORDS
 from tests.parity import require_torch
 
 __all__ = ["FLAVOURS", "PRELUDE", "Writer"]
@@ -388,7 +389,10 @@ FLAVOURS: dict[str, dict[str, int]] = {
     "hooks": _COMMON | {"hooks": 10, "backward": 6, "gradient": 4, "view": 5, "in_place": 3},
     "functions": _COMMON | {"function": 12, "backward": 4, "view": 5, "in_place": 4, "hooks": 2},
     "everything": dict.fromkeys(TEMPLATES, 3) | {"structure": 1, "make": 2},
+    "wide": _COMMON | dict.fromkeys(WIDE_TEMPLATES, 3) | {"chains": 8, "view": 6, "backward": 6},
 }
+_DRAWN = tuple(name for name in FLAVOURS if name != "wide")  # that is asked for by its name
+TEMPLATES |= WIDE_TEMPLATES
 
 FUNCTIONS = {
     "One": {
@@ -615,7 +619,7 @@ _WORDS: dict[str, list[str]] = {
         *(", allow_unused=True, retain_graph=True", ", materialize_grads=True"),
         ", create_graph=True, materialize_grads=True",
     ],
-}
+} | WIDE_WORDS
 _NAMES = "abcdefgmnpquvwxyz"
 
 
@@ -631,7 +635,7 @@ class Writer:
     def __init__(self, seed: int, values: dict[str, Any], flavour: str = "") -> None:
         self.random = Random(seed)
         self.values = values
-        flavour = flavour or self.random.choice(tuple(FLAVOURS))
+        flavour = flavour or self.random.choice(_DRAWN)
         weights = FLAVOURS[flavour]
         self._sections, self._weights = list(weights), list(weights.values())
         self.length = self.random.randint(3, 12)
@@ -783,10 +787,14 @@ class Writer:
     def last(self) -> str:
         """Write the last size of some tensor of floats; ``it`` names that."""
         self.f()
-        return str(self._x.shape[-1]) if self._x.ndim else "1"
+        return self.width()
 
     def it(self) -> str:
         return self._it
+
+    def width(self) -> str:
+        """Write again what ``last`` has written."""
+        return str(self._x.shape[-1]) if self._x.ndim else "1"
 
     def new(self) -> str:
         if self.random.random() < 0.12:

@@ -23,6 +23,12 @@ _BELOW = """
 PLACES = ["torch", *(f"torch.{place}" for place in _BELOW.split())]
 # Options by name only that the kit may lack.
 KEYWORDS = ("generator", "layout", "memory_format", "non_blocking", "out", "pin_memory")
+# What writes into a tensor that is given in C++ alone.
+NOT_IN_PYTHON = {
+    *("argsort", "clone", "count_nonzero", "diag_embed", "dist", "empty_like", "flip", "full_like"),
+    *("isinf", "isnan", "ones_like", "rand_like", "randn_like", "relu", "repeat_interleave"),
+    *("roll", "rot90", "rsub", "scalar_tensor", "trace", "zeros_like"),
+}
 FILE = Path(autodiff_kit.__file__).parent / "outside" / "names.toml"
 
 
@@ -57,6 +63,7 @@ def functions_with(keyword: str) -> list[str]:
     schemas = torch._C._jit_get_all_schemas()
     own = [s for s in schemas if any(a.kwarg_only and a.name == keyword for a in s.arguments)]
     names = {schema.name.removeprefix("aten::") for schema in own}
+    names -= NOT_IN_PYTHON if keyword == "out" else set()
     return sorted(n for n in names if hasattr(torch, n) or hasattr(torch.Tensor, n))
 
 
