@@ -110,6 +110,15 @@ test("around gives the smallest rectangle with both in it", () => {
   assert.deepEqual(kit.around({ x: 10, y: 10, w: 5, h: 5 }, { x: 0, y: 12, w: 2, h: 20 }), { x: 0, y: 10, w: 15, h: 22 });
 });
 
+test("a box comes in sight with what else fits, and without what does not", () => {
+  const box = { x: 0, y: 0, w: 100, h: 50 };
+  const picture = { x: 20, y: 60, w: 120, h: 90 };
+  const far = { x: 0, y: 700, w: 100, h: 50 };
+  assert.deepEqual(kit.together([box, picture, far], 1, { w: 360, h: 400 }), { x: 0, y: 0, w: 140, h: 150 });
+  assert.deepEqual(kit.together([box, undefined, far], 0.5, { w: 360, h: 400 }), { x: 0, y: 0, w: 100, h: 750 });
+  assert.deepEqual(kit.together([box, picture], 3, { w: 360, h: 400 }), box);
+});
+
 test("scrolling rests while the range is in sight", () => {
   assert.equal(kit.scrolled(100, 200, 120, 280, 40), 100);
 });

@@ -3,18 +3,26 @@
 import { attribute, button, drawing, enlargement, make, SVG } from "./dom.mjs";
 import { numbersAt } from "./error_pane.mjs";
 import { besideStrip, overview } from "./overview.mjs";
-import { around, firstView, fitted, held, MARGIN, placed, revealed, ZOOM, zoomed } from "./panning.mjs";
+import { firstView, fitted, held, MARGIN, placed, revealed, together, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
 // As view/svg_text.py and view/chips.py have them.
 const INSET = 9;
 const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
 
-/** Put another picture of a matrix into its place: an element, its markup, or nothing; return the element. */
-function replace(place, picture) {
+/** Where a group is moved to. */
+const shift = (group) => group.getAttribute("transform")?.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
+
+/** Put another picture of a matrix into its place, or none; the numbers in full are seen while the mouse is there. */
+function replace(place, picture, numbers) {
   if (place.picture === picture) return place.firstChild;
   place.picture = picture;
-  place.replaceChildren(...(!picture ? [] : [typeof picture === "string" ? drawing(picture) : picture]));
+  place.replaceChildren(...(picture ? [drawing(picture)] : []));
+  if (picture && numbers) {
+    const title = document.createElementNS(SVG, "title");
+    title.textContent = numbers;
+    place.firstChild.prepend(title);
+  }
   return place.firstChild;
 }
 
@@ -50,7 +58,7 @@ export function graphPane(payload, still, pick) {
     const id = group.dataset.node;
     if (!payload.nodes[id]) continue;
     const box = group.querySelector(".adk-box");
-    const [x, y] = (group.getAttribute("transform") ?? "").match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
+    const [x, y] = shift(group);
     const [w, h, rx] = ["width", "height", "rx"].map((name) => Number(box.getAttribute(name) ?? 0));
     // The box is the button, and its label says all of it in words; the texts are only for the eye.
     attribute(box, { role: "button", tabindex: "-1", "aria-pressed": "false" });
@@ -60,8 +68,10 @@ export function graphPane(payload, still, pick) {
     const held = group.querySelector("[data-held]"); // the label where a .grad holds it
     const cells = group.querySelector(".adk-cells");
     const map = group.querySelector(".adk-grad-map");
+    const own = cells?.innerHTML; // the picture of the value
+    const [, numbers] = payload.nodes[id].facts?.find(([label]) => label === "value") ?? [];
     const hasSlots = group.querySelector("[data-slot]") != null;
-    nodes[id] = { group, box, grad, held, hasSlots, cells, own: cells?.firstChild, map, value, made: value?.textContent, rect: { x, y, w, h }, rx };
+    nodes[id] = { group, box, grad, held, hasSlots, cells, own, numbers, map, value, made: value?.textContent, rect: { x, y, w, h }, rx };
   }
   for (const mark of layer.querySelectorAll("[data-edge], [data-edge-label]")) {
     const path = mark.dataset.edge != null;
@@ -75,6 +85,9 @@ export function graphPane(payload, still, pick) {
     chip.setAttribute("aria-hidden", "true"); // the caption says it in words
     const edge = (edges[chip.dataset.chip] ??= { marks: [] });
     edge.chip = chip;
+    const [x, y] = shift(chip);
+    const [w, h] = ["width", "height"].map((name) => Number(chip.querySelector("rect").getAttribute(name)));
+    edge.rect = { x: x - w / 2, y, w, h };
     edge.map = chip.querySelector(".adk-grad-map");
     edge.rows = ["sent", "slope"].map((name) => [
       name,
@@ -85,6 +98,8 @@ export function graphPane(payload, still, pick) {
   for (const slot of layer.querySelectorAll("[data-slot]")) {
     (edges[slot.dataset.slot] ??= { marks: [] }).slot = slot;
   }
+  // The label of a box, and the caption, say what is in a picture.
+  layer.querySelectorAll(".adk-map").forEach((map) => map.setAttribute("aria-hidden", "true"));
   const firstNode = layer.querySelector("[data-chip], [data-node]");
   for (const edge of Object.values(edges)) (edgesInto[edge.to] ??= []).push(edge);
 
@@ -216,14 +231,10 @@ export function graphPane(payload, still, pick) {
   });
   svg.addEventListener("focusout", () => ring(1, (focused = null)));
 
-  function reveal(id, other) {
+  /** Bring a box in sight, and what else fits. */
+  function reveal(id, ...others) {
     if (!view || !nodes[id]) return;
-    let { rect } = nodes[id];
-    if (nodes[other]) {
-      const both = around(rect, nodes[other].rect);
-      if (both.w * view.scale + MARGIN < pane.w && both.h * view.scale + MARGIN < pane.h) rect = both;
-    }
-    look(revealed(view, rect, graph, pane), true);
+    look(revealed(view, together([nodes[id].rect, ...others], view.scale, pane), graph, pane), true);
   }
 
   /** The uppermost of some boxes. */
@@ -257,8 +268,8 @@ export function graphPane(payload, still, pick) {
       if (node.grad) node.grad.textContent = node.hasSlots ? fields.total || "=" : text;
       if (node.held) node.held.textContent = fields.g == null && fields.grad != null ? node.held.dataset.held : "gradient";
       if (node.value) node.value.textContent = fields.value ?? node.made; // else changed in place
-      if (node.cells) replace(node.cells, fields.cells ?? node.own);
-      if (node.map) replace(node.map, text && fields.map);
+      if (node.cells) replace(node.cells, fields.cells ?? node.own, fields.tensor ?? node.numbers);
+      if (node.map) replace(node.map, text && fields.map, fields.gradient);
       const spoken = fields.map ? fields.gradient : text; // the picture has the numbers, the text their shape
       node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${spoken}`));
     },
@@ -272,7 +283,7 @@ export function graphPane(payload, still, pick) {
       slot?.classList.toggle("adk-full", fields?.arrived != null);
       if (map) {
         const room = replace(map, fields?.map)?.getAttribute("width") ?? 0;
-        map.transform.baseVal.getItem(0).setTranslate(-room / 2, map.transform.baseVal.getItem(0).matrix.f);
+        map.setAttribute("transform", `translate(${-room / 2},${shift(map)[1]})`);
       }
       if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "";
       const now = edges[id] === activeEdge;
@@ -322,7 +333,7 @@ export function graphPane(payload, still, pick) {
         idBefore = frame.edge;
         if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
       }
-      if (id != null) reveal(id, edge && (edge.from === id ? edge.to : edge.from));
+      if (id != null) reveal(id, edge?.rect, edge && nodes[edge.from === id ? edge.to : edge.from]?.rect);
     },
     select(id, previous) {
       nodes[previous]?.box.setAttribute("aria-pressed", "false");

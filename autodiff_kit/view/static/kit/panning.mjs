@@ -65,3 +65,11 @@ export function around(a, b) {
   const y = Math.min(a.y, b.y);
   return { x, y, w: Math.max(a.x + a.w, b.x + b.w) - x, h: Math.max(a.y + a.h, b.y + b.h) - y };
 }
+
+/** The first of some rectangles, and of the others each that can be in sight with those before it. */
+export function together([first, ...others], scale, pane) {
+  return others.reduce((all, other) => {
+    const both = other ? around(all, other) : all;
+    return both.w * scale + MARGIN < pane.w && both.h * scale + MARGIN < pane.h ? both : all;
+  }, first);
+}
