@@ -196,11 +196,12 @@ def _definitions(source: str) -> dict[str, str]:
 def text_of(part: ast.stmt) -> str:
     """Return a statement as a text that is the same for the same code, wherever it stands.
 
-    It is empty for one that is nested too deeply, and so for none of a teacher's.
+    It is empty for one that is nested too deeply or has a number of thousands of digits, and so
+    for none of a teacher's.
     """
     try:
         return ast.dump(part)
-    except RecursionError:
+    except (RecursionError, ValueError):
         return ""
 
 

@@ -135,6 +135,23 @@ def test_who_forgets_to_return_is_asked_for_it_and_told_what_is_asked_for(
     assert COURSE.exercise(exercise).messages[row.message] in row.text
 
 
+@pytest.mark.parametrize(
+    "unused",
+    [
+        "raise NotImplementedError(0x" + "f" * 6000 + ")",  # too many digits to be written
+        "raise NotImplementedError(" + " + ".join("a" * 400) + ")",
+        "return " + "lambda: " * 90 + "1",
+    ],
+)
+def test_a_function_that_is_never_called_costs_a_right_one_nothing(unused: str) -> None:
+    exercise = COURSE.exercise("02.rules")
+    solution = exercise.solution + f"\n\ndef unused():\n    {unused}\n"
+
+    graded = grade_code(exercise, solution, Level0(), 3)
+
+    assert [row.status for row in graded.rows] == ["right"] * len(graded.rows)
+
+
 def test_an_answer_that_is_off_in_a_later_digit_is_shown_with_more_of_them(tmp_path: Path) -> None:
     exercise = tiny.make_course(tmp_path).exercise("01.double")
 
