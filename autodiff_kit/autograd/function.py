@@ -106,6 +106,8 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
+        elif kwargs:
+            args, kwargs = _by_position(cls.forward, args, kwargs), {}
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise error("function.two_backwards")
         ctx.needs_input_grad = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
@@ -189,6 +191,25 @@ def _forward(*inputs: Any) -> None:
 def _backward(g: Value, ctx: FunctionCtx, backward: Callable[..., Any]) -> Any:
     # What is shown of the rule; what is called is in OncePerVisit.
     return backward(ctx, g)
+
+
+def _by_position(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return all arguments of ``forward`` after ``ctx`` by position: each is an input."""
+    params = [*inspect.signature(forward).parameters.values()][1:]
+    places = [p.name for p in params if p.kind is p.POSITIONAL_OR_KEYWORD]
+    for name in kwargs:
+        if name not in places:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if places.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    rest = places[len(args) : max(map(places.index, kwargs)) + 1]
+    for name in rest:
+        if name not in kwargs:
+            position = places.index(name)
+            raise TypeError(f"forward() missing required argument: '{name}' (position {position})")
+    return (*args, *(kwargs[name] for name in rest))
 
 
 def _op_of(cls: type[Function]) -> _FunctionOp:

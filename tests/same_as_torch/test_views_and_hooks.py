@@ -550,6 +550,31 @@ for f in (torch.var_mean, torch.linalg.qr):
     g, = torch.autograd.grad((a * b).sum(), x, create_graph=True)
     print(torch.autograd.grad(g.square().sum(), x))
 """,
+    "inputs of a Function by name": """
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y=5, k=None, **rest):
+        print(ctx.needs_input_grad, rest)
+        return x * 1
+    @staticmethod
+    def backward(ctx, g): return g, g * 10, g * 100
+class K(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, *, k=1): return x * k
+    @staticmethod
+    def backward(ctx, g): return g
+a, b, c = leaf(1.), leaf(2.), leaf(3.)
+calls = (lambda: F.apply(x=a), lambda: F.apply(b, k=a, y=c), lambda: F.apply(b, y=a, k=3),
+         lambda: F.apply(b, k=a), lambda: F.apply(b, w=a), lambda: F.apply(b, x=a),
+         lambda: F.apply(k=a), lambda: F.apply(), lambda: K.apply(a, k=3), lambda: K.apply(x=a))
+for number, call in enumerate(calls):
+    try:
+        y = call()
+        y.sum().backward()
+        print(number, y.grad_fn.name(), len(y.grad_fn.next_functions), a.grad, b.grad, c.grad)
+    except (TypeError, RuntimeError) as error:
+        print(number, str(error).splitlines()[0])
+""",
     "the order in which the leaves of a cell are complete": """
 for cell in (torch.nn.RNNCell(2, 2), torch.nn.LSTMCell(2, 2), torch.nn.GRUCell(2, 2)):
     x, order = torch.ones(1, 2, requires_grad=True), []
