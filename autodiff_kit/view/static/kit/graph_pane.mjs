@@ -11,7 +11,7 @@ const INSET = 9;
 const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
 
 /** Where a group is moved to. */
-const shift = (group) => group.getAttribute("transform")?.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
+const origin = (group) => group.getAttribute("transform")?.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0];
 
 /** Put another picture of a matrix into its place, or none; the numbers in full are seen while the mouse is there. */
 function replace(place, picture, numbers) {
@@ -58,7 +58,7 @@ export function graphPane(payload, still, pick) {
     const id = group.dataset.node;
     if (!payload.nodes[id]) continue;
     const box = group.querySelector(".adk-box");
-    const [x, y] = shift(group);
+    const [x, y] = origin(group);
     const [w, h, rx] = ["width", "height", "rx"].map((name) => Number(box.getAttribute(name) ?? 0));
     // The box is the button, and its label says all of it in words; the texts are only for the eye.
     attribute(box, { role: "button", tabindex: "-1", "aria-pressed": "false" });
@@ -85,7 +85,7 @@ export function graphPane(payload, still, pick) {
     chip.setAttribute("aria-hidden", "true"); // the caption says it in words
     const edge = (edges[chip.dataset.chip] ??= { marks: [] });
     edge.chip = chip;
-    const [x, y] = shift(chip);
+    const [x, y] = origin(chip);
     const [w, h] = ["width", "height"].map((name) => Number(chip.querySelector("rect").getAttribute(name)));
     edge.rect = { x: x - w / 2, y, w, h };
     edge.map = chip.querySelector(".adk-grad-map");
@@ -231,11 +231,11 @@ export function graphPane(payload, still, pick) {
   });
   svg.addEventListener("focusout", () => ring(1, (focused = null)));
 
-  /** Bring a box in sight, and what else fits. */
-  function reveal(id, ...others) {
-    if (!view || !nodes[id]) return;
-    look(revealed(view, together([nodes[id].rect, ...others], view.scale, pane), graph, pane), true);
+  /** Bring the first of some rectangles in sight, and what else fits. */
+  function show(rects) {
+    if (view) look(revealed(view, together(rects, view.scale, pane), graph, pane), true);
   }
+  const reveal = (id) => nodes[id] && show([nodes[id].rect]);
 
   /** The uppermost of some boxes. */
   const top = (ids) => ids.filter((id) => nodes[id]).sort((a, b) => nodes[a].rect.y - nodes[b].rect.y)[0];
@@ -283,7 +283,7 @@ export function graphPane(payload, still, pick) {
       slot?.classList.toggle("adk-full", fields?.arrived != null);
       if (map) {
         const room = replace(map, fields?.map)?.getAttribute("width") ?? 0;
-        map.setAttribute("transform", `translate(${-room / 2},${shift(map)[1]})`);
+        map.setAttribute("transform", `translate(${-room / 2},${origin(map)[1]})`);
       }
       if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "";
       const now = edges[id] === activeEdge;
@@ -333,7 +333,10 @@ export function graphPane(payload, still, pick) {
         idBefore = frame.edge;
         if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
       }
-      if (id != null) reveal(id, edge?.rect, edge && nodes[edge.from === id ? edge.to : edge.from]?.rect);
+      if (!nodes[id]) return;
+      const rects = [nodes[id].rect, edge?.rect];
+      if (edge?.map) rects.reverse(); // the step is about the picture on the arrow
+      show([...rects, edge && nodes[edge.from === id ? edge.to : edge.from]?.rect]);
     },
     select(id, previous) {
       nodes[previous]?.box.setAttribute("aria-pressed", "false");
