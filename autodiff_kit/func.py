@@ -16,6 +16,7 @@ from autodiff_kit.autograd.grad_mode import is_grad_enabled
 from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.node import AccumulateGrad
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import stack
@@ -105,6 +106,8 @@ class _Call:
         if not isinstance(x, Tensor):
             raise error("func.argument", kind=type(x))
         x = _recordable(x)
+        if isinstance(x._node, Nowhere):
+            x = x.clone()  # of a view without a history, which leads nowhere
         x = x.view(x.shape) if x.requires_grad else x.detach()
         if not x.requires_grad:
             x.requires_grad = True
@@ -137,17 +140,17 @@ class _Call:
     def _depends_on_others(self, result: Tensor) -> bool:
         if result.is_leaf:
             return result not in self._own
-        visited, todo = set(), [result.grad_fn]
+        visited, todo = set(), [result._node]
         while todo:
             node: Any = todo.pop()
             if node is None or node in visited:
                 continue
             visited.add(node)
             if isinstance(node, AccumulateGrad):
-                if node.variable not in self._own:
+                if isinstance(node, Nowhere) or node.variable not in self._own:
                     return True
                 continue
-            todo += [before for before, _ in node.next_functions]
+            todo += [edge for _, edge in node.edges()]
         return False
 
 

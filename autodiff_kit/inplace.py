@@ -50,6 +50,10 @@ _READS_FIRST = ("addmm_", "fill_", "masked_scatter_")
 _STRICT = "index_add_ index_copy_ index_fill_ index_put_ scatter_ scatter_add_ scatter_reduce_"
 # What may write to an expanded tensor, as it writes the same everywhere.
 _REPEATS = ("index_fill_", "zero_")
+# What writes answers over what it compares, by the name of its node: no gradient comes through.
+_COMPARISONS = {"eq_": "Eq", "ne_": "Ne", "lt_": "Lt", "le_": "Le", "gt_": "Gt", "ge_": "Ge"}
+_COMPARISONS |= {"less_": "Lt", "less_equal_": "Le", "greater_": "Gt", "greater_equal_": "Ge"}
+_COMPARISONS |= {"not_equal_": "Ne"}
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
@@ -93,6 +97,8 @@ def change(
     except Exception as refusal:
         _check_before(refusal, tensor, how, operands, args)
         raise
+    if recorded and how in _COMPARISONS:
+        result = _answers(operand, [*args, *kwargs.values()][0], result, how)
     if recorded and result._node is not None and result._node.op.node_name == NOT_IMPLEMENTED:
         result._node.op = _without_derivative(result._node.op, how)
     try:
@@ -104,6 +110,18 @@ def change(
         raise
     finish(tensor, how, result, number, recorded)
     return tensor
+
+
+def _answers(x: TensorBase, y: Any, compared: TensorBase, how: str) -> TensorBase:
+    """Return what a comparison writes over ``x``: recorded, but flat in both."""
+    flat = of_whole(ops.flat_values) if x._array.dtype.kind != "f" else ops.flat_values
+    result: TensorBase = flat(x, y, values=compared._array)
+    if result._node is not None:
+        count = 1 + isinstance(y, TensorBase)
+        row, name = result._node.op, f"{_COMPARISONS[how]}Backward{count - 1}"
+        rules = [row.rule0, row.rule1]
+        result._node.op = OpOfOneNode(row, rules, node_name=name, inputs=row.inputs[:count])
+    return result
 
 
 def _without_derivative(row: Any, how: str) -> Any:

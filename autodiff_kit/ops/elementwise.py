@@ -30,6 +30,7 @@ __all__ += [
     "exp",
     "expm1",
     "flat_in",
+    "flat_values",
     "ge",
     "gt",
     "isnan",
@@ -313,6 +314,14 @@ def _masked(x: Value, condition: Value) -> Value:
 def flat_in(x: Value, y: Value) -> Value:
     """Return x. Where PyTorch computes a gradient from y, too, it is a function of both."""
     return x
+
+
+@op("values + 0 * x + 0 * y", tex=r"c", dtypes="any")
+@vjp("x", lambda g: zeros_like(g), tex=r"0")
+@vjp("y", lambda g, y_dtype: to_copy(zeros_like(g), dtype=y_dtype), tex=r"0")
+def flat_values(x: Value, y: Value, *, values: Value) -> Value:
+    """Return values that do not change with x and y, such as answers of a comparison."""
+    return values.astype(x.dtype)
 
 
 @op("zeros_like(x)", tex=r"0")

@@ -35,6 +35,18 @@ PARTLY = _function(
     "g, h): return g, h",
 )
 ONCE_WRONG = {
+    "answers that are written over what was compared": [
+        *("a = torch.tensor([0.5, 2.0], requires_grad=True)", "b = a * 2", "b.lt_(1.5)"),
+        *("b.sum().backward()", "c = torch.ones(2)", "c.ge_(a)", "c.sum().backward()"),
+        *("d = torch.ones(2, 2).double() * a.sum()", "d[0].eq_(a)", "d.sum().backward()"),
+        *("e = torch.ones(2) > 0", "e.greater_(a)", "f = (a * 1)", "f.not_equal_(a.double())"),
+    ],
+    "functions of a view without a history": [
+        *("a = torch.ones(2, requires_grad=True)", "with torch.no_grad():\n    b = a.view(2)"),
+        "c = torch.func.grad(lambda v: (v * v).sum())(b) * 1",
+        "with torch.inference_mode():\n    d = (a * 2)[-1]",
+        "d = torch.func.grad(torch.func.grad(lambda v: v**3))(a[0].detach().clone())",
+    ],
     "quantiles along a dimension that is counted from the end": [
         "a = torch.arange(12.).reshape(2, 3, 2).sin()",
         *("b = a.quantile(0.4, -2) * 1", "c = a.nanquantile(0.7, -3, True) * 1"),

@@ -115,6 +115,7 @@ INSTEAD: dict[str, list[Sample]] = {
     "pack_padded_sequence": [
         Sample((BATCH,), {"indices": (np.array([0, 0, 1]), np.array([0, 2, 0]))})
     ],
+    "flat_values": [Sample((numbers(), numbers()), {"values": numbers()})],
     "mark": [Sample((np.array([[1], [0]]),), {"dim": 1, "size": 3})],
     "masked": [Sample((MATRIX, MASK)), Sample((numbers(), np.bool_(True)))],
     "masked_fill": [

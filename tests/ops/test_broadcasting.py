@@ -21,7 +21,8 @@ ELEMENTWISE = [
     for op in OPS.values()
     if len(op.inputs) > 1 and op.rules and op.name not in REFUSED
     if op.name not in INSTEAD or op.name in ("where", "clamp_to_tensors")
-    if op.name not in ("copy_from", "fill_with", "flat_in")  # which keep the first one's shape
+    if op.name
+    not in ("copy_from", "fill_with", "flat_in", "flat_values")  # which keep the first one's shape
 ]
 SHAPES = hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3, min_side=1)
 
