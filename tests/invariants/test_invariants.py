@@ -231,7 +231,8 @@ def calls_are_no_more_than_the_program_makes(program: Run) -> None:
 
     def called(frame: Any, event: str, argument: Any) -> None:
         if event == "call" and frame.f_code.co_filename == "again":
-            name = frame.f_code.co_qualname.rpartition("<locals>.")[2].strip("<>")
+            name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+            name = re.sub(r"<\w+(comp|expr)>\.", "", name).strip("<>")
             frames[name].add(frame)
 
     code = compile(program.source, "again", "exec")
@@ -650,7 +651,7 @@ def what_was_released_is_not_listed_as_saved_any_more(program: Run) -> None:
     shown = program.picture.state(-1)["nodes"] if program.picture.frames else {}
     for number in released:
         box = program.picture.outline.box_of[number]
-        assert shown[box.id].get("released"), number
+        assert box.kind == "fold" or shown[box.id].get("released"), number  # a fold lists nothing
 
 
 CHECKS = [
