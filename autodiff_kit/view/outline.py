@@ -171,7 +171,8 @@ def outline(
     parts = parts or Parts(recording)
     own = [parts.of_scope(s) for s in fold] if isinstance(fold, Sequence) else []
     if (fold is False and len(nodes) <= LIMIT) or not parts.ops:
-        runs, keys = list[Part](), list[Key]()
+        keys = list[Key]()
+        result = _roomy(nodes, [], parts, together)
     else:
         shut = [key for part in own if part is not parts.root for key in (parts.key(part),)]
         shut += [(first, last) for first, last in closed]
@@ -181,14 +182,12 @@ def outline(
         while True:
             keys = [key for key in [*first_open, *wider] if not _is_in(key, shut)]
             runs = folded(parts, set(keys))
-            if not wider or len(_boxes(nodes, runs, parts, False, together).boxes) <= LIMIT:
+            result = _roomy(nodes, runs, parts, together)
+            if not wider or len(result.boxes) <= LIMIT:
                 break
             apart = [key for key in wider if not _is_in(wider[-1], [key])]
             gone = (apart or wider)[0]  # what is around the last one stays open
             wider = [key for key in wider if key != gone]
-    result = _boxes(nodes, runs, parts, True, together)
-    if len(result.boxes) > LIMIT:
-        result = _boxes(nodes, runs, parts, False, together)
     if len(result.boxes) > LIMIT:
         result = _with_leaves_folded(recording, result)
     result.parts, result.opened = parts, keys
@@ -199,6 +198,16 @@ def outline(
 def _is_in(key: Key, others: Sequence[Key]) -> bool:
     """Return whether a part is one of those, or inside of one."""
     return any(first <= key[0] and key[1] <= last for first, last in others)
+
+
+def _roomy(
+    nodes: Sequence[NodeRecord], runs: Sequence[Part], parts: Parts, together: bool
+) -> Outline:
+    """Make the boxes; leaves that have a name stay outside of folds, if there is room for all."""
+    result = _boxes(nodes, runs, parts, True, together)
+    if len(result.boxes) > LIMIT:
+        result = _boxes(nodes, runs, parts, False, together)
+    return result
 
 
 def _boxes(
@@ -249,9 +258,11 @@ def _boxes(
             fold_of.update(dict.fromkeys(leaves, -1))
     outputs = outputs_of(nodes)
     for n, record in enumerate(nodes):
+        if n in fold_of:
+            continue
         group = outputs.get(n, [n])
         whole = not any(part in fold_of for part in group)  # one box for one node of PyTorch's
-        if n not in fold_of and not (whole and record.get("part_of") is not None):
+        if not (whole and record.get("part_of") is not None):
             box_of[n] = Box(str(n), record["kind"], tuple(group) if whole else (n,))
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
     boxes = [box_of[place] for place in sorted(box_of)]

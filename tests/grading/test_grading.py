@@ -298,15 +298,17 @@ def test_a_check_that_stumbles_is_a_fault_and_not_the_end(course: Course, store:
     assert "RuntimeError: no such thing" in attempt.marks[0].text
 
 
+@pytest.mark.usefixtures("new_processes")
 def test_a_worker_that_is_killed_costs_nobody_a_row(course: Course, store: Store) -> None:
     many = [submitted(f"s{n:02}", f"{tiny.SOLUTION}\n#{n}") for n in range(12)]
     engine = Local(course, WALLS, 2)
+    before = children(os.getpid())
 
     def killing(jobs: object) -> Iterator[Attempt]:
         for number, attempt in enumerate(engine(jobs)):
             if number == 3:
                 workers = [p for p in children(os.getpid()) if "serve()" in command_of(p)]
-                os.kill(workers[0], signal.SIGKILL)
+                os.kill(next(p for p in workers if p not in before), signal.SIGKILL)
             yield attempt
 
     summary = grade(many, course, store, killing, secret=1)

@@ -19,6 +19,7 @@ from autodiff_kit.grading.calls import Call, Limits, Process, Reply, Runner, cle
 from autodiff_kit.grading.sandbox import Finding, Sandbox, Walls, best_walls, probe
 from autodiff_kit.grading.supervision import supervise
 from autodiff_kit.grading.worker import InProcess, Level0, _Plain
+from tests.grading import warm
 from tests.grading.standing import WALLS
 
 needs_walls = pytest.mark.skipif(
@@ -100,6 +101,41 @@ def behind_walls() -> Iterator[Sandbox]:
 def one(runner: Runner, question: Call, code: str = CODE, limits: Limits = LIMITS) -> Reply:
     (reply,) = runner.run_calls(code, [question], limits)
     return reply
+
+
+SEEN = """import os, signal, sys
+    def is_open(file):
+        try:
+            return os.fstat(file) is not None
+        except OSError:
+            return False
+    return {
+        "modules": sorted(sys.modules),
+        "flags": list(sys.flags),
+        "path": sys.path,
+        "hash": hash("x"),
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "files": [number for number in range(100) if is_open(number)],
+        "signals": [str(signal.getsignal(s)) for s in (signal.SIGCHLD, signal.SIGINT)],
+        "leads": os.getsid(0) == os.getpid(),
+    }"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies on this system")
+@pytest.mark.parametrize("kind", ["plain process", pytest.param("walls", marks=needs_walls)])
+def test_a_copy_of_a_process_sees_what_a_new_one_sees(kind: str) -> None:
+    def seen() -> Reply:
+        if kind == "plain process":
+            return one(Level0(), driver(SEEN))
+        return next(one(sandbox, driver(SEEN)) for sandbox in behind_walls())
+
+    with warm.anew():
+        new = seen()
+    copy = seen()
+
+    assert (new.status, copy.status) == ("ok", "ok"), new.error
+    assert copy.value == new.value
 
 
 # -- All runners ---------------------------------------------------------------------------------
