@@ -13,8 +13,9 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_kit.late import late
+from autodiff_kit.signature_texts import OF_METHODS
 
-__all__ = ["CheckedLater", "checked", "name_methods", "wrong_call_of"]
+__all__ = ["check_calls", "checked", "name_methods", "wrong_call_of"]
 
 
 @cache  # an import statement takes 1.5 us, also of what is loaded
@@ -30,6 +31,8 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
     ``kind``: a ``"method"``; a ``"function"`` of the same name, whose input comes first, as
     ``input``; or a ``"factory"``.
     """
+    if kind == "method" and _takes_a_tensor_only(function):
+        return _without_arguments(name, function)
     first, bools = _bools(function)
 
     @wraps(function)
@@ -68,6 +71,26 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
     return call
 
 
+def _takes_a_tensor_only(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    return code.co_argcount == 1 and not (code.co_kwonlyargcount or code.co_flags & _VARIABLE)
+
+
+def _without_arguments(name: str, function: Callable[[Any], Any]) -> Any:
+    """Do what ``checked`` does for a method that takes nothing, such as ``x.item()``."""
+
+    @wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            raise wrong_call_of(name, args, kwargs) or TypeError(name)
+        return function(self)
+
+    call.unchecked = function  # type: ignore[attr-defined]
+    return call
+
+
 def wrong_call_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
     """Return the error that PyTorch raises for a call of a method; None if it is right as such."""
     wrong: TypeError | None = _signatures().wrong_call(name, "method", args, kwargs)
@@ -90,6 +113,15 @@ class CheckedLater:
         return method if tensor is None else method.__get__(tensor, owner)
 
 
+def check_calls(owner: type) -> None:
+    """Let the methods of a class check their calls, where PyTorch's signatures are written down."""
+    for name, parameters in (line.split("(") for line in OF_METHODS.strip().split("\n")):
+        method = vars(owner).get(name)
+        # The function of an op that has no parameters checks its calls itself.
+        if callable(method) and not (parameters == ")" and hasattr(method, "op")):
+            setattr(owner, name, CheckedLater(owner, name))
+
+
 def takes_out(name: str, kind: str) -> bool:
     """Return whether PyTorch lets a function write into a tensor that is given."""
     from autodiff_kit.outside import functions_with
@@ -97,6 +129,7 @@ def takes_out(name: str, kind: str) -> bool:
     return kind != "method" and name in functions_with("out")
 
 
+_VARIABLE = 0x0C  # inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _LAST = 99  # behind all others; an int, which Python compares faster than a float
 _ABSENT = object()
 

@@ -70,7 +70,9 @@ def matrix_norm(
     A = A if dtype is None else A.to(dtype)
     if ord == "fro":
         return vector_norm(A, 2, dim, keepdim)
-    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
+    if isinstance(ord, str) and ord != "nuc":
+        raise error("linalg.norm_order", ord=ord)
+    if ord == "nuc" or abs(ord) not in (1, math.inf):
         raise error("linalg.norm_by_svd", ord=ord)
     sum_dim, max_dim = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
     sums = vector_norm(A, 1, sum_dim, keepdim)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autodiff_kit import dtypes, ops
-from autodiff_kit.calls import CheckedLater
+from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import full_name, number_in, result_dtype, tensor_type
@@ -39,7 +39,6 @@ from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.operands import NUMBERS, check_bool, check_operand
 from autodiff_kit.ops.checks import unless_misfit
 from autodiff_kit.shape_methods import ShapeMethods
-from autodiff_kit.signature_texts import OF_METHODS
 from autodiff_kit.sizes import EVERY, converted
 
 __all__ = ["Methods", "where"]
@@ -324,6 +323,4 @@ class Methods(ShapeMethods, MoreMethods):
     masked_select = with_operand("masked_select", "mask", numbers=False)
 
 
-for _name in {line.partition("(")[0] for line in OF_METHODS.split("\n") if line}:
-    if callable(getattr(Methods, _name, None)):
-        setattr(Methods, _name, CheckedLater(Methods, _name))
+check_calls(Methods)

@@ -32,7 +32,7 @@ def wrong_call(
     if words is None:
         return None
     signatures = _signatures(kind, name)
-    accepted = {param.name for signature in signatures for param in signature.params}
+    accepted = {name for signature in signatures for name in signature.names()}
     outside = (keyword_outside(name, key) for key in kwargs if key not in accepted)
     usage = f"It is called so: {' or '.join(map(str, signatures))}"
     advice = next(filter(None, outside), usage)
@@ -79,10 +79,15 @@ class _Signature:
     def __str__(self) -> str:
         return self._text
 
+    def names(self) -> set[str]:
+        """Return the names of what the kit takes: it has one order in memory."""
+        return {p.name for p in self.params if p.kind != "torch.memory_format"}
+
     def complaint(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Return what is wrong with a call; None if nothing is."""
         by_place = [p for p in self.params if not p.by_name]
-        if len(args) > 1 and [(p.kind, p.default) for p in by_place] == [("tuple of ints", None)]:
+        takes_sizes = [(p.kind, p.default) for p in by_place] == [("tuple of ints", None)]
+        if len(args) > 1 and takes_sizes and isinstance(args[0], int | np.integer):
             args = (args,)  # sizes, one by one
         if len(args) > len(by_place):
             least, most = sum(p.default is None for p in by_place), len(by_place)
@@ -103,7 +108,7 @@ class _Signature:
                 expected = param.kind.replace("Operand", "Tensor").removeprefix("only ")
                 expected = expected.removeprefix("optional ")
                 return f"{name}(): argument '{param.name}'{place} must be {expected}, not {kind}"
-        unknown = next((k for k in kwargs if k not in {p.name for p in self.params}), None)
+        unknown = next((k for k in kwargs if k not in self.names()), None)
         if unknown is not None:
             return f"{name}() got an unexpected keyword argument '{unknown}'"
         return None
@@ -134,6 +139,8 @@ class _Signature:
                 return isinstance(value, str)
             case "torch.dtype":
                 return isinstance(value, dtypes.dtype)
+            case "torch.device":
+                return isinstance(value, str | int | dtypes.device)
         return True
 
 

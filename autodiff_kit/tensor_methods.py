@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops, views
-from autodiff_kit.calls import name_methods
+from autodiff_kit.calls import check_calls, name_methods
 from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error, warn_of_grad
@@ -135,3 +135,6 @@ def _assign() -> Callable[..., None]:
 
 
 name_methods("Tensor", TensorMethods)
+for _part in TensorMethods.__mro__[:-1]:
+    if _part is not Methods:  # which has done it, before its methods were used above
+        check_calls(_part)

@@ -67,6 +67,8 @@ class _Row(Module):
 
     def extend(self, values: Iterable[Any]) -> Self:
         """Add some at the end."""
+        if not isinstance(values, Iterable):
+            raise error("nn.extend", owner=type(self).__name__, kind=type(values).__name__)
         for value in values:
             self.append(value)
         return self

@@ -414,8 +414,12 @@ class Module(State):
     def _child_lines(self) -> list[str]:
         return [f"({name}): {child!r}" for name, child in self._modules.items()]
 
+    def _get_name(self) -> str:
+        """Return the name by which ``print`` shows the module."""
+        return type(self).__name__
+
     def __repr__(self) -> str:
-        extra, name = self.extra_repr(), type(self).__name__
+        extra, name = self.extra_repr(), self._get_name()
         children = [line.replace("\n", "\n  ") for line in self._child_lines()]
         if not children and "\n" not in extra:
             return f"{name}({extra})"

@@ -30,7 +30,8 @@ from autodiff_kit.core.view_nodes import note_view
 __all__ = ["forward_of", "function_of", "text_of"]
 
 ONE_INPUT = """
-def {name}(x{params}):
+def {name}(x{params}{others}):
+    {refused}
     if not isinstance(x, Tensor):  # a rule at work on arrays
         return forward(x{given}) if isinstance(x, ARRAYS) else {general}
     a, edge0 = {memory}, {edge0}
@@ -209,13 +210,13 @@ def _compile_for(row: Op) -> Callable[..., Any]:
     """Give the function of an op the code that applies it, and return the function."""
     import linecache
 
-    from autodiff_kit.ops.messages import shape_message
+    from autodiff_kit.ops.messages import shape_message, surplus
 
     text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     function: Any = row.function
     names = {**_NAMES, "row": row, "forward": forward_of(row), "Tensor": type(wrap(None))}
-    function.__globals__.update(names, apply=_plain(), shape_message=shape_message)
+    function.__globals__.update(names, apply=_plain(), shape_message=shape_message, surplus=surplus)
     namespace: dict[str, Any] = {}
     exec(compile(text, file, "exec"), namespace)
     function.__kwdefaults__ = row.defaults
@@ -262,6 +263,8 @@ def text_of(row: Op) -> str:
         "kind": "WideNode" if count > 2 else "Node",
         "layout": ROWS if row.layout == "rows" else "",
         "mixed": "",
+        "others": "" if params else ", *others",
+        "refused": "" if params else "if others: raise surplus(row.name, others)",
         "memory": "share(x)" if row.is_view else "x._array",  # a view needs what two can hold
         "operands": "a, operand" if count == 2 else ", ".join(arrays),
         "more": "".join(f"{edge}, " for edge in edges[2:]),

@@ -12,7 +12,12 @@ from typing import Any
 from autodiff_kit.core.op import Op
 from autodiff_kit.errors import error, operands_refused
 
-__all__ = ["broadcast_message", "not_a_tensor", "shape_message"]
+__all__ = ["broadcast_message", "not_a_tensor", "shape_message", "surplus"]
+
+
+def surplus(name: str, arguments: tuple[Any, ...]) -> Exception:
+    """Return the error for ``x.exp(2)``: such a method takes nothing but its tensor."""
+    return error("arguments.surplus", name=name, count=len(arguments))
 
 
 def not_a_tensor(row: Op, position: int, value: Any) -> str:

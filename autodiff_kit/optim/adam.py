@@ -74,7 +74,12 @@ class Adam(_Moments):
         fused: Any = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr betas eps weight_decay amsgrad maximize foreach capturable "
+            "differentiable fused decoupled_weight_decay",
+        )
+        super().__init__(params, options)
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state = self.state[param]
@@ -179,7 +184,12 @@ class NAdam(_Moments):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr betas eps weight_decay momentum_decay decoupled_weight_decay "
+            "maximize foreach capturable differentiable",
+        )
+        super().__init__(params, options)
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, lr, (beta1, beta2) = self.state[param], float(group["lr"]), group["betas"]
@@ -218,7 +228,12 @@ class RAdam(_Moments):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr betas eps weight_decay maximize foreach capturable "
+            "decoupled_weight_decay differentiable",
+        )
+        super().__init__(params, options)
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, (beta1, beta2) = self.state[param], group["betas"]

@@ -100,7 +100,11 @@ class Rprop(InPlace):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr etas step_sizes foreach maximize differentiable capturable",
+        )
+        super().__init__(params, options)
 
     def _check(self, options: Group) -> None:
         super()._check(options)

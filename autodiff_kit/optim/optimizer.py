@@ -296,10 +296,14 @@ def _is_positive(name: str, value: Any) -> bool:
         raise error("optim.no_number", name=name, kind=type(value).__name__) from None
 
 
-def options_of(arguments: dict[str, Any]) -> Group:
-    """Return the options among the arguments of a constructor, which are its ``locals()``."""
+def options_of(arguments: dict[str, Any], order: str = "") -> Group:
+    """Return the options among the arguments of a constructor, which are its ``locals()``.
+
+    They come in the order of the arguments, or in PyTorch's ``order`` where groups have another.
+    """
     others = ("self", "params", "__class__")
-    return {name: value for name, value in arguments.items() if name not in others}
+    names = order.split() or [name for name in arguments if name not in others]
+    return {name: arguments[name] for name in names}
 
 
 def begin(state: dict[str, Any], x: Array, *names: str, value: float = 0) -> None:

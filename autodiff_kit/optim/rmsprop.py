@@ -50,7 +50,12 @@ class RMSprop(InPlace):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr momentum alpha eps centered weight_decay capturable foreach "
+            "maximize differentiable",
+        )
+        super().__init__(params, options)
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, alpha, momentum = self.state[param], group["alpha"], group["momentum"]
@@ -96,7 +101,12 @@ class Adagrad(InPlace):
         differentiable: bool = False,
         fused: Any = None,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr lr_decay eps weight_decay initial_accumulator_value foreach "
+            "maximize differentiable fused",
+        )
+        super().__init__(params, options)
 
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters; here the state is there from the beginning."""
@@ -134,7 +144,11 @@ class Adadelta(InPlace):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        super().__init__(params, options_of(locals()))
+        options = options_of(
+            locals(),
+            "lr rho eps weight_decay maximize capturable foreach differentiable",
+        )
+        super().__init__(params, options)
 
     def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         state, rho, eps = self.state[param], group["rho"], group["eps"]

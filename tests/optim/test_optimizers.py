@@ -129,9 +129,9 @@ opt = O.SGD([a], lr=0.1, momentum=0.9)
 
 PROGRAMS = {
     "defaults and texts": """
-        for name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad"):
+        for name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "NAdam", "RAdam"):
             o = getattr(O, name)([a])
-            print(o, dict(sorted(o.defaults.items())), len(o.param_groups), o.state)
+            print(o, o.defaults, list(o.param_groups[0]), len(o.param_groups), o.state)
             before = a._version
             o.step()
             print(a, a._version - before if name != "AdamW" else "", a.grad)
