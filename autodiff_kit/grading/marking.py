@@ -280,7 +280,10 @@ def _row(
     wrong_examples = [
         check
         for check in failed
-        if not is_right(check, check.example, answers_by_check[check.name][0], right[check.name][0])
+        if not check.needs
+        and not is_right(
+            check, check.example, answers_by_check[check.name][0], right[check.name][0]
+        )
     ]
     first = next(iter(wrong_examples), failed[0])
     cases = zip(inputs[first.name], answers_by_check[first.name], right[first.name], strict=True)
@@ -297,7 +300,8 @@ def _row(
     message = message or shown_mistake(
         first, inputs[first.name], answers_by_check[first.name], right[first.name]
     )
-    message = message or first.name
+    # Of a function that stops, it is not known that its numbers are right.
+    message = message or (first.needs[0] if first.needs and trouble.status != "ok" else first).name
     where = evidence(first, inputs[first.name], answers_by_check[first.name], right[first.name])
     # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
     no_answer = ("timeout", "memory", "died", "missing", "refused")

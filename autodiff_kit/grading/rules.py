@@ -100,7 +100,7 @@ def right_to_twelve_digits(data: Any, value: Any, wanted: Any) -> bool:
 def mistake(data: Any, value: Any, wanted: Any) -> str:
     """Return the id of what is not a rule: a difference, a complex step (`Check.diagnose`)."""
     pairs = _pairs(data, value, wanted)
-    if pairs is None:
+    if pairs is None or any(mine.dtype.itemsize < best.dtype.itemsize for mine, best in pairs):
         return ""
     if broken := _broken(data, pairs):
         return broken

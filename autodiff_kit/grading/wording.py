@@ -50,11 +50,26 @@ def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
             if _lacks_return(answer, best):
                 yours += "  (Is a `return` missing?)"
+            yours += _precision(answer.value)
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
             return f"For {check.shown}:\n{yours}{best_of}"
         yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
+        yours += _precision(answer.value)
         return f"For {check.shown}: right. With other inputs of that kind it is not: there {yours}."
+    return ""
+
+
+def _precision(value: Any) -> str:
+    """Say if an answer has fewer digits than a Python number."""
+    parts = [*value] if isinstance(value, list | tuple) else [value]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, list | tuple):
+            parts += part
+        elif isinstance(part, np.ndarray | np.generic) and part.dtype in (np.float32, np.float16):
+            digits = 7 if part.dtype == np.float32 else 3
+            return f"  (It has {digits} digits only, as {part.dtype}. Use float64.)"
     return ""
 
 

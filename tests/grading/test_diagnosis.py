@@ -350,3 +350,45 @@ def test_what_prints_without_end_is_told_so(tmp_path: Path) -> None:
     assert row.status == "error"
     assert "`print` was called more than 200,000 times" in row.text
     assert "line 3: print(x)" in row.text
+
+
+def test_what_is_wrong_from_the_second_call_on_is_not_told_as_a_change_of_inputs() -> None:
+    found = rows(
+        "02.rules",
+        "total = np.zeros(1)\n\ndef mul_rule(g, x, y):\n"
+        "    total[:] = total + g[0] * y[0]\n    return total + 0 * g, g * x\n",
+    )
+
+    assert (found["mul"].points, found["mul"].message) == (0, "Mul")
+    assert "changes its inputs" not in found["mul"].text
+
+
+def test_an_error_from_the_second_call_on_is_not_told_as_a_change_of_inputs() -> None:
+    counted = "calls = []\n\ndef exp_rule(g, x, out):\n    calls.append(1)\n"
+    found = rows("02.rules", f"{counted}    return g * out / (len(calls) < 8)\n")
+    stops = rows("02.rules", f"{counted}    return g * out if len(calls) < 8 else calls.x\n")
+
+    for row in (found["exp"], stops["exp"]):
+        assert row.points < 2
+        assert "changes its inputs" not in row.text
+
+
+def test_short_floats_are_told_as_that() -> None:
+    code = "def softplus(x):\n    return np.logaddexp(0.0, x).astype(np.float16)\n"
+
+    row = rows("16.gradcheck", code)["softplus"]
+
+    assert (row.points, row.message) == (0, "Forward")
+    assert "3 digits only, as float16" in row.text
+
+
+def test_a_rule_in_short_floats_is_no_difference_and_no_complex_step() -> None:
+    row = rows(
+        "02.rules",
+        "def mul_rule(g, x, y):\n"
+        "    kind = np.complex64 if np.iscomplexobj(g) else np.float32\n"
+        "    return (g * y).astype(kind), (g * x).astype(kind)\n",
+    )["mul"]
+
+    assert (row.points, row.message) == (0, "Mul")
+    assert "as float32" in row.text
