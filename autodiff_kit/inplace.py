@@ -47,7 +47,8 @@ __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell", "wit
 # What has read all of its operands before it writes, and so may be given parts of the tensor.
 _READS_FIRST = ("addmm_", "fill_", "masked_scatter_")
 # What must not even be given just the elements that are written.
-_STRICT = "index_add_ index_copy_ index_fill_ index_put_ scatter_ scatter_add_ scatter_reduce_"
+_STRICT = {"index_add_", "index_copy_", "index_fill_", "index_put_", "scatter_", "scatter_add_"}
+_STRICT |= {"scatter_reduce_"}
 # What may write to an expanded tensor, as it writes the same everywhere.
 _REPEATS = ("index_fill_", "zero_")
 # What writes answers over what it compares, by the name of its node: no gradient comes through.
@@ -164,7 +165,7 @@ def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) 
         refuse_repeated(written)
     if not operands or how in _READS_FIRST:
         return
-    strictly = how in _STRICT.split()
+    strictly = how in _STRICT
     if strictly:
         written = share(tensor)  # what is no array lies nowhere
     for operand in operands:

@@ -108,6 +108,8 @@ def trace(input: Tensor) -> Tensor:
     """Add up the main diagonal of a matrix."""
     if input.ndim != 2:
         raise error("functions.trace", ndim=input.ndim)
+    if input._array.dtype == bool:
+        raise error("dtypes.bool_kernel", kernel="trace")
     return diagonals.trace(input)
 
 

@@ -237,7 +237,11 @@ def lerp_tensor(x: Value, y: Value, weight: Value) -> Value:
     return scalar_if_0d(np.where(np.abs(weight) < 0.5, x + weight * (y - x), near_y))
 
 
-@op("x + value * y * w", tex=r"x + a\,y \odot w")
+@op(
+    "x + value * y * w",
+    tex=r"x + a\,y \odot w",
+    type_check=checks.refuse_bool("dtypes.bool_kernel", kernel="addcmul_cpu_out"),
+)
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, w, value: g * (w * value), tex=r"a\,\bar z \odot w")
 @vjp("w", lambda g, y, value: g * (y * value), tex=r"a\,\bar z \odot y")

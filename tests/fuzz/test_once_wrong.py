@@ -92,7 +92,9 @@ ONCE_WRONG = {
     "arguments that only other functions take": [
         *("a = torch.ones(3)", "b = torch.tensor([-1])", "c = a.index_copy(0, b, a[:1])"),
         *("c = a.take_along_dim(a > 0, 0)", "c = a.unfold(0, -1, 1)", "c = (a > 0).kthvalue(1)"),
-        *("c = a.index_put((b,), b)", "c = a.sum().roll(1, 0)"),
+        *("c = a.index_put((b,), b)", "c = a.sum().roll(1, 0)", "c = torch.ones(2, 2) > 0"),
+        *("d = c.trace()", "d = torch.addcmul(c, c, c)", "d = torch.addcmul(c[0], c, c)"),
+        *("c.dist(a[:2])", "c.index_put((c[0],) * 3, c)"),
     ],
     "powers that are not a number": [
         *("a = torch.tensor(float('nan'), requires_grad=True)", "b = torch.tensor([False, True])"),
