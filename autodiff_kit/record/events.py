@@ -109,6 +109,7 @@ class NodeRecord(_MadeFrom):
     older: NotRequired[bool]  # a leaf: whether it was there before the recording began
     again: NotRequired[bool]  # whether a checkpoint has computed it once more
     part_of: NotRequired[NodeNumber]  # the first output of the same node
+    variable: NotRequired[str]  # what the code calls it, if its name is numbered: ``h`` of ``h2``
     mode: NotRequired[Mode]  # in which an op ran that is not recorded, if not in no_grad
 
 

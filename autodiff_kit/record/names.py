@@ -162,8 +162,12 @@ class Names(dict[int, str]):
         self, place: Place, tensors: Sequence[Any], frame: FrameType | None
     ) -> list[Any]:
         """Return those of these tensors that are operands here, from left to right."""
+        return [x for x in self.holders(place, frame) if any(x is tensor for tensor in tensors)]
+
+    def holders(self, place: Place, frame: FrameType | None) -> list[Any]:
+        """Return the tensors that are operands here."""
         values = [] if frame is None else _operands(place.operands, frame)[1].values()
-        return [value for value in values if any(value is tensor for tensor in tensors)]
+        return [value for value in values if isinstance(value, self._kind)]
 
     def name_leaf(self, number: int, tensor: Any) -> None:
         """Name a leaf that is older than the recording by what holds it now."""
@@ -228,6 +232,7 @@ class Names(dict[int, str]):
                     count += 1  # a number that makes a name the learner has is left out
                     numbered = f"{name}{count}"
                 self._nodes[number]["name"] = numbered
+                self._nodes[number]["variable"] = name
 
     def called(self, sources: Sources) -> str:
         """Return what the learner calls at the present place: ``dropout`` of ``dropout(x)``."""

@@ -155,6 +155,13 @@ class _Recorder(KitBackward):
             elif value is not None:
                 sources.append({"arg": arg, "value": parameter(value)})
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
+        if params and is_own:
+            for arg, value in params.items():  # what is only read, such as the classes of a loss
+                is_array = isinstance(value, np.ndarray) and bool(operands)
+                for tensor in names.holders(place, frame) if is_array else ():
+                    if np.may_share_memory(tensor._array, value):
+                        sources.append({"arg": arg, "node": self._number(tensor, scope)})
+                        break
         if is_unclear and is_own and operands:
             names.name_operands(place, inputs, sources, self._known, frame)
         number = self._last_op = len(self._nodes)

@@ -303,6 +303,10 @@ class TorchRecorder(TorchSteps):
                 sources.append({"arg": arg, "node": source})
             elif scope in self._passes and self._is_seed(value):
                 sources.append({"arg": arg, "value": self._parameter(value), "is_seed": True})
+        for arg, value in params.items():  # what is only read, such as the classes of a loss
+            source = numbers.get(id(value)) if isinstance(value, kind) else None
+            if source is not None and all(value is not x for _, x in inputs):
+                sources.append({"arg": arg, "node": source})
         is_own = scope not in self._passes
         if is_own and texts and not is_clear:
             self._names.name_operands(place, [x for _, x in inputs], sources, self._known, frame)

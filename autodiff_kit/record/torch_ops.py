@@ -181,9 +181,12 @@ class _Layout:
         order = list(range(count))
         if name == "pow_from_number":
             order = order[::-1]
-        self.inputs = list(zip(op["inputs"], order, strict=False))
-        if places.keys() >= set(op["inputs"]):  # an op that only PyTorch has
-            self.inputs = [(arg, places[arg]) for arg in op["inputs"]]
+        by_order = dict(zip(op["inputs"], order, strict=False))  # `x` is PyTorch's `self`
+        self.inputs = [
+            (arg, places.get(arg, by_order.get(arg, -1)))
+            for arg in op["inputs"]
+            if arg in by_order or arg in places
+        ]
         self.defaults = list(schema.arguments.values())[count:]
         self.alpha, self.dim = places.get("alpha", -1), places.get("dim", -1)
         self.more: list[tuple[str, int]] = []

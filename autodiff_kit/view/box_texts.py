@@ -40,14 +40,17 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
     if record["kind"] == "leaf":
         name, of = names.name(node), "leaf" if record["requires_grad"] else "data"
         symbol, made = record["grad_fn"] or of, record["grad_fn"] or "leaf"
-        if name.isidentifier() and not record["grad_fn"]:
+        if all(map(str.isidentifier, name.split("."))) and not record["grad_fn"]:
             of_gradient = f"{name}.grad"
     elif record["name"]:
         name, symbol, made = record["name"], names.text(node), _op_label(recording, node, names)
         if len(symbol) > EXPRESSION:
             symbol = made
     else:
-        name, symbol, made = names.name(node), "", _op_label(recording, node, names)
+        name, made = names.name(node), _op_label(recording, node, names)
+        symbol = names.additions.get(node, "").strip()
+        if names.modules.output(node):
+            symbol = f"{made} {symbol}".rstrip()
     lines = [above_cells(record["value"])]
     if len(outputs) > 1:  # one node of PyTorch's
         name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))

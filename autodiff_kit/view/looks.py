@@ -110,8 +110,11 @@ def picture_style() -> tuple[str, str]:
     names = dict.fromkeys(used)
     for name in used:
         names |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", light[name]))
-    phase = dict(_VARIABLE.findall(blocks['.adk-root[data-phase="backward"]']))
-    for value in phase.values():
+    phases = {
+        phase: dict(_VARIABLE.findall(blocks[f'.adk-root[data-phase="{phase}"]']))
+        for phase in ("backward", "update")
+    }
+    for value in (value for phase in phases.values() for value in phase.values()):
         names |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
 
     def block(values: Mapping[str, str]) -> str:
@@ -119,13 +122,15 @@ def picture_style() -> tuple[str, str]:
 
     only_dark = {n: v for n, v in dark.items() if v != light[n]}
     only_light = {n: light[n] for n in only_dark}
-    backward = "".join(f"--adk-{n}:{v};" for n, v in phase.items())
+    of_phases = (
+        f'%s[data-phase="{phase}"]{{{"".join(f"--adk-{n}:{v};" for n, v in values.items())}}}'
+        for phase, values in phases.items()
+    )
     text = (
         f"%s{{{block(light)}}}"
         f"@media (prefers-color-scheme:dark){{%s{{{block(only_dark)}}}}}"
         f'[data-jp-theme-light="true"] %s{{{block(only_light)}}}'
-        f'[data-jp-theme-light="false"] %s{{{block(only_dark)}}}'
-        f'%s[data-phase="backward"]{{{backward}}}' + "".join(rules)
+        f'[data-jp-theme-light="false"] %s{{{block(only_dark)}}}' + "".join((*of_phases, *rules))
     )
     text = re.sub(r"\s+", " ", text)
     scope = "adk-s" + sha256(text.encode()).hexdigest()[:8]

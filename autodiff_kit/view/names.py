@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property, lru_cache
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData, Value
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.rules import attribute_of, decided, fill, gradient_of, is_atom, parsed
+from autodiff_kit.view.modules import Modules
+from autodiff_kit.view.namesakes import Namesakes
+from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
 from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
+from autodiff_kit.view.words import ordinal
 from autodiff_kit.view.written import COMMUTE, Written
 
 __all__ = ["NAME", "REBUILT", "Names", "in_outline", "in_short"]
@@ -109,6 +112,9 @@ class Names:
         self._names: dict[int, str] = {}
         self._texts: dict[int, str] = {}
         self.written = Written(recording)
+        self.modules = Modules(recording)
+        self.additions: dict[int, str] = {}  # to the names of nodes of one drawing
+        self._namesakes = Namesakes(recording)
         self._events = recording.get("events", ())
 
     def name(self, node: int) -> str:
@@ -122,6 +128,8 @@ class Names:
                 name = "" if older else in_outline(self.text(node), NAME)
                 if older:
                     name = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
+                elif output := self.modules.output(node):
+                    name = output
                 elif not name:
                     name = short(record["value"], 12) or f"a {show(record['value'], 12)}"
             self._names[node] = name
@@ -150,8 +158,7 @@ class Names:
         if record["op"] in ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
             if not isinstance(parsed(text), ast.Subscript):
                 return f"{name}, changed by {text}"
-            value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
-            change = text if value is None else f"{text} = {self.operand(value)}"
+            change = self.change(node)
             return f"{name}: {change}" if record["name"] else change
         if in_outline(text, NAME) == name:
             return text
@@ -160,6 +167,13 @@ class Names:
         if record["text"] and text and _GRAD.search(name):  # no line of the learner's assigns it
             return f"{name}, changed by {text}"
         return f"{name} = {text}" if text else name
+
+    def change(self, node: int) -> str:
+        """Return what an op does: its expression, with what is assigned, ``y1[0] = 5.``."""
+        record, text = self._nodes[node], self.text(node)
+        value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
+        is_item = record["op"] in ITEMS and isinstance(parsed(text), ast.Subscript)
+        return f"{text} = {self.operand(value)}" if is_item and value is not None else text
 
     def titles(self, nodes: Sequence[int]) -> str:
         """Return the title of a node by its outputs: ``a, b = x.split(2)``."""
@@ -185,12 +199,12 @@ class Names:
         if several:  # a Function of the learner's has one rule for all of its inputs
             names = dict.fromkeys(map(self.operand, several))
             texts[several[0]["arg"].split("[")[0]] = " and ".join(names)
-        return texts | {k: parameter(v) for k, v in record["params"].items()}
+        return {k: parameter(v) for k, v in record["params"].items()} | texts
 
     def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:
         """Return what stands for the names that a rule reads, in the learner's names."""
         record = self._nodes[node]
-        names = {"g": gradient_of(self.name(node))}
+        names = {"g": self.gradient(node)}
         sources = {source["arg"]: source for source in record["inputs"]}
         for read in reads:
             source = sources.get(read.removesuffix("_shape"))
@@ -198,11 +212,57 @@ class Names:
                 names[read] = self.name(node)
             elif source is not None and "node" in source and read.endswith("_shape"):
                 names[read] = attribute_of(self.name(source["node"]), "shape")
+            elif source is not None and "node" in source:
+                names[read] = self.called(source["node"])
             elif source is not None:
                 names[read] = self.operand(source)
             elif read in record["params"]:
                 names[read] = parameter(record["params"][read])
         return names
+
+    def namesakes(self, node: int) -> list[int]:
+        """Return the nodes that the code calls alike, such as ``h``, in order; of one, none."""
+        return self._numbered_names.get(self._nodes[node].get("variable", ""), [])
+
+    def place(self, node: int) -> str:
+        """Return what the number in a name means: "the first of 3 results the code calls h"."""
+        alike = self.namesakes(node)
+        if len(alike) < 2:
+            return ""
+        of = "results" if all(self._nodes[n]["kind"] == "op" for n in alike) else "tensors"
+        variable = self._nodes[node]["variable"]
+        which = ordinal(alike.index(node) + 1)
+        return f"the {which} of {len(alike):,} {of} the code calls {variable}"
+
+    @cached_property
+    def _numbered_names(self) -> dict[str, list[int]]:
+        numbered: dict[str, list[int]] = {}
+        for record in self._nodes:
+            if "variable" in record:
+                numbered.setdefault(record["variable"], []).append(record["id"])
+        return numbered
+
+    def tell_apart(self, nodes: Iterable[int]) -> None:
+        """Add to the names of the nodes that are drawn what tells those apart that have one."""
+        self.additions = self.additions_of(nodes)
+
+    def additions_of(self, nodes: Iterable[int]) -> dict[int, str]:
+        """Return what is added to the names of these nodes: ``" in iteration 2"``."""
+        return self._namesakes.additions((node, self.name(node)) for node in nodes)
+
+    def called(self, node: int) -> str:
+        """Return the name of a node, and which one it is where several of a drawing have it."""
+        return self.name(node) + self.additions.get(node, "")
+
+    def gradient(self, node: int) -> str:
+        """Return what a gradient is called: ``w.grad``, or ``gradient of y``.
+
+        The learner can read the ``.grad`` of a leaf, but that of a result is None.
+        """
+        record = self._nodes[node]
+        if record["kind"] == "leaf" and not record["grad_fn"]:
+            return attribute_of(self.name(node), "grad") + self.additions.get(node, "")
+        return f"gradient of {self.called(node)}"
 
     def operand_then(self, node: int, source: int) -> tuple[Value, bool]:
         """Return the value of an input when an op ran, and whether it is overwritten later."""
@@ -274,7 +334,8 @@ class Names:
         text = " ".join(str(record["text"]).split())
         tree = parsed(text)
         is_chain = isinstance(tree, ast.Compare) and len(tree.ops) > 1  # `0 < x < 1` is two ops
-        return "" if record["id"] in self._parts or tree is None or is_chain else text
+        is_part = record["id"] in self._parts or self.modules.is_inside(record["id"])
+        return "" if is_part or tree is None or is_chain else text
 
     def _plain(self, source: Input) -> str:
         """Return an operand's name; those it is made of come first, so that nothing recurses."""

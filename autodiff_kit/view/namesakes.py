@@ -49,9 +49,14 @@ class Namesakes:
 
     def _apart(self, nodes: list[int]) -> dict[int, str]:
         paths = {node: self._path(node) for node in nodes}
-        inner = {node: f" in {path[0]}" if path else "" for node, path in paths.items()}
-        whole = {node: f" in {' of '.join(path)}" if path else "" for node, path in paths.items()}
-        additions = inner if _are_different(inner.values()) else whole
+        longest = max(map(len, paths.values()))
+        rows = [[*path, *[""] * (longest - len(path))] for path in paths.values()]
+        levels = [level for level in zip(*rows, strict=True) if len(set(level)) > 1]
+        tried = [(level,) for level in levels if _are_different(level)] + [tuple(levels)]
+        words = [" of ".join(filter(None, parts)) for parts in zip(*tried[0], strict=True)]
+        additions = dict.fromkeys(nodes, "")
+        for node, word in zip(nodes, words, strict=False):
+            additions[node] = f" in {word}" if word else ""
         alike: dict[str, list[int]] = {}
         for node, addition in additions.items():
             alike.setdefault(addition, []).append(node)

@@ -1,7 +1,7 @@
 """Backward rules with names and numbers filled in.
 
-After reading you can say how ``g * y`` from the op table becomes ``h.grad += y.grad * w`` (with the
-learner's names) and ``h.grad += 3. * 2. = 6.`` (with the numbers of this run). Read next:
+After reading you can say how ``g * y`` from the op table becomes ``h.grad += (gradient of y) * w``
+(with the learner's names) and ``h.grad += 3. * 2. = 6.`` (with the numbers of this run). Read next:
 ``names.py``.
 """
 
@@ -16,13 +16,14 @@ from typing import Any
 
 from autodiff_kit.view.values import TIMES
 
-__all__ = ["attribute_of", "decided", "fill", "gradient_of", "is_atom", "is_readable", "knows"]
-__all__ += ["parsed", "rule_forms", "worked_out"]
+__all__ = ["attribute_of", "decided", "fill", "is_atom", "is_readable", "knows", "parsed"]
+__all__ += ["rule_forms", "worked_out"]
 
 LONG = 140  # a longer formula is left out; what it gives is still shown
 _MATRIX_PRODUCTS = {"mm", "mm_like", "mv", "bmm", "matmul"}
 _OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.BoolOp)
-_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?|\([^()]*\)\.grad")
+_ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?")
+_PATH = re.compile(r"[^\W\d]\w*(?:\.\w+)*(?:'s output|\.\d+(?:\.\w+)*)")  # of a module
 _DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")
 _ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
@@ -144,7 +145,7 @@ def fill(text: str, names: Mapping[str, str]) -> str:
             not bound
             or is_atom(new)
             or (bound == 1 and _NEGATIVE.fullmatch(new))
-            or isinstance(getattr(parsed(new.replace("…", "_")), "op", None), free)
+            or isinstance(getattr(parsed(_PATH.sub("_", new).replace("…", "_")), "op", None), free)
         ):
             done.append(new)
         else:
@@ -154,7 +155,7 @@ def fill(text: str, names: Mapping[str, str]) -> str:
 
 def is_atom(text: str) -> bool:
     """Tell whether an operator next to it cannot tear a text apart: ``h``, ``2.``, ``f(x + 1)``."""
-    return bool(_ATOM.fullmatch(text)) or isinstance(parsed(text), _ATOMS)
+    return bool(_ATOM.fullmatch(text)) or isinstance(parsed(_PATH.sub("_", text)), _ATOMS)
 
 
 def knows(text: str, names: Mapping[str, str]) -> bool:
@@ -254,13 +255,8 @@ def is_readable(rule: str) -> bool:
     return all(name in _CALLS for name in names)
 
 
-def gradient_of(name: str) -> str:
-    """Return the name of a gradient: ``x.grad``, ``w.t().grad``, or ``(2 * x).grad``."""
-    return attribute_of(name, "grad")
-
-
 def attribute_of(name: str, attribute: str) -> str:
-    """Return an attribute of a name or an expression."""
+    """Return an attribute of a name or an expression: ``x.grad``, or ``(2 * x).shape``."""
     is_one = _DOTTED.fullmatch(name) or isinstance(parsed(name), ast.Call | ast.Subscript)
     return f"{name}.{attribute}" if is_one else f"({name}).{attribute}"
 
@@ -282,7 +278,7 @@ def rule_forms(
     names, numbers : dict from str to str
         What stands for ``g``, ``out``, inputs, parameters and shapes.
     target, result : str
-        The learner's name of the input that it is for, and what the rule gave.
+        What the gradient of the input is called that it is for, and what the rule gave.
 
     Returns
     -------
@@ -290,14 +286,14 @@ def rule_forms(
 
     Examples
     --------
-    >>> rule_forms("g * y", names={"g": "z.grad", "y": "w"}, numbers={"g": "3.", "y": "2."},
-    ...            target="h", result="6.")
-    ['h.grad += z.grad * w', 'h.grad += 3. × 2. = 6.']
+    >>> names = {"g": "gradient of z", "y": "w"}
+    >>> rule_forms("g * y", names=names, numbers={"g": "3.", "y": "2."}, target="h.grad",
+    ...            result="6.")
+    ['h.grad += (gradient of z) * w', 'h.grad += 3. × 2. = 6.']
     """
-    left = gradient_of(target)
-    lines = [f"{left} += {worked_out(rule, numbers, result)}"]
+    lines = [f"{target} += {worked_out(rule, numbers, result)}"]
     if is_readable(rule) and knows(rule, names):
-        lines.insert(0, f"{left} += {fill(rule, names)}")
+        lines.insert(0, f"{target} += {fill(rule, names)}")
     return lines
 
 

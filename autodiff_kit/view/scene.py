@@ -332,7 +332,7 @@ class Picture:
         inputs: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
         consumers: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
         called = {
-            box.id: box.heading if box.kind == "fold" else self._names.name(box.nodes[-1])
+            box.id: box.heading if box.kind == "fold" else self._names.called(box.nodes[-1])
             for box in self.outline.boxes
         }
         uses: dict[str, list[list[str]]] = {box.id: [] for box in self.outline.boxes}
@@ -388,7 +388,9 @@ class Picture:
         return text.facts(self._recording, box.nodes, self._names)
 
     def _box_title(self, box: Box) -> str:
-        return box.heading if box.kind == "fold" else self._names.titles(box.nodes)
+        if box.kind == "fold":
+            return box.heading
+        return self._names.titles(box.nodes) + self._names.additions.get(box.nodes[0], "")
 
     def _since(self) -> dict[str, int]:
         """Return the step at which each box appears: the first that makes it."""

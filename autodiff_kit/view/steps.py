@@ -23,7 +23,6 @@ from autodiff_kit.record.events import (
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.names import Names
-from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.parameters import norm, parameters_of
 from autodiff_kit.view.payload import Fields, Frame
@@ -63,8 +62,7 @@ class Steps:
         self.in_parts = parts_of(outline, recording)  # boxes whose gradient is shown part by part
         self.uses = Counter(edge.source for edge in outline.edges if not edge.ghost)  # by box
         self.names = names
-        self.namesakes = Namesakes(recording)
-        self.additions: dict[int, str] = {}  # to the names of nodes of the pass that is told
+        names.tell_apart(n for box in outline.boxes if box.kind != "fold" for n in box.nodes)
         self.frames: list[Frame] = []
         self.subjects: list[list[Subject]] = []
         self.moments: list[int] = []
@@ -74,6 +72,7 @@ class Steps:
         self.aliases: set[tuple[int, str, str]] = (
             set()
         )  # scope, variable, name: those that were told
+        self.numbers: dict[str, str] = {}  # what is written for a number -> the one told last
         self.updates: set[int] = set()  # what was made of gradients that the code has read
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
@@ -218,10 +217,10 @@ class Steps:
             self.inner.append((event["kind"], event["node"], self.value(event["node"]), g, None))
 
     def _called(self, node: int) -> str:
-        """Return a node's name, and which of several it is if that is not clear in this pass.
+        """Return a node's name, and which of several it is.
 
         That of the box for one without a name in a folded box.
         """
         box = self.outline.box_of[node]
         folded = box.kind == "fold" and not self.nodes[node]["name"]
-        return box.heading if folded else self.names.name(node) + self.additions.get(node, "")
+        return box.heading if folded else self.names.called(node)

@@ -68,8 +68,6 @@ class BackwardSteps(ArrivalSteps):
                     nodes.add(later["to"])
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # cleared where no event could tell of it
-        is_shown = [n for n in nodes if self.outline.box_of[n].kind != "fold"]
-        self.additions = self.namesakes.additions((n, self.names.name(n)) for n in is_shown)
         changes: dict[int, Fields] = {}
         gone: Fields = {"slope": None, "sent": None, "arrived": None, "earlier": None, "map": None}
         along = {edge: gone for edge, target in self.passed.items() if target in reached}
@@ -93,7 +91,7 @@ class BackwardSteps(ArrivalSteps):
             changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
             changes[root] |= self._why(root, ["backward starts here", box_value(seed)])
         starts = listed(
-            f"{self.names.name(root)}{self.additions.get(root, '')} with gradient {show(seed)}"
+            f"{self.names.called(root)} with gradient {show(seed)}"
             for root, seed in self.roots.items()
         )
         alias = self._alias(event)
@@ -232,21 +230,18 @@ class BackwardSteps(ArrivalSteps):
         result_text = symbol(result)
         parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
         text = decided(rule["text"], tuple(parameters))
-        target = self.names.name(to)
-        forms = rule_forms(text, names=names, numbers=numbers, target=target, result=result_text)
-        # An op's result has no .grad for the learner to read.
-        spoken = {**names, "g": f"gradient of {self._called(node)}"}
+        left = self.names.gradient(to)
+        forms = rule_forms(text, names=names, numbers=numbers, target=left, result=result_text)
         if text == "g":
             return forms, f"{what} passes the gradient on as it is: {a_value(result)}"
         if short(result) is None and len(forms) > 1:  # no numbers to be seen: say it with names
-            formula = fill(text, spoken)
+            formula = fill(text, names)
             return forms, f"{what} gives {formula}, {a_value(result)}"
         if short(result) is None:
             return forms, f"{what} gives {a_value(result)}"
         # What is too large to be seen is told by its name: `g * (A > 2)`.
         short_numbers = {
-            n: spoken[n] if number.startswith("Tensor(") else number
-            for n, number in numbers.items()
+            n: names[n] if number.startswith("Tensor(") else number for n, number in numbers.items()
         }
         return forms, f"{what} gives {worked_out(text, short_numbers, result_text)}"
 
@@ -364,14 +359,14 @@ class BackwardSteps(ArrivalSteps):
         """Tell what an op has saved and releases."""
         node = event["node"]
         record = self.nodes[node]
-        if not record["saved"] or not event["bytes"]:
-            return  # only numbers: nothing to speak of
+        if not record["saved"]:
+            return
         things = {
             s["name"]: "its own result" if s["name"] == "out" else self._argument(node, s["name"])
             for s in record["saved"]
         }
         what = listed(dict.fromkeys(things.values()))
-        caption = f"{capital(word(str(record['op'])))} no longer keeps {what}."
+        caption = sentence(f"{capital(word(str(record['op'])))} no longer keeps {what}")
         if self.telling != node or not self.frames:
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})
@@ -388,11 +383,10 @@ class BackwardSteps(ArrivalSteps):
             return saved_name(arg)
         if "value" in inputs[arg]:
             return number(inputs[arg])
-        addition = self.additions.get(inputs[arg].get("node", -1), "")
-        return self.names.operands(node)[arg] + addition
+        return self.names.called(inputs[arg]["node"])
 
     def _grad_of(self, node: int) -> str:
-        return f"{self.names.name(node)}.grad{self.additions.get(node, '')}"
+        return f"{self.names.name(node)}.grad{self.names.additions.get(node, '')}"
 
     def finish(self, event: Mark) -> None:
         """Tell what the leaves have gained."""

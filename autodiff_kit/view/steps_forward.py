@@ -15,11 +15,13 @@ from typing import Any
 from autodiff_kit.record.events import Branch, Made, Modified, NodeRecord, RecordingData, Where
 from autodiff_kit.record.notes import OVERWRITING
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.names import Names
+from autodiff_kit.view.names import NAME, Names
 from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.steps import FORWARD, UPDATE, Steps
+from autodiff_kit.view.subscripts import subscript
 from autodiff_kit.view.text import PART_GRADIENT, line_of, no_saved, number, saved_name, where_made
-from autodiff_kit.view.values import grid, short
+from autodiff_kit.view.values import grid, parameter, short
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence, the_value
 
 __all__ = ["ForwardSteps"]
@@ -58,6 +60,7 @@ class ForwardSteps(Steps):
             requires = ". It requires no gradient, so none flows into it."
         kind = "a leaf" if record["requires_grad"] else "data"
         caption = f"{self.round(record['scope'])}{name}{comma} is {kind}{what}{requires}"
+        caption += f" {self._first_of_several(event['node'])}".rstrip()
         self.add("leaf", event["node"], caption, where=record["where"])
 
     def _read_gradient(self, node: int) -> None:
@@ -120,7 +123,9 @@ class ForwardSteps(Steps):
         else:
             caption = f"{sentence(caption)} {self._not_recorded(node)}"
         if aliases := self._aliases(record):
-            caption = f"{sentence(caption)} Here, {listed(aliases)}."
+            caption = sentence(f"{sentence(caption)} Here, {listed(aliases)}")
+        if meaning := self._first_of_several(node):
+            caption = f"{sentence(caption)} {meaning}"
         phase = UPDATE if is_update else self.phase
         self.add("op", node, caption, where=record["where"], phase=phase)
 
@@ -137,7 +142,29 @@ class ForwardSteps(Steps):
                 if key not in self.aliases:
                     aliases.append(f"{variable} is {name}")
                 self.aliases.add(key)
+        if item := self._item(record):
+            aliases.append(f"{record['text']} is {item}")
+        if number := self.names.written.number(record["id"]):
+            text, value = number[0], parameter(number[1])
+            if self.numbers.get(text) != value and len(text) <= NAME:
+                aliases.append(f"{text} is {value}")
+            self.numbers[text] = value
         return aliases
+
+    def _item(self, record: NodeRecord) -> str:
+        """Return ``x[2]`` for ``x[i]``: which one it is this time."""
+        tree = parsed(record["text"])
+        if not isinstance(tree, ast.Subscript) or isinstance(tree.slice, ast.Tuple | ast.Slice):
+            return ""
+        varies = any(isinstance(part, ast.Name) for part in ast.walk(tree.slice))
+        at = subscript(record, self.nodes) if varies else ""
+        return f"{self.names.operand(record['inputs'][0])}{at}" if at else ""
+
+    def _first_of_several(self, node: int) -> str:
+        """Say once what the number in a name means."""
+        is_first = self.names.namesakes(node)[:1] == [node]
+        place = self.names.place(node) if is_first else ""
+        return f"{self.nodes[node]['name']} is {place}." if place else ""
 
     def _call(self, number: int) -> int:
         """Return the scope of the call that a scope is in, not that of a round in it."""
@@ -155,8 +182,7 @@ class ForwardSteps(Steps):
             return "What its rules read is not saved: the checkpoint recomputes it."
         readers: dict[str, dict[str, None]] = {}
         inputs = {i["arg"]: i["node"] for i in record["inputs"] if "node" in i}
-        called = ((n, self.names.name(n)) for n in {*inputs.values()})
-        additions = self.namesakes.additions(called)
+        additions = self.names.additions_of({*inputs.values()})
         operands = self.names.operands(node)
         operands |= {a: operands[a] + additions.get(n, "") for a, n in inputs.items()}
         for saved in self.names.written.saved(node):
@@ -243,7 +269,8 @@ class ForwardSteps(Steps):
     def modified(self, event: Modified) -> None:
         """Tell what a change in place has put where."""
         node, value = event["node"], event["value"]
-        before, after = short(self.value(node)), short(value)
+        was = self.value(node)
+        before, after = short(was), short(value)
         self.values[node] = value
         last = self.events[self.at - 1] if self.at else None
         if last and last["kind"] == "op" and last["node"] == node:  # one thing: `w -= 1`
@@ -254,6 +281,8 @@ class ForwardSteps(Steps):
         caption += f"{self.names.name(node)} in place"
         if before and after and before != after:
             caption += f": {before} becomes {after}"
+        elif before and was["data"] != value["data"]:
+            caption += f", in digits of {before} that are not shown"
         is_update = self.nodes[node]["kind"] == "leaf" or node in self.updates
         phase = UPDATE if is_update and self.phase == FORWARD else self.phase
         changes = {node: the_value(value)}

@@ -18,7 +18,7 @@ from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names, in_short
 from autodiff_kit.view.outline import Box, Outline
-from autodiff_kit.view.rules import decided, fill, gradient_of, is_readable, knows
+from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
@@ -38,15 +38,22 @@ __all__ += ["line_of", "what", "where_made"]
 PART_GRADIENT = "gradient from backward"  # what the recorder calls a .grad that the code reads
 
 
-# What a node saves beside its inputs and its result: of a batch normalization.
-_SAVED = {"own_mean": "the means", "own_stretch": "1 / the standard deviations"}
+# What a node saves beside its inputs and its result: of a batch normalization, a loss, a pick.
+_SAVED = {
+    "own_mean": "the means",
+    "own_stretch": "1 / the standard deviations",
+    "total_weight": "the sum of the weights of the classes",
+    "target": "the target",
+    "indices": "the indices",
+    "positions": "the positions",
+}
 
 # -- one node -----------------------------------------------------------------------------------
 
 
 def aria(record: NodeRecord, names: Names) -> str:
     """Return what a screen reader says of a node: ``"h1, multiply, value 3.5"``."""
-    name = names.name(record["id"])
+    name = names.called(record["id"])
     what = "leaf" if record["kind"] == "leaf" else word(str(record["op"]))
     ghost = "" if record["recorded"] else ", not recorded"
     return f"{name}, {what}, value {show(record['value'])}{ghost}"
@@ -73,7 +80,9 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
             rows.append(["made", f"by {names.made_by(node)}, without a history"])
     else:
         name = f"   ({record['grad_fn']})" if record["grad_fn"] else ""
-        rows.append(["operation", f"{names.text(node) or word(str(record['op']))}{name}"])
+        rows.append(["operation", f"{names.change(node) or word(str(record['op']))}{name}"])
+        if plain := names.written.number(node):
+            rows.append(["number", f"{plain[0]} is {parameter(plain[1])} here"])
         if not record["recorded"]:
             rows.append(["recorded", "no: backward does not reach it"])
     value = record["value"]
@@ -102,13 +111,18 @@ def what(recording: RecordingData, box: Box, names: Names) -> str:
 
     As in "A leaf that you made on line 2." and "The result of w * x, on line 3."
     """
+    place = names.place(box.nodes[0]) if box.kind != "fold" else ""
+    return _what(recording, box, names) + (f" It is {place}." if place else "")
+
+
+def _what(recording: RecordingData, box: Box, names: Names) -> str:
     record = recording["nodes"][box.nodes[0]]
     if box.kind == "fold":
         return f"{box.opening}, drawn as one box."
     where = record["where"]
     on = line_of(recording, where)
     if record["kind"] == "op":
-        of = names.text(box.nodes[0]) or word(str(record["op"]))
+        of = names.change(box.nodes[0]) or word(str(record["op"]))
         several = f"{len(box.nodes)} outputs" if len(box.nodes) > 1 else "The result"
         lost = "" if record["recorded"] else " It is not recorded: backward does not reach it."
         return f"{several} of {of},{on}.{lost}" if on else f"{several} of {of}.{lost}"
@@ -233,7 +247,7 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
     for source in names.written.inputs(node):
         if "node" not in source or not recording["nodes"][source["node"]]["recorded"]:
             continue
-        left = gradient_of(names.name(source["node"]))
+        left = names.gradient(source["node"])
         rule = rules.get(source["arg"].split("[")[0])
         right = f"what {record['grad_fn']} computes"
         if rule is not None:
@@ -322,6 +336,8 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
     if not any(row[3] for row in rows):
         heads, rows = heads[:3], [row[:3] for row in rows]
     lines += _table(heads, rows)
+    if any(row[0].startswith(">") for row in rows):
+        lines += ["(> stands before the node of the step)"]
     if step is None:
         lines += ["", "Steps"]
         lines += [f"{k:4d}. {f['caption']}" for k, f in enumerate(picture.frames, 1)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from autodiff_kit.record.events import (
@@ -87,6 +87,40 @@ class Written:
             return ""
         items = self._source(where[0]).items.get(tuple(where[1:]), {})
         return items.get(name) or items.get(name.rstrip("0123456789"), "")
+
+    def number(self, node: int) -> tuple[str, Any] | None:
+        """Return what is written for the number of an op, and the number: ``("i", 2)``.
+
+        None if there is none, or several, or where the number itself is written.
+        """
+        record, parts = self._nodes[node], self.parts(node)
+        values = [source["value"] for source in record["inputs"] if "value" in source]
+        if not isinstance(self._expression(node), ast.BinOp | ast.Compare | ast.AugAssign):
+            return None  # of `sum(xs)` no 0 is written
+        values = values or [*record["params"].values()]  # of `x ** n`
+        if parts is None or len(values) != 1 or not isinstance(values[0], int | float):
+            return None
+        sources = [source["node"] for source in record["inputs"] if "node" in source]
+        taken = {self._part_of(source, node, parts) for source in sources}
+        variables = {source.get("variable") for source in record["inputs"]}
+        free = [
+            part
+            for k, part in enumerate(parts)
+            if k not in taken and ast.unparse(part) not in variables
+        ]
+        if len(free) > 1:  # of `ts[0] * scale` the tensor is called `a`
+            words = [part for part in free if isinstance(part, ast.Name)]
+            free = [part for part in words if part.id not in self._tensors]
+        if len(free) != 1:
+            return None
+        names = [part for part in ast.walk(free[0]) if isinstance(part, ast.Name)]
+        return (ast.unparse(free[0]), values[0]) if names else None
+
+    @cached_property
+    def _tensors(self) -> set[str]:
+        """Return what the code calls tensors."""
+        names = {str(node.get("variable") or node["name"]) for node in self._nodes}
+        return names | {i["variable"] for n in self._nodes for i in n["inputs"] if "variable" in i}
 
     def is_operator(self, node: int) -> bool:
         """Return whether the source of a node is an operator between two operands."""

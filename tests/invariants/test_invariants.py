@@ -7,7 +7,7 @@ import contextlib
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from autodiff_kit.record import Recording
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
-from autodiff_kit.view.rules import gradient_of
 from autodiff_kit.view.text import facts
 from autodiff_kit.view.values import TIMES
 from tests.invariants.conftest import LIBRARIES
@@ -83,7 +82,9 @@ def the_source_that_is_lit_is_the_expression_that_ran(program: Run) -> None:
 # -- names -------------------------------------------------------------------------------------
 
 OUR_WORDS = set(
-    WORD.findall("a tensor from before elsewhere, changed by, viewed again, to float32, shape")
+    WORD.findall(
+        "a tensor from before elsewhere, changed by, viewed again, to float32, shape, 's output"
+    )
 )
 
 
@@ -397,7 +398,7 @@ def a_rule_says_that_it_is_summed_if_it_is(program: Run) -> None:
         if event["kind"] != "contribution" or program.nodes[event["node"]]["kind"] == "leaf":
             continue
         rows = dict(facts(data, [event["node"]], names))
-        left = gradient_of(names.name(event["to"])) + " += "
+        left = names.gradient(event["to"]) + " += "
         lines = [line for line in rows.get("rules", "").split("\n") if line.startswith(left)]
         if len(lines) == 1 and not re.search(r"what \S+ computes", lines[0]):
             assert ("summed over" in lines[0]) == (event["before"] is not None), lines
@@ -448,13 +449,72 @@ def a_gradient_that_is_read_is_the_gradient_of_its_leaf(program: Run) -> None:
         assert all(f["where"] is None or source_at(program, f["where"]) for f in steps)
 
 
-def no_rule_reads_the_grad_of_what_is_no_leaf(program: Run) -> None:
+def no_rule_reads_or_fills_the_grad_of_what_is_no_leaf(program: Run) -> None:
+    data = program.recording.to_dict()
+    names = Names(data)
+    results = {names.name(n["id"]) for n in program.nodes if n["kind"] == "op"}
+    results -= {names.name(n["id"]) for n in program.nodes if n["kind"] == "leaf"}
+    texts = [f["caption"] for f in program.picture.frames if f["kind"] == "contribution"]
+    fields = (fields for frame in program.picture.frames for fields in frame["set"].values())
+    texts += [line for shown in fields for line in shown.get("rule") or ()]
+    texts += [dict(facts(data, [n["id"]], names)).get("rules", "") for n in program.nodes]
+    for text in texts:
+        for name in results:
+            for written in (f"{name}.grad", f"({name}).grad"):
+                is_own = written.strip("()") in program.source
+                assert is_own or not re.search(rf"(?<![\w.]){re.escape(written)}\b", text), text
+
+
+def no_two_boxes_have_the_same_words(program: Run) -> None:
+    nodes = program.picture.payload()["nodes"].values()
+    alike = Counter(box["title"] for box in nodes)
+    assert max(alike.values(), default=1) == 1, [t for t, count in alike.items() if count > 1]
+
+
+def what_is_called_an_output_is_that_of_a_module(program: Run) -> None:
+    modules = {s["name"] for s in program.recording.scopes if s["kind"] == "module"}
     names = Names(program.recording.to_dict())
+    for node in program.nodes:
+        if (name := names.name(node["id"])).endswith("'s output"):
+            assert name.removesuffix("'s output") in modules
+
+
+def the_number_in_a_name_is_explained(program: Run) -> None:
+    captions = " ".join(f["caption"] for f in program.picture.frames)
+    boxes = program.picture.payload()["nodes"]
+    for box in program.picture.outline.boxes:
+        record = program.nodes[box.nodes[0]]
+        if "variable" in record and box.kind != "fold":
+            assert f"the code calls {record['variable']}." in boxes[box.id]["what"]
+            assert record["name"] not in program.space  # the learner has no such variable
+    for variable in re.findall(r"the code calls ([\w.\[\]]+)\.", captions):
+        owner = re.match(r"\w+", variable)
+        assert owner and re.search(rf"(?<!\w){owner[0]}\b", program.source), variable
+
+
+def plain_numbers_that_an_op_reads_are_told(program: Run) -> None:
     boxes = {box.id: box for box in program.picture.outline.boxes}
+    words = set(re.findall(r"\w+", program.source))
+    last: dict[str, Any] = {}
     for frame in program.picture.frames:
-        if frame["kind"] == "contribution" and boxes[frame["node"]].kind == "op":
-            node = boxes[frame["node"]].nodes[0]
-            assert f"{gradient_of(names.name(node))}" not in frame["caption"], frame["caption"]
+        if frame["kind"] != "op" or boxes[frame["node"]].kind == "fold":
+            continue
+        record = program.nodes[boxes[frame["node"]].nodes[0]]
+        assert words.issuperset(re.findall(r"\bHere, ([^\W\d]\w*) is -?\d", frame["caption"]))
+        numbers = [i["value"] for i in record["inputs"] if "value" in i]
+        with contextlib.suppress(SyntaxError):
+            match ast.parse(record["text"] or "0", mode="eval").body:
+                case ast.BinOp(right=ast.Name(id=name)) if len(numbers) == 1 and name in (
+                    "i", "k", "n", "lr", "scale", "step"
+                ):  # fmt: skip
+                    value = f"{numbers[0]:g}"
+                    told = re.search(rf"\b{name} is (-?[\d.e-]+\d|\d)", frame["caption"])
+                    if told:
+                        last[name] = told[1]
+                    is_number = record["inputs"][-1].get("value") == numbers[0]
+                    assert not is_number or float(last.get(name, "nan")) == pytest.approx(
+                        float(value)
+                    ), frame["caption"]
 
 
 def numbers_that_were_changed_are_shown(program: Run) -> None:
@@ -646,7 +706,9 @@ def a_step_that_releases_says_nothing_of_bytes_that_others_may_keep(program: Run
 
 def what_was_released_is_not_listed_as_saved_any_more(program: Run) -> None:
     released = {
-        e["node"] for e in program.recording.events if e["kind"] == "release" and e["bytes"]
+        e["node"]
+        for e in program.recording.events
+        if e["kind"] == "release" and program.nodes[e["node"]]["saved"]
     }
     shown = program.picture.state(-1)["nodes"] if program.picture.frames else {}
     for number in released:
@@ -686,7 +748,11 @@ CHECKS = [
     bytes_are_the_same_wherever_they_are_told,
     a_step_that_releases_says_nothing_of_bytes_that_others_may_keep,
     a_gradient_that_is_read_is_the_gradient_of_its_leaf,
-    no_rule_reads_the_grad_of_what_is_no_leaf,
+    no_rule_reads_or_fills_the_grad_of_what_is_no_leaf,
+    no_two_boxes_have_the_same_words,
+    what_is_called_an_output_is_that_of_a_module,
+    the_number_in_a_name_is_explained,
+    plain_numbers_that_an_op_reads_are_told,
     numbers_that_were_changed_are_shown,
     what_was_released_is_not_listed_as_saved_any_more,
 ]

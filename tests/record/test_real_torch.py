@@ -244,30 +244,35 @@ def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
 
 @LIBRARIES
 @pytest.mark.parametrize(
-    ("source", "attributes"),
+    ("source", "attributes", "words"),
     [
-        ("out = torch.nn.functional.embedding(i, w)", "indices"),
-        ("out = w[i]", "indices"),
-        ("out = w[[1, 0, 1]]", "indices"),
-        ("out = torch.nn.functional.nll_loss(w, i)", "self target"),
-        ("out = torch.nn.functional.cross_entropy(w, i)", "self target"),
+        ("torch.nn.functional.embedding(i, w)", "indices", "i = [0, 2, 1]"),
+        ("w[i]", "indices", "the indices"),
+        ("w[[1, 0, 1]]", "indices", "the indices"),
+        ("w.index_select(0, i)", "index", "i = [0, 2, 1]"),
+        ("w.gather(1, i.reshape(3, 1))", "self index", "i.reshape(3, 1) = [[0], [2], [1]]"),
+        ("torch.nn.functional.nll_loss(w, i)", "self target", "i = [0, 2, 1]"),
+        ("torch.nn.functional.cross_entropy(w, i)", "self target", "i = [0, 2, 1]"),
     ],
 )
-def test_indices_are_told_as_saved(source: str, attributes: str, library: Any) -> None:
-    made = "w = torch.ones(3, 4, requires_grad=True)\ni = torch.tensor([0, 2, 1])\n"
+def test_indices_are_told_as_saved(source: str, attributes: str, words: str, library: Any) -> None:
+    made = (
+        f"w = torch.ones(3, 4, requires_grad=True)\ni = torch.tensor([0, 2, 1])\nout = {source}\n"
+    )
     space: dict[str, Any] = {"torch": torch}
-    exec(made + source, space)
+    exec(made, space)
     kept = [getattr(space["out"].grad_fn, f"_saved_{name}") for name in attributes.split()]
     tensors = [t for value in kept for t in (value if isinstance(value, tuple) else (value,))]
 
-    rec = recorded(made + source + "\nout.sum().backward()", library)
+    rec = recorded(f"{made}out.sum().backward()", library)
 
     node = next(n for n in reversed(rec.nodes) if n["name"] == "out")
     told = sum(s["bytes"] for s in node["saved"] if s["name"] != "total_weight")
     assert told == sum(t.nbytes for t in tensors)
     caption = next(f["caption"] for f in build(rec).frames if f["caption"].startswith("out ="))
-    assert all(f"saves {name} " in caption or f"and {name} " in caption or f"), {name} " in caption
-               for name in attributes.removeprefix("self ").split())  # fmt: skip
+    assert f" {words} (the rule for" in caption
+    read = [rec.nodes[i["node"]]["name"] or "" for i in node["inputs"] if "node" in i]
+    assert ("i" in read) == words.startswith("i =")
     releases = [
         e["bytes"] for e in rec.events if e["kind"] == "release" and e["node"] == node["id"]
     ]

@@ -135,3 +135,18 @@ def test_the_norm_of_a_large_tensor_is_known_from_its_statistics():
 
     assert float(norm([large])) == pytest.approx(size, rel=1e-4)
     assert norm([{**large, "stats": {**stats, "nan": 3}}]) == "nan"
+
+
+def test_a_result_inside_a_call_is_called_by_its_module():
+    space = {"torch": torch}
+    cell(
+        "net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())\nx = torch.ones(2)",
+        space,
+    )
+    with record() as rec:
+        cell("loss = net(x).sum()\nloss.backward()", space)
+    captions = [frame["caption"] for frame in build(rec).frames]
+
+    assert any(c.startswith("net.0's output = ") for c in captions)
+    assert any(c.startswith("net(x): relu makes ") for c in captions)
+    assert any("The rule of relu for net.0's output gives" in c for c in captions)

@@ -10,7 +10,7 @@ import { partsAround } from "./steps.mjs";
 export function crumbsBar(payload, fold) {
   const path = make("div", { class: "adk-path" });
   const canOpen = Object.values(payload.nodes).some(({ opens }) => opens);
-  const hint = fold && canOpen ? "Enter opens a box, f folds what is around it" : "";
+  const hint = !fold ? "" : canOpen ? "Enter opens a box, f folds what is around it" : "f folds what is around a box";
   const element = make("nav", { class: "adk-crumbs", "aria-label": "Parts around this node" }, path);
   element.append(make("span", { class: "adk-hint" }, hint));
   element.hidden = !canOpen && !payload.parts.length;
@@ -26,7 +26,8 @@ export function crumbsBar(payload, fold) {
     element,
     show(id) {
       const around = partsAround(payload, id);
-      const items = [make("span", {}, "whole run"), ...around.map(crumb), make("b", {}, payload.nodes[id]?.name ?? "")];
+      const name = make("b", {}, payload.nodes[id]?.name ?? "");
+      const items = around.length ? [make("span", {}, "whole run"), ...around.map(crumb), name] : [];
       path.replaceChildren(...items.flatMap((item, k) => (k ? [make("span", { class: "adk-slash" }, "/"), item] : [item])));
     },
   };
