@@ -8,6 +8,7 @@ Read next: ``steps.py``.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.calls import numbered_calls
@@ -72,7 +73,10 @@ class Namesakes:
 
     def _path(self, node: int) -> list[str]:
         """Return the iterations and calls around a node, innermost first."""
-        path, at = [], self._nodes[node]["scope"]
+        record = self._nodes[node]
+        # A .grad that the code reads is of the iteration in which it is read.
+        is_read = record["kind"] == "leaf" and record["where"] is None
+        path, at = [], self._reader_scopes.get(node, 0) if is_read else record["scope"]
         while (scope := self._scopes[at])["parent"] is not None:
             if scope["kind"] == "iteration":
                 path.append(f"iteration {scope['index'] + 1}")
@@ -80,6 +84,16 @@ class Namesakes:
                 path.append(self._calls.get(at, str(scope["name"])))
             at = scope["parent"]
         return path
+
+    @cached_property
+    def _reader_scopes(self) -> dict[int, int]:
+        """Return the scope of the first op that reads a node."""
+        scopes: dict[int, int] = {}
+        for record in self._nodes:
+            for source in record["inputs"]:
+                if "node" in source:
+                    scopes.setdefault(source["node"], record["scope"])
+        return scopes
 
     def _line(self, node: int) -> str:
         where = self._nodes[node]["where"]
