@@ -246,7 +246,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                 self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
             elif event["kind"] == "release":
-                freed = freed or event["bytes"] > 0
+                freed = freed or bool(self.nodes[event["node"]]["saved"])
             self.at += 1
         self.at -= 1
         if visits:

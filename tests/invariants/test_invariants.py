@@ -202,7 +202,7 @@ def a_round_begins_with_its_first_step(program: Run) -> None:
         return
     scopes, events = program.recording.scopes, program.recording.events
     data = program.recording.to_dict()
-    frames, _, moments = tell(data, program.picture.outline, Names(data))
+    frames, moments = tell(data, program.picture.outline, Names(data))
     begun: set[int] = set()
     for frame, moment in zip(frames, moments, strict=True):
         event = events[moment]
@@ -626,7 +626,7 @@ def a_slope_is_called_dy_by_dx_only_if_one_way_leads_from_x_to_y(program: Run) -
     edges = {edge.id: key for key, edge in program.picture.outline.edge_at.items()}
     for frame in program.picture.frames:
         for name, mark in frame.get("along", {}).items():
-            if name in edges and mark.get("slope") and not mark["slope"].startswith("slope"):
+            if name in edges and re.match(r"d.+/d", mark.get("slope") or ""):  # else it is the rule
                 node, place = edges[name]
                 inputs = [i.get("node") for i in program.nodes[node]["inputs"]]
                 ways = [i for i in inputs if i is not None and leads_to(program, inputs[place], i)]
