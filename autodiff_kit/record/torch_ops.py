@@ -181,12 +181,9 @@ class _Layout:
         order = list(range(count))
         if name == "pow_from_number":
             order = order[::-1]
-        by_order = dict(zip(op["inputs"], order, strict=False))  # `x` is PyTorch's `self`
-        self.inputs = [
-            (arg, places.get(arg, by_order.get(arg, -1)))
-            for arg in op["inputs"]
-            if arg in by_order or arg in places
-        ]
+        by_order: dict[str, int] = dict(zip(op["inputs"], order, strict=False))
+        place_of = by_order | places  # `x` is PyTorch's `self`, which comes first
+        self.inputs = [(arg, place_of[arg]) for arg in op["inputs"] if arg in place_of]
         self.defaults = list(schema.arguments.values())[count:]
         self.alpha, self.dim = places.get("alpha", -1), places.get("dim", -1)
         self.more: list[tuple[str, int]] = []
