@@ -616,3 +616,40 @@ def test_slides_on_a_phone_are_a_page(desk: Callable[..., Any], board: Any, tmp_
 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert seen.root.locator(".adk-inspector").is_visible()
+
+
+def test_the_border_between_code_and_graph_is_dragged_and_moved_by_key(
+    opened: Any, board: Any
+) -> None:
+    page = opened(width=1400, height=900)
+    seen = board(page)
+    border = page.get_by_role("separator", name="Border between code and graph")
+    source = seen.root.locator(".adk-source")
+    before, root = source.bounding_box()["width"], seen.root.bounding_box()["width"]
+
+    at = border.bounding_box()
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(at["x"] + at["width"] / 2 + 120, at["y"] + 80, steps=4)
+    page.mouse.up()
+    assert source.bounding_box()["width"] == pytest.approx(before + 120, abs=3)
+
+    page.keyboard.press("ArrowLeft")
+    assert source.bounding_box()["width"] == pytest.approx(before + 96, abs=4)
+    for _ in range(60):
+        page.keyboard.press("ArrowRight")
+    assert seen.root.locator(".adk-canvas").bounding_box()["width"] >= 180
+    for _ in range(60):
+        page.keyboard.press("ArrowLeft")
+    assert source.bounding_box()["width"] >= 285
+    assert seen.step == 0  # the keys were the border's
+    border.dblclick(force=True)
+    assert source.bounding_box()["width"] == pytest.approx(before, abs=1)
+    assert seen.root.bounding_box()["width"] == root
+
+
+def test_on_a_phone_there_is_no_border_to_drag(opened: Any, board: Any) -> None:
+    page = opened(width=400)
+    board(page)
+
+    assert not page.locator(".adk-divider").is_visible()

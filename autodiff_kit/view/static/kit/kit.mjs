@@ -7,6 +7,7 @@
 import { nodeAtSource } from "./code.mjs";
 import { crumbsBar } from "./crumbs.mjs";
 import { button, make, showNew, steadyText } from "./dom.mjs";
+import { divider } from "./divider.mjs";
 import { errorPane } from "./error_pane.mjs";
 import { nextStep, stepsOf } from "./find.mjs";
 import { findBar } from "./find_box.mjs";
@@ -77,7 +78,7 @@ function stepper(root, payload, host) {
   graph.number(failure);
   const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
   const stage = make("div", { class: "adk-stage" });
-  stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element);
+  stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element, divider(stage));
   stage.classList.toggle("adk-failed", failure != null); // more room for words, at all steps alike
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
   const strip = payload.height + 2 * MARGIN > 620 ? STRIP : 0; // beside a graph that is higher than any pane
