@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.calls import checked
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer
@@ -40,6 +41,8 @@ from autodiff_kit.record.values import parameter
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["record"]
+
+_CHECKS = checked.__code__.co_filename  # what a method does before: it looks at its arguments
 
 
 class record:
@@ -220,6 +223,8 @@ class _Recorder(KitBackward):
     @guarded
     def detached(self, tensor: Tensor, out: Tensor) -> None:
         caller = sys._getframe(2).f_back
+        if caller is not None and caller.f_code.co_filename == _CHECKS:
+            caller = caller.f_back
         if caller is None or not self._is_learners[caller.f_code.co_filename]:
             self._unseen_copies[id(out)] = weakref.ref(out)  # the kit's own
             return
