@@ -288,6 +288,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
     }
     environment.pop("JUPYTER_CONFIG_PATH", None)
+    # As in conftest.py: building a grammar of addresses is half of JupyterLab's start.
+    (home / "without").mkdir()
+    (home / "without" / "rfc3987_syntax.py").write_text("raise ImportError")
+    paths = (str(home / "without"), environment.get("PYTHONPATH", ""))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     command = ["-m", "autodiff_kit.cli", "lab", str(home / "mine"), "--no-browser"]
     with (home / "log").open("w") as log:
         process = subprocess.Popen(

@@ -39,11 +39,10 @@ _CHANGED = (
     ast.If,
     ast.IfExp,
     ast.UnaryOp,
-    ast.Assign,
     ast.AugAssign,
-    ast.Expr,
     ast.Call,
 )
+_LEFT_OUT = (ast.Assign, ast.AugAssign, ast.Expr)
 _HEADS = (["def"], ["class"])
 _DROPPED = {"sum", "swapaxes", "transpose", "reshape", "copy", "mean"}
 
@@ -67,9 +66,9 @@ def changes(code: str) -> Iterator[tuple[str, str]]:
     code = ast.unparse(tree)
     seen = {code}
     for index, node in enumerate(ast.walk(_parsed(code))):
-        if not isinstance(node, _CHANGED):
-            continue
-        for way in (_change, _leave_out):
+        for way, kinds in ((_change, _CHANGED), (_leave_out, _LEFT_OUT)):
+            if not isinstance(node, kinds):
+                continue
             changed = _parsed(code)
             if way(changed, list(ast.walk(changed))[index]):
                 text = ast.unparse(ast.fix_missing_locations(changed))
@@ -118,7 +117,7 @@ def _change(tree: ast.Module, node: ast.AST) -> bool:
 
 def _leave_out(tree: ast.Module, node: ast.AST) -> bool:
     """Drop the first statement of a block, where something else is left or can stand for it."""
-    if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+    if isinstance(node, _LEFT_OUT):
         value = node.value
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             return False  # a docstring

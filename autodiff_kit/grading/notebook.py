@@ -17,6 +17,7 @@ import re
 import symtable
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 __all__ = [
@@ -150,9 +151,10 @@ def binding(code: str) -> set[str]:
     return bound_by(_parsed(code))
 
 
-def defined(code: str) -> set[str]:
+@lru_cache(maxsize=1024)  # asked again and again of the same known mistakes
+def defined(code: str) -> frozenset[str]:
     """Return the names that a snippet defines at its top; none if it does not compile."""
-    return _top(_parsed(code))
+    return frozenset(_top(_parsed(code)))
 
 
 def bound_by(cell: Cell | ast.stmt) -> set[str]:
