@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.fitting import WHOLE
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
@@ -18,7 +19,7 @@ from autodiff_kit.view.payload import GRADIENT, BoxText
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.values import parameter, shape_text, short
-from autodiff_kit.view.words import above_cells, box_value
+from autodiff_kit.view.words import box_line, box_value
 
 __all__ = ["box_text"]
 
@@ -51,7 +52,9 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
         symbol = names.additions.get(node, "").strip()
         if names.modules.output(node):
             symbol = f"{made} {symbol}".rstrip()
-    lines = [above_cells(record["value"])]
+    is_drawn = len(recording["nodes"]) <= WHOLE and len(outputs) == 1
+    picture = cells(record["value"]) if is_drawn else None
+    lines = [box_line(record["value"], picture)]
     if len(outputs) > 1:  # one node of PyTorch's
         name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))
         made = symbol
@@ -61,8 +64,7 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
         ]
     name = in_short(name, NAME)
     text = _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
-    if len(outputs) == 1 and (picture := cells(record["value"])):
-        text["cells"] = [picture]
+    text["cells"] = [picture] if picture else []
     return text
 
 

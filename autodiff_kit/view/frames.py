@@ -187,7 +187,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.values[event["node"]] = event["value"]
             if is_open:
                 changed = self.pending.setdefault(event["node"], {})
-                changed.update(the_value(event["value"]))
+                changed.update(the_value(event["value"], self.picture(event["value"])))
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
             fields = self.hold(event["node"], event["grad"])
             if is_open:

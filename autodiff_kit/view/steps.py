@@ -22,6 +22,8 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.chips import parts_of
+from autodiff_kit.view.fitting import WHOLE
+from autodiff_kit.view.heat import cells
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.parameters import norm, parameters_of
@@ -60,6 +62,7 @@ class Steps:
             for n in box.nodes
         }
         self.in_parts = parts_of(outline, recording)  # boxes whose gradient is shown part by part
+        self.draws = len(self.nodes) <= WHOLE  # small matrices; else boxes must be small
         self.uses = Counter(edge.source for edge in outline.edges if not edge.ghost)  # by box
         self.names = names
         names.tell_apart(n for box in outline.boxes if box.kind != "fold" for n in box.nodes)
@@ -141,6 +144,10 @@ class Steps:
             frame["along"] = dict(along)
         self.frames.append(frame)
         return frame
+
+    def picture(self, value: Value) -> str | None:
+        """Draw a small matrix or vector for a box, or an arrow, of a graph that is not large."""
+        return cells(value) if self.draws else None
 
     def keep(self, node: int, grad: Value | None) -> None:
         """Note what is in a .grad now."""

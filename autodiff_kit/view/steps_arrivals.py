@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_kit.record.events import Backward
-from autodiff_kit.view.heat import cells
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.steps import Value
 from autodiff_kit.view.steps_slopes import SlopeSteps
 from autodiff_kit.view.values import grid
-from autodiff_kit.view.words import IN_A_BOX, above_cells, box_value
+from autodiff_kit.view.words import IN_A_BOX, box_line, box_value
 
 __all__ = ["BEFORE", "ArrivalSteps"]
 
@@ -39,8 +38,8 @@ class ArrivalSteps(SlopeSteps):
         """Return the fields that show a gradient: short for the box, whole for the inspector."""
         fits = text is not None and len(text) <= IN_A_BOX
         is_whole = node not in self.groups and self.outline.box_of[node].kind != "fold"
-        plain = above_cells(value) if is_whole else box_value(value)
-        fields: Any = {field: text if fits else plain}
+        picture = self.picture(value) if is_whole else None
+        fields: Any = {field: text if fits else box_line(value, picture)}
         if field == "grad":
             fields["g"] = None
         if node in self.groups:
@@ -48,7 +47,7 @@ class ArrivalSteps(SlopeSteps):
         elif is_whole:
             if self.whole.get(node) != value:  # else it is still there
                 fields["gradient"] = grid(value)
-                fields["map"] = cells(value)
+                fields["map"] = picture
             self.whole[node] = value
         return fields
 

@@ -158,7 +158,8 @@ class BackwardSteps(ArrivalSteps):
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
         along = self.along(edge, node, event["arg"], to, sent)
         if spread:
-            along = {e: {**f, "map": sum_map(sent, after, is_done=False)} for e, f in along.items()}
+            to_come = sum_map(sent, after, is_done=False) if self.draws else None
+            along = {e: {**fields, "map": to_come} for e, fields in along.items()}
         if total is None:
             self.waiting[to] = after
         part = edge if edge in along else [self._called(node), box_value(after)]
@@ -194,7 +195,8 @@ class BackwardSteps(ArrivalSteps):
 
     def _summed(self, copies: Value, total: Value) -> Fields:
         """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
-        picture, brought = sum_map(copies, total, is_done=True), box_value(total)
+        picture = sum_map(copies, total, is_done=True) if self.draws else None
+        brought = box_value(total)
         words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
         spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"
         return {"sent": words + brought, "arrived": brought, "map": picture, "spread": spread}
@@ -283,7 +285,7 @@ class BackwardSteps(ArrivalSteps):
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         if before is not None and (read := self.gradients.get(node)) is not None:
             self.values[read] = grad
-            changes[read] = the_value(grad)
+            changes[read] = the_value(grad, self.picture(grad))
         where = self.nodes[node]["where"]
         self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
 

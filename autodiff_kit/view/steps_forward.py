@@ -275,7 +275,9 @@ class ForwardSteps(Steps):
         last = self.events[self.at - 1] if self.at else None
         if last and last["kind"] == "op" and last["node"] == node:  # one thing: `w -= 1`
             self._overwrite(node)
-            self.frames[-1]["set"][self.outline.box_of[node].id] = the_value(value)
+            self.frames[-1]["set"][self.outline.box_of[node].id] = the_value(
+                value, self.picture(value)
+            )
             return
         caption = f"{self.round(event.get('scope', 0))}{self._how(event)} changes "
         caption += f"{self.names.name(node)} in place"
@@ -285,7 +287,7 @@ class ForwardSteps(Steps):
             caption += f", in digits of {before} that are not shown"
         is_update = self.nodes[node]["kind"] == "leaf" or node in self.updates
         phase = UPDATE if is_update and self.phase == FORWARD else self.phase
-        changes = {node: the_value(value)}
+        changes = {node: the_value(value, self.picture(value))}
         self.add("modified", node, caption, where=event["where"], changes=changes, phase=phase)
 
     def _overwrite(self, node: int) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_kit.record.events import RuleRecord
-from autodiff_kit.view.heat import cells
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.slopes import (
     chain,
@@ -39,7 +38,7 @@ class SlopeSteps(Steps):
             return {}
         self.passed[edge] = self.outline.box_of[node].id
         fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
-        if self.uses[self.outline.box_of[to].id] > 1 and (picture := cells(sent)):
+        if self.uses[self.outline.box_of[to].id] > 1 and (picture := self.picture(sent)):
             fields["map"] = picture
         g = self.waiting.get(node)
         rule = None

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from autodiff_kit.record.events import Value
-from autodiff_kit.view.heat import IN_A_LINE, cells
+from autodiff_kit.view.heat import IN_A_LINE
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.values import SHORT, grid, shape_text, short, show
 
 __all__ = [
     "IN_A_BOX",
     "a_value",
-    "above_cells",
+    "box_line",
     "box_value",
     "capital",
     "dimensions",
@@ -82,9 +82,9 @@ def box_value(value: Value) -> str:
     return short(value, IN_A_LINE) or shape_text(value["shape"])
 
 
-def above_cells(value: Value) -> str:
+def box_line(value: Value, picture: str | None) -> str:
     """Return what stands above the picture of a value: its shape. Without one, the value."""
-    return shape_text(value["shape"]) if cells(value) else box_value(value)
+    return shape_text(value["shape"]) if picture else box_value(value)
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -125,10 +125,10 @@ def a_value(value: Value) -> str:
     return short(value) or f"a {show(value)}"
 
 
-def the_value(value: Value) -> Fields:
+def the_value(value: Value, picture: str | None) -> Fields:
     """Return the fields that show a value after a change: short for the box, and all of it."""
-    fields: Fields = {"value": above_cells(value), "tensor": grid(value)}
-    return {**fields, "cells": cells(value) or ""} if value["shape"] else fields
+    fields: Fields = {"value": box_line(value, picture), "tensor": grid(value)}
+    return {**fields, "cells": picture or ""} if value["shape"] else fields
 
 
 def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) -> str | None:

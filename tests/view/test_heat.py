@@ -233,3 +233,17 @@ def test_pictures_on_arrows_keep_clear_of_boxes_and_of_each_other():
     for one, other in combinations(places, 2):
         apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
         assert apart, (one, other)
+
+
+def test_boxes_of_a_graph_that_is_too_large_to_be_open_as_it_is_have_no_pictures():
+    w = ak.ones(2, 2, requires_grad=True)
+
+    def run(count):
+        y = w
+        for _ in range(count):
+            y = y * w
+        y.sum().backward()
+
+    small, large = (drawn(lambda count=count: run(count)) for count in (3, 60))
+    assert all(text["cells"] for text in small.texts[:-1])  # all but the sum
+    assert not any(text["cells"] or text["maps"] for text in large.texts)
