@@ -758,3 +758,45 @@ def test_a_notebook_with_its_given_cells_and_more_methods_has_all_points(
     result = grade_code(exercise, f"{exercise.given}\n{more}\n{exercise.solution}", runner, seed=3)
 
     assert result.points == result.max, result.rows
+
+
+IN_PLACE = "def mul_rule(g, x, y):\n    x *= g\n    y *= g\n    return y, x\n"
+PATCHES = {
+    "NumPy's arrays are called lists": "np.ndarray = list\n",
+    "copies are the arrays themselves": "np.copy = np.array = np.asarray = lambda x, *a, **k: x\n",
+    "comparisons say yes": "np.array_equal = np.allclose = lambda *a, **k: True\n",
+    "built-in functions say yes": (
+        "import builtins\nbuiltins.all = builtins.hasattr = lambda *a: True\n"
+        "builtins.sorted = lambda names: []\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("patch", PATCHES)
+def test_changes_of_inputs_are_seen_whatever_is_patched(patch: str, runner: Runner) -> None:
+    exercise = COURSE.exercise("02.rules")
+
+    code = f"{exercise.solution}\n\n{IN_PLACE}\n\n{PATCHES[patch]}"
+    row = grade_code(exercise, code, runner, 5).rows[0]
+
+    assert row.points <= 1.5 and "MulInputs" in row.failed
+
+
+# What the solution has of step 1 runs beside the learner's step 2, if the learner's own is wrong.
+TELLS = """
+def unbroadcast(g, shape):
+    "mine"
+    raise NotImplementedError
+
+def multiply_rule(g, x, y):
+    raise ValueError(f"{unbroadcast.__doc__} {unbroadcast.__code__.co_consts}")
+"""
+
+
+def test_the_solution_that_runs_in_place_of_an_earlier_step_is_not_told(runner: Runner) -> None:
+    exercise = COURSE.exercise("05.broadcast")
+
+    row = grade_code(exercise, TELLS, runner, 5).rows[1]
+
+    assert row.points == 0 and "ValueError: mine" in row.text
+    assert "cotangent" not in row.text and "Sum" not in row.text
