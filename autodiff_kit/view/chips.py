@@ -17,7 +17,7 @@ from autodiff_kit.view.outline import Edge, Outline
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
-__all__ = ["SLOT", "Chip", "Slots", "chip_svg", "chips"]
+__all__ = ["ROOM", "SLOT", "Chip", "Slots", "chip_svg", "chips"]
 __all__ += ["parts_of", "slot_svg", "slot_width", "slots"]
 
 Slots = dict[str, dict[str, str]]
@@ -148,6 +148,15 @@ def parts_of(outline: Outline, recording: RecordingData) -> dict[str, list[str]]
         if not edge.ghost:
             out.setdefault(edge.source, []).append(edge)
     kinds = {box.id: box.kind for box in outline.boxes}
+    candidates: dict[str, int] = {}
+    for box in outline.boxes:
+        edges = out.get(box.id, [])
+        is_number = len(box.nodes) == 1 and not recording["nodes"][box.nodes[0]]["value"]["shape"]
+        is_plain = box.kind != "fold" and all(kinds[e.target] != "fold" for e in edges)
+        if is_number and is_plain and 1 < len(edges) <= MOST:
+            candidates[box.id] = box.nodes[0]
+    if not candidates:
+        return {}
     starts: set[int] = set()
     brought: dict[int, set[int]] = {}  # node -> how many contributions each pass brings
     arrivals: Counter[int] = Counter()
@@ -159,15 +168,11 @@ def parts_of(outline: Outline, recording: RecordingData) -> dict[str, list[str]]
                 brought.setdefault(node, set()).add(count)
             arrivals.clear()
             starts.update(event.get("roots", ()))
-    parts: dict[str, list[str]] = {}
-    for box in outline.boxes:
-        edges = out.get(box.id, [])
-        is_number = len(box.nodes) == 1 and not recording["nodes"][box.nodes[0]]["value"]["shape"]
-        is_plain = box.kind != "fold" and all(kinds[e.target] != "fold" for e in edges)
-        is_whole = brought.get(box.nodes[0]) == {len(edges)} and box.nodes[0] not in starts
-        if is_number and is_plain and is_whole and 1 < len(edges) <= MOST:
-            parts[box.id] = [edge.id for edge in edges]
-    return parts
+    return {
+        box: [edge.id for edge in out[box]]
+        for box, node in candidates.items()
+        if brought.get(node) == {len(out[box])} and node not in starts
+    }
 
 
 def slots(parts: Mapping[str, Sequence[str]], marks: Mapping[str, Chip]) -> Slots:

@@ -237,8 +237,9 @@ class _Teller(ForwardSteps, BackwardSteps):
                 if self.outline.box_of[to] is not box:
                     edge = reached[to] = self._edge(event["node"], event["arg"], to)
                     passed[edge] += 1
-                    along |= self.along(edge, event["node"], event["arg"], to, event["after"])
-                    if edge is not None and passed[edge] > 1:
+                    if passed[edge] == 1:
+                        along |= self.along(edge, event["node"], event["arg"], to, event["after"])
+                    elif edge is not None:
                         words = f"{passed[edge]} parts"
                         along[edge] |= {"sent": words, "arrived": words}
                     sent[to] = added(sent[to], event["after"]) if to in sent else event["after"]

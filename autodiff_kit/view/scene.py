@@ -22,8 +22,8 @@ from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, small
 from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
 from autodiff_kit.view.heat import heat
-from autodiff_kit.view.labels import role
-from autodiff_kit.view.layout import Layout, layout
+from autodiff_kit.view.layout import Layout, Size
+from autodiff_kit.view.measure import lay_out, near_size
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
@@ -35,12 +35,14 @@ from autodiff_kit.view.payload import (
     SourceLines,
     State,
 )
+from autodiff_kit.view.roles import role_labels
 from autodiff_kit.view.titles import title_of
-from autodiff_kit.view.training import connect_rounds, link_size
-from autodiff_kit.view.written import COMMUTE
+from autodiff_kit.view.training import connect_rounds
 
 __all__ = ["Picture", "build"]
 
+# What is open at first, whether shared leaves are one box, and whether matrices have no picture.
+First = tuple[Sequence[Key], bool, bool]
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
 
 
@@ -122,7 +124,7 @@ class Picture:
         fold: Sequence[int] | bool | None,
         opened: Sequence[Sequence[int]] = (),
         closed: Sequence[Sequence[int]] = (),
-        first: tuple[Sequence[Key], bool] | None = None,
+        first: First | None = None,
     ) -> None:
         self._recording = recording
         self._fold, self.open_folds = fold, [list(key) for key in opened]
@@ -134,8 +136,9 @@ class Picture:
         if first is None:
             self._draw_what_fits(parts)
         else:
-            self._draw(first, parts)
-        self.edge_labels = self._edge_labels()
+            self._choose(first, parts)
+            self._draw()
+        self.edge_labels = role_labels(recording, self.outline)
         self.sources: list[SourceLines] = [
             {
                 "name": source["name"],
@@ -149,17 +152,25 @@ class Picture:
         """Open as much as fits, drawing shared leaves as one box only if nothing fits without."""
         for together in (False, True):
             stages = open_at_first(self._recording, parts, together=together)
-            self._draw((stages[-1].opened, together), parts)
-            while self._fold is None and self._is_too_large() and len(stages) > 1:
-                stages = smaller(stages, self.layout.width, self.layout.height)
-                self._draw((stages[-1].opened, together), parts)
-            if self._fold is not None or not self._is_too_large():
-                return
+            while True:
+                is_last = together and len(stages) == 1
+                self._choose((stages[-1].opened, together, False), parts)
+                for plain in (False, True):  # pictures of matrices only where there is room
+                    self._is_plain = plain
+                    size = near_size(self.outline, self._recording, self._names, plain)
+                    if self._fits(size) or (is_last and plain):
+                        self._draw()
+                        size = self.layout.width, self.layout.height
+                        if self._fits(size) or (is_last and plain):
+                            return
+                if len(stages) == 1:
+                    break
+                stages = smaller(stages, *size)
 
-    def _draw(self, first: tuple[Sequence[Key], bool], parts: Parts) -> None:
-        """Lay the picture out with these parts open at first, shared leaves together or not."""
-        recording, (keys, together) = self._recording, first
-        self._first = first
+    def _choose(self, first: First, parts: Parts) -> None:
+        """Decide on the boxes with these parts open at first, shared leaves together or not."""
+        recording, (keys, together, self._is_plain) = self._recording, first
+        self._open_first, self._together = keys, together
         self.outline: Outline = outline(
             recording,
             self._fold,
@@ -170,28 +181,30 @@ class Picture:
             together=together,
         )
         connect_rounds(recording, self.outline)
+
+    def _first(self) -> First:
+        return self._open_first, self._together, self._is_plain
+
+    def _draw(self) -> None:
+        """Tell the steps, and lay the picture out with room for all that they show."""
+        recording = self._recording
         self.frames, self.moments = tell(recording, self.outline, self._names)
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
         self.chips = chips(self.frames, self.outline)
         self.slots = slots(parts_of(self.outline, recording), self.chips)
         self.texts = self._texts()
-        place = {box.id: i for i, box in enumerate(self.outline.boxes)}
-        edges = [(place[e.source], place[e.target]) for e in self.outline.edges]
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
-        labels = [mark.size if mark and mark.is_kept else None for mark in marks]
-        for i, edge in enumerate(self.outline.edges):
-            labels[i] = link_size(edge.code) if edge.code else labels[i]
-        rounds = [[[place[b] for b in own] for own in loop] for loop in self.outline.rounds]
-        self.layout: Layout = layout(self.sizes, edges, labels, rounds)
+        kept = [mark.size if mark and mark.is_kept else None for mark in marks]
+        self.layout: Layout = lay_out(self.outline, self.sizes, kept)
 
-    def _is_too_large(self) -> bool:
-        """Tell whether the drawing does not fit; one of few nodes and few rounds may be large."""
+    def _fits(self, size: Size) -> bool:
+        """Tell whether the drawing is not too large; one of few nodes and few rounds may be."""
         rounds = max(map(len, self.outline.rounds), default=0)
-        if self.size <= WHOLE and rounds < FEWEST_ROUNDS:
-            return False
-        return self.layout.width > WIDTH or self.layout.height > HEIGHT
+        is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS
+        fits = size[0] <= WIDTH and size[1] <= HEIGHT
+        return self._fold is not None or is_small or fits
 
     @property
     def size(self) -> int:
@@ -262,10 +275,10 @@ class Picture:
             As the payload has it under ``opens``.
         """
         if key is None:
-            return Picture(self._recording, self._fold, first=self._first)
+            return Picture(self._recording, self._fold, first=self._first())
         others = [part for part in self.closed_parts if not _is_in(key, part)]
         wider = [*self.open_folds, key]
-        return Picture(self._recording, self._fold, wider, others, self._first)
+        return Picture(self._recording, self._fold, wider, others, self._first())
 
     def closed(self, key: Sequence[int]) -> Picture:
         """Return the picture with a part folded that is open, and all that is in it.
@@ -277,7 +290,7 @@ class Picture:
         """
         others = [part for part in self.open_folds if not _is_in(part, key)]
         parts = [*self.closed_parts, key]
-        return Picture(self._recording, self._fold, others, parts, self._first)
+        return Picture(self._recording, self._fold, others, parts, self._first())
 
     def same_moment(self, step: int, other: Picture) -> int:
         """Return the step of ``other``, of the same recording, up to which as much has happened."""
@@ -418,25 +431,13 @@ class Picture:
             words["grads"] = list(brought["grads"].get(box.id, ()))
             words["values"] = list(brought["values"].get(box.id, ()))
             words["maps"] = list(brought["maps"].get(box.id, ()))
+            if self._is_plain:
+                words["cells"], words["maps"] = [], []
             if words["cells"]:  # else there is no room for later ones
                 words["cells"] += brought["cells"].get(box.id, ())
             words["slots"] = self.slots.get(box.id, {})
             texts.append(words)
         return texts
-
-    def _edge_labels(self) -> dict[str, str]:
-        """Return the arrows whose role matters, and which it is: `x - y`, but not `x + y`."""
-        nodes, ops = self._recording["nodes"], self._recording["ops"]
-        labels = {}
-        for (node, _), edge in self.outline.edge_at.items():
-            record = nodes[node]
-            if not edge.arg or record["op"] in COMMUTE:
-                continue
-            if sum("node" in i for i in record["inputs"]) > 1:
-                label = role(ops[str(record["op"])]["text"], edge.arg)
-                if label:
-                    labels[edge.id] = label
-        return labels
 
 
 def _is_in(key: Sequence[int], other: Sequence[int]) -> bool:

@@ -1,0 +1,64 @@
+"""How large a drawing is: exactly, once its steps are told, and nearly, before.
+
+After reading you can say why a run of many operations is told only once although several ways to
+open it are tried: all that stands in its boxes is known but for the gradients, and a gradient is
+about as long as the value. Read next: ``scene.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.box_texts import box_text
+from autodiff_kit.view.chips import ROOM, Chip
+from autodiff_kit.view.layout import Layout, Size, layout
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.svg import box_size
+from autodiff_kit.view.training import link_size
+from autodiff_kit.view.words import box_value
+
+__all__ = ["lay_out", "near_size"]
+
+NUMBER = "-0.00000"  # as long as most
+
+
+def lay_out(outline: Outline, sizes: Sequence[Size], marks: Sequence[Size | None]) -> Layout:
+    """Place the boxes of an outline; ``marks`` are the rooms to keep free on its arrows."""
+    place = {box.id: i for i, box in enumerate(outline.boxes)}
+    edges = [(place[edge.source], place[edge.target]) for edge in outline.edges]
+    labels = [
+        link_size(edge.code) if edge.code else mark
+        for edge, mark in zip(outline.edges, marks, strict=True)
+    ]
+    rounds = [[[place[box] for box in own] for own in loop] for loop in outline.rounds]
+    return layout(sizes, edges, labels, rounds)
+
+
+def near_size(outline: Outline, recording: RecordingData, names: Names, plain: bool) -> Size:
+    """Return about how wide and high it will be; ``plain`` without pictures of matrices."""
+    nodes = recording["nodes"]
+    has_pass = any(event["kind"] == "backward" for event in recording["events"])
+    sizes: list[Size] = []
+    for box in outline.boxes:
+        words = box_text(recording, box, names)
+        words["cells"] = [] if plain else words["cells"]
+        last = nodes[box.nodes[-1]]
+        has_gradient = has_pass and not words["ghost"]
+        grad = box_value(last["value"]) if last["value"]["shape"] else NUMBER
+        later: Any = {"grads": [grad], "maps": words["cells"]} if has_gradient else {}
+        sizes.append(box_size({**words, **later}))
+    folds = {box.id for box in outline.boxes if box.kind == "fold"}
+    marks: list[Size | None] = []
+    for edge in outline.edges:
+        is_marked = has_pass and not edge.ghost and len(outline.boxes) <= ROOM
+        if is_marked and edge.source not in folds and edge.target not in folds:
+            value = nodes[outline.box_of[int(edge.source)].nodes[0]]["value"]
+            slopes = [] if value["shape"] else [NUMBER]
+            marks.append(Chip(slopes, [box_value(value)], [], True, [], []).size)
+        else:
+            marks.append(None)
+    drawing = lay_out(outline, sizes, marks)
+    return drawing.width, drawing.height
