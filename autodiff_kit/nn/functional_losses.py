@@ -320,16 +320,16 @@ def binary_cross_entropy(
         raise error("functional.bce_size", target=target.size(), input=input.size())
     counts = constant("binary_cross_entropy", "weight", weight)
     kind = input._array.dtype
-    for tensor in (target, weight):
-        if tensor is not None and tensor._array.dtype != kind:
-            actual = tensor_type(tensor._array.dtype)
-            raise error("functional.bce_type", actual=actual, expected=tensor_type(kind))
+    if target._array.dtype != kind:
+        actual = tensor_type(target._array.dtype)
+        raise error("functional.bce_type", actual=actual, expected=tensor_type(kind))
     if kind.kind != "f":
         kernel = "binary_cross_entropy"
         raise error("functional.whole_numbers", kernel=kernel, kind=tensor_type(kind))
     for name, tensor in (("input", input), ("target", target)):
         if not np.all((tensor._array >= 0) & (tensor._array <= 1)):
             raise error("functional.bce_range", name=name)
+    counts = counts if weight is None else counts.to(input.dtype)
     return ops.binary_cross_entropy(input, target, counts, reduction=reduction)
 
 
@@ -357,4 +357,7 @@ def binary_cross_entropy_with_logits(
             raise error("functional.logits_bool")
         kinds = [tensor_type(t._array.dtype) for t in (input, target)]
         raise error("functional.logits_type", input=kinds[0], target=kinds[1])
+    for i, weights in enumerate(counts):
+        if isinstance(weights, Tensor) and not weights.is_floating_point():  # a mask, for example
+            counts[i] = weights.to(input.dtype)
     return ops.binary_cross_entropy_with_logits(input, target, *counts, reduction=reduction)

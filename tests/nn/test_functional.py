@@ -25,6 +25,10 @@ SHAPES: dict[str, Any] = {
 }  # fmt: skip
 
 CASES = """
+binary_cross_entropy(p, r, x > 0)
+binary_cross_entropy(p, r, (x > 0).long(), reduction='none')
+binary_cross_entropy_with_logits(x, r, (y > 0).long())
+binary_cross_entropy_with_logits(x, r, pos_weight=(v > 0).long() + 1, reduction='none')
 linear(x, w, b)
 linear(x, w)
 linear(q, w, b)
