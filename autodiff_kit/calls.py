@@ -113,12 +113,15 @@ class CheckedLater:
         return method if tensor is None else method.__get__(tensor, owner)
 
 
+_PARAMETERS = dict(line.split("(") for line in OF_METHODS.strip().split("\n"))
+
+
 def check_calls(owner: type) -> None:
     """Let the methods of a class check their calls, where PyTorch's signatures are written down."""
-    for name, parameters in (line.split("(") for line in OF_METHODS.strip().split("\n")):
-        method = vars(owner).get(name)
+    for name in _PARAMETERS.keys() & vars(owner).keys():
+        method = vars(owner)[name]
         # The function of an op that has no parameters checks its calls itself.
-        if callable(method) and not (parameters == ")" and hasattr(method, "op")):
+        if callable(method) and not (_PARAMETERS[name] == ")" and hasattr(method, "op")):
             setattr(owner, name, CheckedLater(owner, name))
 
 
