@@ -293,6 +293,7 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
     node = node_of(tensor)
     moved = function(wrap(tensor._array, node), **params)
     tensor._array = moved._array
+    refuse_inference(tensor, how)  # PyTorch does so when it is done
     name = ""
     if moved._node is not None:
         tensor._node, name = moved._node, moved._node.name()

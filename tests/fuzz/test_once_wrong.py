@@ -89,6 +89,10 @@ ONCE_WRONG = {
     "matrices of no dimension": [
         *("a = torch.tensor(2.0, requires_grad=True)", "b = a.mT", "r = b is a", "c = a.mH"),
     ],
+    "another shape for an inference tensor, in place": [
+        *("with torch.inference_mode():\n    a = torch.ones(2, 1)", "a.t_()", "a.squeeze_()"),
+        *("a.unsqueeze_(0)", "a.transpose_(0, 1)", "with torch.inference_mode():\n    a.t_()"),
+    ],
     "arguments that only other functions take": [
         *("a = torch.ones(3)", "b = torch.tensor([-1])", "c = a.index_copy(0, b, a[:1])"),
         *("c = a.take_along_dim(a > 0, 0)", "c = a.unfold(0, -1, 1)", "c = (a > 0).kthvalue(1)"),
