@@ -138,6 +138,8 @@ class Question:
             number = _to_number(response)
             if number is None:
                 return Verdict("unclear", f"Type a number, such as `2.5`: `{response}` is not one.")
+        if self.kind == "code":
+            response = _in_quotes(response, str(self.answer))
         if any(self._same(response, answer) for answer in (self.answer, *self.also)):
             return Verdict("right", self.right)
         for wrong, text in self.why.items():
@@ -176,20 +178,27 @@ def _advice(response: str, answer: str) -> str:
         return f"`{code}` is not Python: look at its brackets, quotes and signs."
     if "^" in code and "^" not in answer:
         return "Python writes powers with `**`: `x**2`, not `x^2`."
-    match right.body:
-        case [ast.Expr(ast.List([ast.Constant(str()), *_]))]:
-            return _advice_on_texts(tree)
-    return ""
+    is_list = isinstance(getattr(tree.body[0], "value", None), ast.List) if tree.body else False
+    return "Type a list, in brackets: `[..., ...]`." if _is_of_texts(right) and not is_list else ""
 
 
-def _advice_on_texts(tree: ast.Module) -> str:
-    """Say what a list of texts needs: quotes around each, and its brackets."""
-    if any(isinstance(part, ast.Name) for part in ast.walk(tree)):
-        return "The names in this list are texts, so each needs quotes: `['...', '...']`."
+def _in_quotes(response: str, answer: str) -> str:
+    """Write the names in a list as texts: what Python prints of a node has no quotes either."""
+    right, tree = _tree(answer), _tree(response.strip("` "))
+    if tree is None or not _is_of_texts(right):
+        return response
     match tree.body:
-        case [ast.Expr(ast.List())]:
-            return ""
-    return "Type a list, in brackets: `['...', '...']`."
+        case [ast.Expr(ast.List(parts))]:
+            texts = (repr(p.id) if isinstance(p, ast.Name) else ast.unparse(p) for p in parts)
+            return f"[{', '.join(texts)}]"
+    return response
+
+
+def _is_of_texts(tree: ast.Module | None) -> bool:
+    match tree.body if tree else None:
+        case [ast.Expr(ast.List([ast.Constant(str()), *_]))]:
+            return True
+    return False
 
 
 def _tree(code: str) -> ast.Module | None:

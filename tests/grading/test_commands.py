@@ -621,7 +621,7 @@ def test_a_step_whose_cell_was_not_run_is_told_so_in_the_notebook(
     monkeypatch.chdir(begun.parent)
     assert "0 of 3" not in run("status").output  # nothing was checked: an earlier check stays
     assert "Not found: `double`." in repr(said)
-    assert "Run the cells above first." in repr(said)
+    assert "Run the cells above first. Run All stops at an example that fails" in repr(said)
 
 
 def test_a_renamed_notebook_is_named_and_no_empty_one_is_begun_beside_it(begun: Path) -> None:

@@ -226,15 +226,12 @@ def test_code_in_the_notation_of_mathematics_is_told_so_and_is_no_try(
 @pytest.mark.parametrize(
     ("typed", "advice"),
     [
-        ("AddBackward0, AccumulateGrad", "each needs quotes"),
-        ("[AddBackward0, AccumulateGrad]", "each needs quotes"),
+        ("AddBackward0, AccumulateGrad", "in brackets"),
         ("'AddBackward0', 'AccumulateGrad'", "in brackets"),
         ("['AddBackward0', 'AccumulateGrad'", "look at its brackets"),
     ],
 )
-def test_a_list_of_names_without_quotes_or_brackets_is_told_so_and_is_no_try(
-    typed: str, advice: str
-) -> None:
+def test_a_list_of_names_without_brackets_is_told_so_and_is_no_try(typed: str, advice: str) -> None:
     verdict = code("['AddBackward0', 'AccumulateGrad']").judge(typed)
 
     assert verdict.outcome == "unclear"
@@ -328,3 +325,20 @@ def test_markup_knows_paragraphs_code_and_emphasis_and_nothing_else() -> None:
 
 def test_in_code_an_asterisk_is_an_asterisk() -> None:
     assert to_html("`2 * x` and `4*y*z`") == "<p><code>2 * x</code> and <code>4*y*z</code></p>"
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        ("[AddBackward0, AccumulateGrad]", "right"),
+        ("['AddBackward0', AccumulateGrad]", "right"),
+        ("[AccumulateGrad, AddBackward0]", "wrong"),
+        ("[AddBackward0, None]", "wrong"),
+        ("[addbackward0, AccumulateGrad]", "wrong"),
+    ],
+)
+def test_names_in_a_list_need_no_quotes(response: str, outcome: str) -> None:
+    verdict = code("['AddBackward0', 'AccumulateGrad']").judge(response)
+
+    assert verdict.outcome == outcome
+    assert "quotes" not in verdict.text

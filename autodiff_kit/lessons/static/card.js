@@ -65,6 +65,8 @@ function questionForm(model, labelId, name) {
     sent = true;
     clearTimeout(waiting);
     waiting = setTimeout(silence, PATIENCE);
+    feedback.dataset.outcome = "";
+    feedback.textContent = "checking…";
     try {
       model.send(content);
     } catch {
