@@ -210,8 +210,8 @@ def _not_run(exercise: Exercise, row: Row) -> Row:
     names = " and ".join(f"`{name}`" for name in step.names)
     text = (
         f"Not found: {names}. No cell that was run since Python started or was restarted defines "
-        "it. Run the cells above first. Run All stops at an example that fails: run the cells below "
-        "that one by hand."
+        "it. Run the cells above first. Run All stops at an example that fails: run the cells "
+        "below that one by hand."
     )
     return dataclasses.replace(row, text=text)
 
