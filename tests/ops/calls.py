@@ -17,6 +17,7 @@ _CALLS = {
     "index_copy": "index_copy(x, dim, index, source)",
     "index_fill": "index_fill(x, dim, index, value)",
     "index_select": "index_select(x, dim, index)",
+    "polygamma": "polygamma(n, x)",
     "rsub": "rsub(x, y)",
     "scatter": "scatter(x, dim, index, source)",
     "scatter_add": "scatter_add(x, dim, index, source)",
