@@ -117,7 +117,7 @@ SEEN = """import os, signal, sys
         "environment": dict(os.environ),
         "folder": os.getcwd(),
         "files": [number for number in range(100) if is_open(number)],
-        "signals": [str(signal.getsignal(s)) for s in (signal.SIGCHLD, signal.SIGINT)],
+        "signals": [str(signal.getsignal(s)) for s in (signal.SIGCHLD, signal.SIGTERM)],
         "leads": os.getsid(0) == os.getpid(),
     }"""
 
