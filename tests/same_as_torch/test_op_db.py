@@ -130,6 +130,7 @@ IN_ANOTHER_ORDER = {
     "nn.functional.embedding_bag": lambda weight, input, **options: (
         autodiff_kit.nn.functional.embedding_bag(input, weight, **options)
     ),
+    **dict.fromkeys(("polygamma", "special.polygamma"), lambda x, n: autodiff_kit.polygamma(n, x)),
     "where": lambda x, condition, other: autodiff_kit.where(condition, x, other),
     "zero_": lambda x: x.clone().zero_(),
     # The places of the largest elements, too, are PyTorch's alone; they cannot be derived by.
@@ -312,6 +313,7 @@ SAVED_DIFFERENTLY = {
     ("cummin", 0): _SIZES,
     ("index_copy", 2): _SIZES,
     ("index_put", 1): "the kit works out positions at once, and saves those",
+    ("nn.functional.ctc_loss", 1): "the kit puts labels into rows at once, and saves those",
     ("kron", 0): "PyTorch does not notice changes of what it has reshaped",
     ("kron", 1): "PyTorch does not notice changes of what it has reshaped",
     ("ldexp", "output"): _UNREAD,
