@@ -162,10 +162,22 @@ class Picture:
                         self._draw()
                         size = self.layout.width, self.layout.height
                         if self._fits(size) or (is_last and plain):
+                            self._open_one(parts)
                             return
                 if len(stages) == 1:
                     break
                 stages = smaller(stages, *size)
+
+    def _open_one(self, parts: Parts) -> None:
+        """Open the first part of a small run if all are folded: there must be steps in it."""
+        opened = [*self._open_first]
+        while self.size <= WHOLE and all(box.kind != "op" for box in self.outline.boxes):
+            fold = next((box for box in self.outline.boxes if box.part), None)
+            if fold is None or fold.part is None:
+                return
+            opened.append(parts.key(fold.part))
+            self._choose((opened, self._together, True), parts)
+            self._draw()
 
     def _choose(self, first: First, parts: Parts) -> None:
         """Decide on the boxes with these parts open at first, shared leaves together or not."""
@@ -200,11 +212,14 @@ class Picture:
         self.layout: Layout = lay_out(self.outline, self.sizes, kept)
 
     def _fits(self, size: Size) -> bool:
-        """Tell whether the drawing is not too large; one of few nodes and few rounds may be."""
+        """Tell whether the drawing is not too large; one of few nodes and few rounds may be.
+
+        Not for the sake of pictures of matrices, though.
+        """
         rounds = max(map(len, self.outline.rounds), default=0)
         is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS
         fits = size[0] <= WIDTH and size[1] <= HEIGHT
-        return self._fold is not None or is_small or fits
+        return fits or (self._is_plain and (is_small or self._fold is not None))
 
     @property
     def size(self) -> int:

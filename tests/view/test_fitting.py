@@ -40,7 +40,7 @@ for epoch in range(4):
 """
 BY_HAND = """\
 w = torch.tensor([2.0, 1.0], requires_grad=True)
-for i in range(6):
+for i in range(12):
     loss = ((w - 5) ** 2).sum()
     loss.backward()
     with torch.no_grad():
@@ -127,3 +127,21 @@ def test_few_nodes_are_drawn_whole_even_where_they_do_not_fit():
     assert picture.size <= WHOLE
     assert picture.layout.height > HEIGHT
     assert not any(box.kind == "fold" for box in picture.outline.boxes)
+
+
+def test_of_a_small_run_something_is_open_to_be_stepped_through():
+    for rounds in (2, 4, 6):
+        picture = build(run("", ak, BY_HAND.replace("range(12)", f"range({rounds})")).recording)
+
+        assert picture.size <= WHOLE
+        assert sum(box.kind == "op" for box in picture.outline.boxes) >= 3
+        assert {"visit", "contribution"} <= {frame["kind"] for frame in picture.frames}
+
+
+def test_a_small_graph_has_pictures_of_matrices_only_where_it_fits_with_them():
+    chain = "w = torch.ones(2, 2, requires_grad=True)\ny = w{}\ny.sum().backward()"
+    short, long = (build(run("", ak, chain.format(" * w" * n)).recording) for n in (1, 4))
+
+    assert any(text["cells"] for text in short.texts)
+    assert short.layout.height <= HEIGHT
+    assert not any(text["cells"] or text["maps"] for text in long.texts)
