@@ -6,24 +6,62 @@ says of what it hides. Read next: ``chips.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.fitting import WHOLE
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
-from autodiff_kit.view.outline import Box
+from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.parameters import parameters_of, size_of
-from autodiff_kit.view.payload import GRADIENT, BoxText
+from autodiff_kit.view.payload import GRADIENT, BoxText, Frame
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_line, box_value
 
-__all__ = ["box_text"]
+__all__ = ["box_text", "box_texts"]
 
 EXPRESSION = 24  # characters of an expression beside it
+
+
+# What a step brings to a box, by the field, and what of it a box has room for.
+_BROUGHT = {"g": "grads", "grad": "grads", "value": "values", "cells": "cells", "map": "maps"}
+
+
+def box_texts(
+    recording: RecordingData,
+    drawing: Outline,
+    names: Names,
+    frames: Sequence[Frame],
+    slots: Mapping[str, dict[str, str]],
+    plain: bool,
+) -> list[BoxText]:
+    """Return what stands in each box, with all that the steps bring; plain: without pictures."""
+    brought: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in _BROUGHT.values()}
+    for frame in frames:
+        for name, fields in frame["set"].items():
+            shown: dict[str, Any] = {**fields}
+            if name in slots:
+                shown |= {"g": fields.get("total"), "grad": None}
+            for field, kind in _BROUGHT.items():
+                if shown.get(field) is not None:
+                    brought[kind].setdefault(name, {})[shown[field]] = None
+    texts = []
+    for box in drawing.boxes:
+        words = box_text(recording, box, names)
+        words["grads"] = list(brought["grads"].get(box.id, ()))
+        words["values"] = list(brought["values"].get(box.id, ()))
+        words["maps"] = list(brought["maps"].get(box.id, ()))
+        if plain:
+            words["cells"], words["maps"] = [], []
+        if words["cells"]:  # else there is no room for later ones
+            words["cells"] += brought["cells"].get(box.id, ())
+        words["slots"] = slots.get(box.id, {})
+        texts.append(words)
+    return texts
 
 
 def box_text(recording: RecordingData, box: Box, names: Names) -> BoxText:

@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view import svg, text
-from autodiff_kit.view.box_texts import box_text
+from autodiff_kit.view.box_texts import box_texts
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.crumbs import open_parts
@@ -28,7 +28,6 @@ from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
     BoxPayload,
-    BoxText,
     Fields,
     Frame,
     Payload,
@@ -205,7 +204,9 @@ class Picture:
         self.since = self._since()
         self.chips = chips(self.frames, self.outline)
         self.slots = slots(parts_of(self.outline, recording), self.chips)
-        self.texts = self._texts()
+        self.texts = box_texts(
+            recording, self.outline, self._names, self.frames, self.slots, self._is_plain
+        )
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
         kept = [mark.size if mark and mark.is_kept else None for mark in marks]
@@ -427,32 +428,6 @@ class Picture:
             if frame["node"] is not None:
                 since.setdefault(frame["node"], k)
         return {box.id: since.get(box.id, 0) for box in self.outline.boxes}
-
-    def _texts(self) -> list[BoxText]:
-        """Return what stands in each box, with all that the steps bring."""
-        kinds = {"g": "grads", "grad": "grads", "value": "values", "cells": "cells", "map": "maps"}
-        brought: dict[str, dict[str, dict[str, None]]] = {n: {} for n in kinds.values()}
-        for frame in self.frames:
-            for name, fields in frame["set"].items():
-                shown: dict[str, Any] = {**fields}
-                if name in self.slots:
-                    shown |= {"g": fields.get("total"), "grad": None}
-                for field, kind in kinds.items():
-                    if shown.get(field) is not None:
-                        brought[kind].setdefault(name, {})[shown[field]] = None
-        texts = []
-        for box in self.outline.boxes:
-            words = box_text(self._recording, box, self._names)
-            words["grads"] = list(brought["grads"].get(box.id, ()))
-            words["values"] = list(brought["values"].get(box.id, ()))
-            words["maps"] = list(brought["maps"].get(box.id, ()))
-            if self._is_plain:
-                words["cells"], words["maps"] = [], []
-            if words["cells"]:  # else there is no room for later ones
-                words["cells"] += brought["cells"].get(box.id, ())
-            words["slots"] = self.slots.get(box.id, {})
-            texts.append(words)
-        return texts
 
 
 def _is_in(key: Sequence[int], other: Sequence[int]) -> bool:
