@@ -28,6 +28,7 @@ from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
     BoxPayload,
+    BoxText,
     Fields,
     Frame,
     Payload,
@@ -137,7 +138,7 @@ class Picture:
         else:
             self._choose(first, parts)
             self._draw()
-        self.edge_labels = role_labels(recording, self.outline)
+        self.edge_labels = self._edge_labels()
         self.sources: list[SourceLines] = [
             {
                 "name": source["name"],
@@ -204,9 +205,7 @@ class Picture:
         self.since = self._since()
         self.chips = chips(self.frames, self.outline)
         self.slots = slots(parts_of(self.outline, recording), self.chips)
-        self.texts = box_texts(
-            recording, self.outline, self._names, self.frames, self.slots, self._is_plain
-        )
+        self.texts = self._texts()
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
         kept = [mark.size if mark and mark.is_kept else None for mark in marks]
@@ -415,6 +414,13 @@ class Picture:
         if box.kind == "fold":
             return text.fold_facts(self._recording, box, self.outline, self._names)
         return text.facts(self._recording, box.nodes, self._names)
+
+    def _texts(self) -> list[BoxText]:
+        drawing, plain = self.outline, self._is_plain
+        return box_texts(self._recording, drawing, self._names, self.frames, self.slots, plain)
+
+    def _edge_labels(self) -> dict[str, str]:
+        return role_labels(self._recording, self.outline)
 
     def _box_title(self, box: Box) -> str:
         if box.kind == "fold":
