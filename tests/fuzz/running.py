@@ -204,7 +204,8 @@ class Run:
     def _name_of_rule(self, line: str) -> str:
         """Tell whether a line works at a node that a backward pass has made."""
         with contextlib.suppress(Exception):
-            node = eval(line.partition(".grad_fn.")[0].strip(), dict(self.real)).grad_fn
+            statement = line.rpartition("\n")[2]  # behind what may be written above: with ...:
+            node = eval(statement.partition(".grad_fn.")[0].strip(), dict(self.real)).grad_fn
             return "a rule's node" if _is_rules(node) else ""
         return ""
 

@@ -89,6 +89,11 @@ PROGRAMS = {
         *(LEAF, "b, = torch.autograd.grad(a.softmax(0)[0], a, create_graph=True)"),
         "b.grad_fn.next_functions[0][0].register_hook(hook('b'))",
     ],
+    "hook on a rule's node: under a mode": [
+        "a = torch.eye(2, requires_grad=True)",
+        "b, = torch.autograd.grad(a.max(1).values.sum(), a, create_graph=True)",
+        "with torch.no_grad():\n    b.grad_fn.next_functions[0][0].register_prehook(hook('b'))",
+    ],
     "inference tensor that requires grad": [
         "with torch.inference_mode():\n    a = torch.ones(2, requires_grad=True)",
         "b = a.clone()",
