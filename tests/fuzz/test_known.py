@@ -90,9 +90,9 @@ PROGRAMS = {
         "b.grad_fn.next_functions[0][0].register_hook(hook('b'))",
     ],
     "hook on a rule's node: under a mode": [
-        "a = torch.eye(2, requires_grad=True)",
-        "b, = torch.autograd.grad(a.max(1).values.sum(), a, create_graph=True)",
-        "with torch.no_grad():\n    b.grad_fn.next_functions[0][0].register_prehook(hook('b'))",
+        *("a = torch.eye(2, requires_grad=True)", "b = a.max(1).values"),
+        "c, = torch.autograd.grad(b, a, b, create_graph=True)",
+        "with torch.no_grad():\n    c.grad_fn.next_functions[0][0].register_prehook(hook('c'))",
     ],
     "inference tensor that requires grad": [
         "with torch.inference_mode():\n    a = torch.ones(2, requires_grad=True)",
