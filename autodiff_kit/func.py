@@ -21,6 +21,7 @@ from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import stack
 from autodiff_kit.outside import absent
+from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.random import Generator, draws_observed
 from autodiff_kit.tensor import Tensor
 
@@ -262,6 +263,10 @@ def jacfwd(
 
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
+        places = argnums if isinstance(argnums, tuple) else (argnums,)
+        for x in _leaves([args[i] for i in places if i < len(args)]):
+            if isinstance(x, Tensor):
+                refuse_repeated(x._array)  # PyTorch writes tangents of the same layout
         with draws_observed(_Draws(randomness).note):
             return derived(*args, **kwargs)
 

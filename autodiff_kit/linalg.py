@@ -18,6 +18,7 @@ from autodiff_kit.errors import LinAlgError, error
 from autodiff_kit.late import late
 from autodiff_kit.ops import solving
 from autodiff_kit.outside import absent
+from autodiff_kit.sizes import norm_dims
 from autodiff_kit.tensor import Tensor
 
 __all__ = [
@@ -58,7 +59,7 @@ def vector_norm(
     """Return the length of vectors along dimensions; of all elements, as one vector, without."""
     x = x if dtype is None else x.to(dtype)
     _check_float("vector_norm", x)
-    return ops.linalg_vector_norm(x, ord=ord, dim=x._dims(dim), keepdim=keepdim)
+    return ops.linalg_vector_norm(x, ord=ord, dim=norm_dims(x, ord, dim), keepdim=keepdim)
 
 
 def matrix_norm(

@@ -39,7 +39,7 @@ from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.operands import NUMBERS, check_bool, check_operand
 from autodiff_kit.ops.checks import unless_misfit
 from autodiff_kit.shape_methods import ShapeMethods
-from autodiff_kit.sizes import EVERY, converted
+from autodiff_kit.sizes import EVERY, converted, norm_dims
 
 __all__ = ["Methods", "where"]
 
@@ -279,13 +279,7 @@ class Methods(ShapeMethods, MoreMethods):
         if whole_numbers:
             raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(whole_numbers))
         check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
-        dims = self._dims(dim)
-        whole = dim in (None, (), [])
-        dims_of_call = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)
-        empty = [d for d in dims_of_call if self.shape[d] == 0] if self.ndim else []
-        if empty and (p < 0 or p == np.inf):
-            key = "reductions.norm_of_nothing" if whole else "reductions.norm_of_empty_dim"
-            raise error(key, p=p, dim=empty[0])
+        dims = norm_dims(self, p, dim)
         return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
 
     def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:

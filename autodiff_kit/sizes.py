@@ -15,7 +15,8 @@ from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
 
-__all__ = ["EVERY", "can_view", "complete", "converted", "in_dtype", "refuse_empty", "sizes_given"]
+__all__ = ["EVERY", "can_view", "complete", "converted", "in_dtype", "norm_dims"]
+__all__ += ["refuse_empty", "sizes_given"]
 
 
 class _Every:
@@ -42,6 +43,18 @@ def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
             shown = d if name in ("amax", "amin") else along  # those say it as it was written
             raise error("reductions.of_empty_dim", name=name, dim=shown, shape=list(tensor.shape))
     return tensor._dims(dim)
+
+
+def norm_dims(tensor: Any, p: float, dim: Any) -> tuple[int, ...]:
+    """Return the dimensions of a norm; refuse one of nothing that has no value there."""
+    dims: tuple[int, ...] = tensor._dims(dim)
+    whole = dim in (None, (), [])
+    dims_of_call = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)
+    empty = [d for d in dims_of_call if tensor.shape[d] == 0] if tensor.ndim else []
+    if empty and (p < 0 or p == np.inf):
+        key = "reductions.norm_of_nothing" if whole else "reductions.norm_of_empty_dim"
+        raise error(key, p=p, dim=empty[0])
+    return dims
 
 
 def sizes_given(

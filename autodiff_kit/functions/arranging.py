@@ -154,7 +154,9 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     dim, parts = input._dim(dim), _tuple(sizes)
     if not parts:
         raise error("functions.unflatten_empty")
-    size = input.shape[dim] if input.ndim else 1
+    if not input.ndim:
+        raise error("functions.unflatten_0d")
+    size = input.shape[dim]
     product = math.prod(n for n in parts if n != -1)
     if parts.count(-1) == 1 and product and size % product == 0:
         parts = tuple(size // product if n == -1 else n for n in parts)

@@ -55,6 +55,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     shape = input.shape
     if not sizes:
         raise error("nn.unflatten_nothing")
+    if not shape:
+        raise error("functions.unflatten_0d")
     product = math.prod(size for size in sizes if size != -1)
     if product != shape[place] and (-1 not in sizes or not product or shape[place] % product):
         raise error("nn.unflatten", sizes=list(sizes), dim=dim, size=shape[place])

@@ -283,6 +283,8 @@ def batch_norm(
     """
     if training and input.numel() == input.size(1) > 0:
         raise error("functional.one_value", shape=input.shape)
+    if weight is not None and input.size(1) == weight.numel() == 0:
+        raise error("functional.no_channels")
     running = (("running_mean", running_mean), ("running_var", running_var))
     for place, (name, tensor) in enumerate(running):
         if tensor is None and not training:

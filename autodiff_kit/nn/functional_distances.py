@@ -70,7 +70,8 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Return distances where the target is 1, and what they lack of ``margin`` where it is -1."""
     check_reduction(reduction)
-    lacking = (-input + margin).clamp_min(0)
+    whole = not input.dtype.is_floating_point  # there, PyTorch cuts the margin to an integer
+    lacking = (-input + (int(margin) if whole else margin)).clamp_min(0)
     zeros = input.detach() * 0
     losses = ops.where(target != 1, lacking, zeros) + ops.where(target != -1, input, zeros)
     return _reduced(losses, reduction)

@@ -312,6 +312,9 @@ def pad(
     if len(pad) > 2 * input.ndim:
         raise error("functional.pad_dims", count=len(pad), rank=input.ndim)
     if mode == "constant":
+        sides = zip(input.shape[::-1], pad[::2], pad[1::2], strict=False)
+        if any(size + min(before, 0) + min(after, 0) < 0 for size, before, after in sides):
+            raise error("functional.pad_cut")
         return ops.constant_pad_nd(input, pad=tuple(pad), value=0.0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise error("functional.pad_mode", mode=mode)

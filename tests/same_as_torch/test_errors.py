@@ -766,7 +766,36 @@ a.cuda()
 m.to("float64")
 """
 
-GROUPS = (BACKWARD, LEAVES, IN_PLACE, SHAPES, REDUCTIONS_AND_INDEXING, VALUES, MAKING)
+NOTHING_THERE = """
+F.pad(a, (-2, -2))
+F.pad(m, (2, -4))
+F.pad(m, (0, 0, -3, 1))
+z.unflatten(0, (1, 1))
+torch.nn.Unflatten(0, (1,))(z)
+torch.nn.BatchNorm1d(0)(torch.ones(2, 0))
+torch.nn.BatchNorm2d(0).eval()(torch.ones(2, 0, 2, 2))
+b.scatter_reduce(0, torch.tensor([0, 1]), b, "mean")
+b.scatter_reduce(0, torch.tensor([], dtype=torch.int64), b, "mean")
+torch.linalg.vector_norm(empty, -1)
+torch.linalg.vector_norm(empty, -0.5, 0)
+torch.linalg.norm(torch.ones(0), -2)
+torch.func.jacfwd(lambda x: x * 2)(torch.ones(1).expand(3))
+torch.func.jacfwd(lambda x, y: x * y, (0, 1))(a, z.expand(2))
+torch.func.hessian(lambda x: (x * x).sum())(z.expand(2))
+F.hinge_embedding_loss(i, i)
+F.hinge_embedding_loss(i, torch.tensor([1.0, -1.0]))
+"""
+
+GROUPS = (
+    NOTHING_THERE,
+    BACKWARD,
+    LEAVES,
+    IN_PLACE,
+    SHAPES,
+    REDUCTIONS_AND_INDEXING,
+    VALUES,
+    MAKING,
+)
 GROUPS += (SORTING_AND_STATISTICS, PARTS_AND_PLACES, PRODUCTS)
 
 
