@@ -158,7 +158,7 @@ mount(element("stepper"), decoded(element("payload").textContent), Object.fromEn
 """
 
 _PAGE_STYLE = """
-.adk-page { margin: 0; padding: 16px; }
+.adk-page { margin: 0; padding: min(16px, 2vw); }
 .adk-page { color-scheme: light dark; background: light-dark(#ffffff, #14181d); }
 .adk-page > main, .adk-still { max-width: 1400px; margin: 0 auto; }
 .adk-still { padding: 8px 20px; }

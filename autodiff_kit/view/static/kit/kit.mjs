@@ -83,7 +83,8 @@ function stepper(root, payload, host) {
   root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
   const strip = payload.height + 2 * MARGIN > 620 ? STRIP : 0; // beside a graph that is higher than any pane
   root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN + strip}px`);
-  const title = make("div", { class: "adk-title" }, payload.title || "Computation graph");
+  const words = payload.title || "Computation graph";
+  const title = make("div", { class: "adk-title", title: words }, words);
   const help = helpBox(root);
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools, help.opener);
   if (host.fold && payload.opened) {
