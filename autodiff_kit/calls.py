@@ -12,10 +12,11 @@ from functools import cache, wraps
 from types import FunctionType
 from typing import Any
 
+from autodiff_kit.errors import error
 from autodiff_kit.late import late
 from autodiff_kit.signature_texts import OF_METHODS
 
-__all__ = ["check_calls", "checked", "name_methods", "wrong_call_of"]
+__all__ = ["check_calls", "checked", "name_methods", "protect_properties", "wrong_call_of"]
 
 
 @cache  # an import statement takes 1.5 us, also of what is loaded
@@ -130,6 +131,22 @@ def takes_out(name: str, kind: str) -> bool:
     from autodiff_kit.outside import functions_with
 
     return kind != "method" and name in functions_with("out")
+
+
+def protect_properties(owner: type) -> None:
+    """Refuse to set and to delete, in PyTorch's words, what can only be read of a tensor."""
+    for kind in owner.__mro__:
+        for name, read in [*vars(kind).items()]:
+            if isinstance(read, property) and read.fset is None and name != "real":
+                refuse = _refusal(name)
+                setattr(kind, name, property(read.fget, refuse, refuse, read.__doc__))
+
+
+def _refusal(name: str) -> Callable[..., None]:
+    def refuse(*_: Any) -> None:
+        raise error("arguments.not_writable", name=name)
+
+    return refuse
 
 
 _VARIABLE = 0x0C  # inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

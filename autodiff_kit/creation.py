@@ -80,9 +80,20 @@ def factory(make: Callable[..., Any]) -> Any:
     return checked(make.__name__, call, "factory")
 
 
+def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    """Return sizes that are given by their places, or by name as one list."""
+    if size is None:
+        return shape_of_sizes(name, sizes)
+    if sizes:
+        raise error("creation.size_twice", name=name)
+    if not isinstance(size, tuple | list):
+        raise error("creation.size_by_name", name=name, kind=type(size).__name__)
+    return shape_of_sizes(name, (size,))
+
+
 def _filled(name: str, value: int) -> Any:
     def make(*sizes: Any, size: Any = None, dtype: Any) -> Any:
-        shape = shape_of_sizes(name, sizes if size is None else (size,))
+        shape = _shape(name, sizes, size)
         return np.full(shape, value, numpy_type(name, dtype))
 
     make.__name__, make.__doc__ = name, f"Make a tensor of {name}; sizes as ints or as one list."
@@ -195,7 +206,7 @@ def _default_generator() -> Any:
 
 def _random(name: str, draw: str, doc: str) -> Any:
     def make(*sizes: Any, size: Any = None, generator: Any = None, dtype: Any) -> Any:
-        shape = shape_of_sizes(name, sizes if size is None else (size,))
+        shape = _shape(name, sizes, size)
         kind = numpy_type(name, dtype)
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]

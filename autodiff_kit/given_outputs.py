@@ -39,6 +39,8 @@ def compute_into(
     for target in outs:
         for read in reads if isinstance(target, TensorBase) else ():
             refuse_overlap(target._array, read._array, f"out= of {name}")
+    if name in _IN_DTYPE_OF_OUT and isinstance(out, TensorBase):
+        kwargs = {"dtype": out.dtype, **kwargs}
     with no_grad():
         result = function(*args, **kwargs)
         results = (result,) if isinstance(result, TensorBase) else result
@@ -46,6 +48,11 @@ def compute_into(
             _check_memory(target, value, reads)
             _write(target, value)
     return out
+
+
+# These compute in the dtype of what they write to: a sum of 0.5 and 0.5 in integers is 0.
+_IN_DTYPE_OF_OUT = {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "ones", "prod", "sum"}
+_IN_DTYPE_OF_OUT |= {"zeros"}
 
 
 def _check_memory(target: Any, value: Any, operands: Any) -> None:

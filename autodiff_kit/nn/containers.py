@@ -233,22 +233,37 @@ class ModuleDict(Module):
 
 
 class ParameterList(_Row):
-    """A list of parameters; tensors become some."""
-
-    _kind = "_parameters"
+    """A list of parameters; tensors become some, and other values may be in it, too."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
+        self._size = 0
         if isinstance(values, Tensor):
             raise error("nn.parameters", kind=type(values).__name__)
         self.extend(values)
 
-    def __setitem__(self, index: int, value: Tensor) -> None:
+    @property
+    def _row(self) -> dict[str, Any]:
+        return {str(i): getattr(self, str(i)) for i in range(self._size)}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def _name(self, index: int) -> str:
+        return str(_place(index, self._size))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return super().__getitem__(index)
+        return getattr(self, self._name(index))
+
+    def __setitem__(self, index: int, value: Any) -> None:
         setattr(self, self._name(index), _parameter(value))
 
-    def append(self, value: Tensor) -> Self:
-        """Add a parameter at the end."""
-        setattr(self, str(len(self)), _parameter(value))
+    def append(self, value: Any) -> Self:
+        """Add a parameter, or another value, at the end."""
+        setattr(self, str(self._size), _parameter(value))
+        self._size += 1
         return self
 
     def extra_repr(self) -> str:
@@ -277,7 +292,7 @@ class ParameterDict(Module):
         if not isinstance(key, str):
             raise error("nn.parameter_key", kind=type(key).__name__)
         self._keys[key] = None
-        setattr(self, key, _parameter(value) if isinstance(value, Tensor) else value)
+        setattr(self, key, _parameter(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
@@ -384,5 +399,7 @@ def _lines(values: Iterable[tuple[Any, Any]], kind: Callable[[Any], Any]) -> str
     return "\n".join(lines)
 
 
-def _parameter(value: Tensor) -> Parameter:
-    return value if isinstance(value, Parameter) else Parameter(value)
+def _parameter(value: Any) -> Any:
+    """Return a tensor as a parameter; anything else as it is."""
+    is_plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
+    return Parameter(value) if is_plain else value

@@ -783,6 +783,15 @@ torch.func.jacfwd(lambda x: x * 2)(torch.ones(1).expand(3))
 torch.func.jacfwd(lambda x, y: x * y, (0, 1))(a, z.expand(2))
 torch.func.hessian(lambda x: (x * x).sum())(z.expand(2))
 F.hinge_embedding_loss(i, i)
+torch.ones(size=2)
+torch.rand(size=2)
+torch.zeros(2, size=(3,))
+a.is_leaf = True
+a.shape = 3
+y.grad_fn = None
+a.T = a
+del a.dtype
+del a.is_leaf
 F.hinge_embedding_loss(i, torch.tensor([1.0, -1.0]))
 """
 

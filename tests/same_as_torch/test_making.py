@@ -7,7 +7,7 @@ import pytest
 
 import autodiff_kit
 from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run
+from tests.same_as_torch.outcomes import run, run_both
 
 torch = require_torch()
 pytestmark = pytest.mark.parity
@@ -180,3 +180,21 @@ for t in (x, x.long(), x > 1, x.double(), x.half()):
     assert expected.raised is None
 
     assert run(autodiff_kit, program) == expected
+
+
+OTHER = """
+torch.sum(torch.tensor([.5, .5]), 0, out=torch.ones((), dtype=torch.int64))
+torch.prod(torch.tensor([.5, 1.5]), 0, out=torch.ones((), dtype=torch.int64))
+torch.cumsum(torch.tensor([.5, .5]), 0, out=torch.ones(2, dtype=torch.int64))
+torch.arange(2.5, out=torch.ones(2, dtype=torch.int64))
+torch.full((2,), 1.5, out=torch.ones(2, dtype=torch.int64))
+torch.linspace(0, 1, 4, out=torch.ones(4, dtype=torch.float64))
+torch.nn.HingeEmbeddingLoss(3.7, reduction='none')(torch.tensor([1, 2]), torch.tensor([1., -1]))
+torch.nn.ParameterList([1, torch.ones(2)])
+list(torch.nn.ParameterList([1, torch.ones(2), 'a'])[1:].parameters())
+"""
+
+
+@pytest.mark.parametrize("text", OTHER.strip().split("\n"))
+def test_results_of_other_kinds_are_the_same(text: str) -> None:
+    run_both(torch, f"print({text})")
