@@ -95,6 +95,7 @@ def base_svg(picture: Drawn) -> str:
 
 def graph_svg(picture: Drawn, state: State | None) -> str:
     parts = ["<g>"]
+    labels: list[str] = []  # they lie over all arrows
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
         if edge.id in picture.edge_labels:
@@ -127,10 +128,11 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
             if last and near:  # outermost labels stand outside, the others above each other
                 side, anchor = (6, "start") if rank else (-6, "end")
                 y -= LINE * rank if rank < last else 0
-            parts.append(
+            labels.append(
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{pixels(x + side)}" '
                 f'y="{pixels(y - 5)}" text-anchor="{anchor}">{label}</text>'
             )
+    parts += labels
     places = picture.layout.labels or [None] * len(picture.layout.routes)
     parts += [
         link_svg(edge, place, None if state is None else state["edges"][edge.id])

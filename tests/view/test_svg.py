@@ -165,6 +165,17 @@ def test_arguments_are_named_where_they_could_be_confused():
     assert labels == ["left", "right"]
 
 
+def test_no_line_strikes_a_label_through():
+    tape = recordings.Tape("")
+    a, b = tape.leaf("a", 1.0), tape.leaf("b", 2.0)
+    tape.op("sub", b, tape.op("sub", a, b))
+    drawn = base_svg(build(tape.data))
+
+    assert drawn.rindex('data-from="') < drawn.index('class="adk-arg')
+    (look,) = re.findall(r"\.adk-arg\{([^}]*)\}", picture_style()[0])
+    assert "stroke:var(--adk-paper)" in look and "paint-order:stroke" in look
+
+
 def test_the_left_operand_of_a_linear_layer_is_its_input():
     model, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
     picture = build(run("y = model(x)", model=model, x=x))
