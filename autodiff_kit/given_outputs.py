@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
-from autodiff_kit.dtypes import category, tensor_type
+from autodiff_kit.dtypes import c_type, category, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.overlap import refuse_overlap, refuse_repeated
 
@@ -45,6 +45,7 @@ def compute_into(
         result = function(*args, **kwargs)
         results = (result,) if isinstance(result, TensorBase) else result
         for target, value in zip(outs, results, strict=True):
+            _check_type(name, target, value, reads)
             _check_memory(target, value, reads)
             _write(target, value)
     return out
@@ -53,6 +54,29 @@ def compute_into(
 # These compute in the dtype of what they write to: a sum of 0.5 and 0.5 in integers is 0.
 _IN_DTYPE_OF_OUT = {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "ones", "prod", "sum"}
 _IN_DTYPE_OF_OUT |= {"zeros"}
+
+
+def _check_type(name: str, target: Any, value: Any, operands: Any) -> None:
+    """Raise where PyTorch converts nothing: products of matrices have the dtype of what goes in."""
+    own, result = target._array.dtype, value._array.dtype
+    kind = _of_matmul(*(operand.ndim for operand in operands)) if name == "matmul" else name
+    if kind in ("cat", "stack", "hstack", "vstack") and category(result) > category(own):
+        raise error("arguments.out_of_cat", kind=tensor_type(own))
+    if own == result:
+        return
+    if kind in ("mm", "addmm", "addmv", "bmm", "baddbmm"):
+        raise error("arguments.out_of_mm", expected=c_type(result), kind=c_type(own))
+    if kind == "mv":
+        raise error("arguments.out_of_mv", kind=tensor_type(own), operand=tensor_type(result))
+    if kind == "dot":
+        raise error("arguments.out_of_dot", kind=tensor_type(own), operand=tensor_type(result))
+
+
+def _of_matmul(rank: int, other: int) -> str:
+    """Return the product that matmul is, for tensors of so many dimensions."""
+    if other == 1:
+        return "dot" if rank == 1 else "mv"
+    return "mm"
 
 
 def _check_memory(target: Any, value: Any, operands: Any) -> None:
