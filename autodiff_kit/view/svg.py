@@ -97,9 +97,12 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
     parts = ["<g>"]
     labels: list[str] = []  # they lie over all arrows
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
+    widest: dict[str, float] = {}  # of their labels
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
         if edge.id in picture.edge_labels:
             insort(heads.setdefault(edge.target, []), route[-1][0])
+            own = text_width(picture.edge_labels[edge.id], size=SMALL)
+            widest[edge.target] = max(own, widest.get(edge.target, 0.0))
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
         fields = None if state is None else state["edges"][edge.id]
         if fields and fields["hidden"]:
@@ -123,7 +126,7 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
             side, anchor = (6, "start") if route[-2][0] <= x else (-6, "end")  # the free side
             rank, last = heads[edge.target].index(x), len(heads[edge.target]) - 1
             label = escaped(picture.edge_labels[edge.id])
-            room = text_width(picture.edge_labels[edge.id], size=SMALL) + 14
+            room = 2 * widest[edge.target] + 14  # two that face each other
             near = [other for other in heads[edge.target] if 0 < abs(other - x) < room]
             if last and near:  # outermost labels stand outside, the others above each other
                 side, anchor = (6, "start") if rank else (-6, "end")

@@ -269,9 +269,17 @@ def test_old_viewers_without_variables_get_the_light_colours_written_out():
         assert re.search(rf"{name}:#[0-9a-f]{{6}}$", before), value
 
 
-def test_labels_of_a_linear_layer_do_not_run_into_each_other():
-    model, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
-    drawn = base_svg(build(run("y = model(x)", model=model, x=x)))
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("y = model(x)", 2),
+        ("y = (model(x) - t) / (x @ model.weight.t() - t)\ny.mean().backward()", 10),
+    ],
+)
+def test_labels_of_arguments_do_not_run_into_each_other(code, count):
+    torch.manual_seed(0)
+    model, x, t = torch.nn.Linear(3, 2), torch.randn(4, 3), torch.randn(4, 2)
+    drawn = base_svg(build(run(code, model=model, x=x, t=t)))
 
     label = r'class="adk-arg"[^>]* x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(\w+)<'
     found = []
@@ -279,6 +287,6 @@ def test_labels_of_a_linear_layer_do_not_run_into_each_other():
         width = 6.7 * len(text)  # 11 px, monospaced
         left = float(x_) - (width if anchor == "end" else 0)
         found.append((float(y), left, left + width))
-    assert len(found) == 2  # left and right of @; the bias is added
+    assert len(found) == count  # left and right of @; a bias is added
     for (y1, left1, right1), (y2, left2, right2) in combinations(found, 2):
         assert abs(y1 - y2) >= 11 or right1 < left2 or right2 < left1
