@@ -1,6 +1,6 @@
 """The text of tensors against PyTorch's own, character by character."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -122,18 +122,28 @@ def test_parameter_is_a_line_above_the_tensor() -> None:
     assert "Parameter containing:\n" + tensor_repr(array, requires_grad=True) == expected
 
 
+def kind_of_error(show: Callable[[], str]) -> type[Exception] | None:
+    """Return what an exception is, and keep nothing of it.
+
+    PyTorch shuts off its transforms while it prints: for as long as somebody holds the traceback.
+    """
+    try:
+        show()
+    except (ValueError, TypeError) as error:
+        return type(error)
+    return None
+
+
 @pytest.mark.parametrize(
     "options", [{"precision": -1}, {"precision": "many"}, {"threshold": "x"}, {"linewidth": "x"}]
 )
 def test_unusable_options_raise_pytorchs_class_when_printing(options: dict[str, Any]) -> None:
     array = np.array([1.5])
     with both(options):
-        with pytest.raises((ValueError, TypeError)) as pytorchs:
-            repr(torch.from_numpy(array))
-        with pytest.raises((ValueError, TypeError)) as ours:
-            tensor_repr(array)
+        pytorchs = kind_of_error(lambda: repr(torch.from_numpy(array)))
+        ours = kind_of_error(lambda: tensor_repr(array))
 
-    assert ours.type is pytorchs.type
+    assert ours is pytorchs is not None
 
 
 # -- anything ----------------------------------------------------------------------------------
