@@ -82,7 +82,7 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
         if all(map(str.isidentifier, name.split("."))) and not record["grad_fn"]:
             of_gradient = f"{name}.grad"
     elif record["name"]:
-        name, symbol, made = record["name"], names.text(node), _op_label(recording, node, names)
+        name, symbol, made = record["name"], names.change(node), _op_label(recording, node, names)
         if len(symbol) > EXPRESSION:
             symbol = made
     else:

@@ -308,9 +308,15 @@ class Picture:
         return Picture(self._recording, self._fold, others, parts, self._first())
 
     def same_moment(self, step: int, other: Picture) -> int:
-        """Return the step of ``other``, of the same recording, up to which as much has happened."""
+        """Return the step of ``other``, of the same recording, in which this step is.
+
+        The last one up to which as much has happened, or the first up to which more has: a fold
+        tells of many at once.
+        """
         at = self.moments[step] if self.moments else 0
-        return max(0, sum(moment <= at for moment in other.moments) - 1)
+        before = sum(moment <= at for moment in other.moments) - 1
+        is_there = before >= 0 and other.moments[before] == at
+        return max(0, before if is_there else min(before + 1, len(other.moments) - 1))
 
     def find(self, condition: str) -> list[tuple[int, str]]:
         """Return the steps at which a condition such as ``abs(grad) > 1e3`` holds.

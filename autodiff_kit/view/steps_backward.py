@@ -173,8 +173,9 @@ class BackwardSteps(ArrivalSteps):
         if spread:
             copies = sum_words(sent["shape"], after["shape"])
             over = dimensions(sent["shape"], after["shape"])
+            own = f" {shape_text(after['shape'])}" if after["shape"] else ""  # a single number
             caption = (
-                f"{name} {shape_text(after['shape'])} was used for each of the {copies} "
+                f"{name}{own} was used for each of the {copies} "
                 f"of {shape_text(sent['shape'])}, so its gradients add up: "
                 f"the sum over {over} is {a_value(after)}"
             )

@@ -15,7 +15,9 @@ from typing import NamedTuple
 from autodiff_kit.view.payload import OpenPart, Payload, deflate
 from autodiff_kit.view.scene import Picture
 
-__all__ = ["OpenedPart", "unfolded"]
+__all__ = ["FOLDED", "OpenedPart", "unfolded"]
+
+FOLDED = "-"  # before the key of a part that is open at first: the picture in which it is not
 
 # What a page may cost: in nodes drawn, and so in seconds to write it.
 WORK = 30_000
@@ -40,11 +42,19 @@ def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart
     Returns
     -------
     payload, parts
-        What the page begins with, and by key, ``"3,14"``, what it can open. No box offers to be
-        opened, and no part to be folded, where there is no picture for it.
+        What the page begins with, and by key, ``"3,14"``, what it can open; as ``"-3,14"`` what
+        it can fold of what is open at first. No box offers to be opened, and no part to be folded,
+        where there is no picture for it.
     """
     drawn: dict[str, OpenedPart] = {}
     first = picture.payload()
+    for part in first["parts"]:
+        folded = picture.closed(part["key"])
+        content = _alone(folded)
+        size = _packed(content)
+        if size <= room:
+            room -= size
+            drawn[FOLDED + _name(part["key"])] = OpenedPart("", content)
     waiting: deque[tuple[str, Picture, Payload]] = deque([("", picture, first)])
     work = WORK
     while waiting:
@@ -55,8 +65,8 @@ def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart
                 continue
             opened = shown.opened(box["opens"])
             work -= opened.size
-            inner: Payload = {**opened.payload(), "sources": [], "moments": opened.moments}
-            size = math.ceil(len(deflate(inner)) * 4 / 3)
+            inner = _alone(opened)
+            size = _packed(inner)
             if size > room:
                 continue
             room -= size
@@ -66,14 +76,23 @@ def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart
     return first, {key: OpenedPart(o, _limited(p, drawn)) for key, (o, p) in drawn.items()}
 
 
+def _alone(picture: Picture) -> Payload:
+    return {**picture.payload(), "sources": [], "moments": picture.moments}
+
+
+def _packed(payload: Payload) -> int:
+    return math.ceil(len(deflate(payload)) * 4 / 3)
+
+
 def _limited(payload: Payload, drawn: dict[str, OpenedPart]) -> Payload:
     """Return the payload without the offers for which there is no picture."""
     nodes = {name: box.copy() for name, box in payload["nodes"].items()}
+    keys = {key.removeprefix(FOLDED) for key in drawn}  # what was open at first opens to that
     for box in nodes.values():
-        if _name(box.get("opens")) not in drawn:
+        if _name(box.get("opens")) not in keys:
             box.pop("opens", None)
     parts: list[OpenPart] = [
-        {**part, "stays": _name(part["key"]) not in drawn} for part in payload["parts"]
+        {**part, "stays": _name(part["key"]) not in keys} for part in payload["parts"]
     ]
     return {**payload, "nodes": nodes, "parts": parts}
 

@@ -559,6 +559,12 @@ def test_a_page_opens_and_folds_parts_with_the_moment_and_the_place_kept(
 
     box(seen, "net.1 … net.12").wait_for()
     assert seen.caption == moment
+    box(seen, "net.1 … net.12").click(position=CORNER)
+    seen.press("Fold net again")  # which was open at first
+    box(seen, "net").wait_for()
+    assert box(seen, "net.1 … net.12").count() == 0
+    box(seen, "net").dblclick(position=CORNER)
+    box(seen, "net.1 … net.12").wait_for()
 
 
 def test_slides_fill_the_window_in_large_type_and_step_by_a_remote_control(

@@ -114,8 +114,9 @@ test("a name that only contains a keyword or a digit is a name", () => {
   assert.deepEqual(kit.tokens("format_1 = index2"), []);
 });
 
-test("another drawing is at the step up to which as much has happened", () => {
+test("another drawing is at the step up to which as much has happened, or in which it lies", () => {
   assert.equal(kit.sameMoment([2, 5, 9], 1, [1, 2, 3, 5, 6, 9]), 3);
-  assert.equal(kit.sameMoment([1, 2, 3, 5, 6, 9], 4, [2, 5, 9]), 1);
+  assert.equal(kit.sameMoment([1, 2, 3, 5, 6, 9], 4, [2, 5, 9]), 2);
+  assert.equal(kit.sameMoment([1, 2, 3, 5, 6, 9], 5, [2, 5, 8]), 2);
   assert.equal(kit.sameMoment([1, 2], 0, [4, 8]), 0);
 });

@@ -5,7 +5,7 @@ from functools import cache
 from autodiff_kit.view import page
 from autodiff_kit.view.payload import deflate
 from autodiff_kit.view.scene import Picture, build
-from autodiff_kit.view.unfolded import unfolded
+from autodiff_kit.view.unfolded import FOLDED, unfolded
 from tests.view.test_modules import residual_net
 
 
@@ -14,12 +14,18 @@ def stack() -> Picture:
     return build(residual_net()[1])
 
 
+@cache
+def whole():
+    """Return what a page has that has room for all."""
+    return unfolded(stack(), 10**6)
+
+
 def offers(payload):
     return {",".join(map(str, box["opens"])) for box in payload["nodes"].values() if "opens" in box}
 
 
 def test_each_part_is_drawn_as_python_would_draw_it():
-    _, parts = unfolded(stack(), 10**6)
+    _, parts = whole()
 
     for key, (outer, payload) in parts.items():
         path = [key]
@@ -28,7 +34,8 @@ def test_each_part_is_drawn_as_python_would_draw_it():
             outer = parts[outer].outer
         picture = stack()
         for step in path:
-            picture = picture.opened(list(map(int, step.split(","))))
+            part = list(map(int, step.removeprefix(FOLDED).split(",")))
+            picture = picture.closed(part) if step.startswith(FOLDED) else picture.opened(part)
         there = picture.payload()
         assert (payload["svg"], payload["frames"]) == (there["svg"], there["frames"])
         assert [*payload["nodes"]] == [*there["nodes"]]
@@ -36,7 +43,7 @@ def test_each_part_is_drawn_as_python_would_draw_it():
 
 
 def test_with_room_for_all_every_box_opens_down_to_the_last_module():
-    first, parts = unfolded(stack(), 10**6)
+    first, parts = whole()
 
     titles = {part["title"] for _, payload in parts.values() for part in payload["parts"]}
     assert offers(first) == offers(stack().payload())
@@ -47,17 +54,18 @@ def test_no_box_offers_what_the_page_has_not():
     for room in (0, 12_000, 60_000):
         first, parts = unfolded(stack(), room)
 
+        known = {key.removeprefix(FOLDED) for key in parts}  # what is open at first opens to that
         for payload in (first, *(part.payload for part in parts.values())):
-            assert offers(payload) <= set(parts)
+            assert offers(payload) <= known
             for part in payload["parts"]:
-                assert part["stays"] == (",".join(map(str, part["key"])) not in parts)
+                assert part["stays"] == (",".join(map(str, part["key"])) not in known)
         assert sum(len(deflate(part.payload)) for part in parts.values()) <= room
 
 
 def test_the_outermost_parts_come_first():
     first, parts = unfolded(stack(), 60_000)
 
-    outermost = {key for key, (outer, _) in parts.items() if not outer}
+    outermost = {k for k, part in parts.items() if not part.outer and not k.startswith(FOLDED)}
     assert offers(stack().payload()) == offers(first) == outermost
     assert len(parts) < 20
 
@@ -74,3 +82,12 @@ def test_writing_a_page_does_not_change_the_picture(tmp_path):
     page.to_html(stack(), tmp_path / "net.html", title="My net")
 
     assert stack().payload() == before
+
+
+def test_what_is_open_at_first_can_be_folded_and_opens_again():
+    first, parts = whole()
+
+    assert first["parts"]
+    for part in first["parts"]:
+        key = ",".join(map(str, part["key"]))
+        assert key in offers(parts[FOLDED + key].payload)

@@ -10,7 +10,9 @@ import { partsAround } from "./steps.mjs";
 export function crumbsBar(payload, fold) {
   const path = make("div", { class: "adk-path" });
   const canOpen = Object.values(payload.nodes).some(({ opens }) => opens);
-  const hint = !fold ? "" : canOpen ? "Enter opens a box, f folds what is around it" : "f folds what is around a box";
+  const canFold = payload.parts.some(({ stays }) => !stays);
+  const hints = [canOpen && "Enter opens a box", canFold && "f folds what is around it"].filter(Boolean);
+  const hint = fold ? hints.join(", ") : "";
   const element = make("nav", { class: "adk-crumbs", "aria-label": "Parts around this node" }, path);
   element.append(make("span", { class: "adk-hint" }, hint));
   element.hidden = !canOpen && !payload.parts.length;

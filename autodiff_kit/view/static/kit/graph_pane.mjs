@@ -143,6 +143,7 @@ export function graphPane(payload, still, pick) {
     pane = isLarger(scale, full) ? besideStrip(graph, full) : full;
     if (anchor) {
       look(held(anchor.at, anchor.rect, graph, pane));
+      if (nodes[anchor.id].group.classList.contains("adk-hidden")) reveal(active); // it is not made yet
       anchor = null;
       asFirst = false;
       return;
@@ -356,7 +357,7 @@ export function graphPane(payload, still, pick) {
     /** Let some boxes lie where others lay in an earlier drawing; return the uppermost. */
     keepPlace(at, ids) {
       const id = top(ids);
-      if (id != null && at) anchor = { at, rect: nodes[id].rect };
+      if (id != null && at) anchor = { id, at, rect: nodes[id].rect };
       return id;
     },
     /** One visible node must be reachable by Tab, and focus must not sink with a node that goes. */

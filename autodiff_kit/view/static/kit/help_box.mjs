@@ -9,7 +9,7 @@ const KEYS = [
   ["Tab, arrows", "", "go to the graph, and from box to box"],
   ["Enter", "", "open a folded box, or keep another one in the inspector; Esc lets it go"],
   ["u", "f", "open the folded box that is looked at; fold what is around it again"],
-  ["/", "", "find a node, or a step by a condition"],
+  ["/", "", "find a node, or, in a notebook, a step by a condition"],
   ["+", "-", "zoom; 0 shows the whole graph"],
   ["?", "", "this help"],
 ];

@@ -106,7 +106,8 @@ export function inspectorPane(payload, { unpin, visit, open }) {
         unfold.classList.toggle("adk-gone", !open || !payload.nodes[id].opens);
       }
       if (cells.value && fields.tensor !== changed) writeValue(payload.nodes[id], (changed = fields.tensor));
-      write(cells.gradient, (fields.g ?? fields.grad) && fields.gradient);
+      const held = fields.g ?? fields.grad; // of a folded box that is all: it has no numbers of its own
+      write(cells.gradient, held && (fields.gradient ?? held));
       why(id, fields, edges, now);
       write(cells.rule, fields.rule?.join(" "));
       const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));

@@ -305,8 +305,8 @@ export function mount(el, bytes, parts) {
     off: (name, listener) => listeners[name]?.delete(listener),
     save_changes() {},
     async fold({ open, close }, { moments }) {
-      const key = open ?? parts[close]?.outer ?? "";
-      const next = parts[key]?.bytes ?? bytes;
+      const closed = `-${close}` in parts ? `-${close}` : (parts[close]?.outer ?? "");
+      const next = parts[open ?? closed]?.bytes ?? bytes; // what was open at first opens to that
       const other = await inflate(next);
       state.step = sameMoment(moments, state.step, other.moments);
       if (state.selected.startsWith("fold")) state.selected = ""; // folds are numbered anew

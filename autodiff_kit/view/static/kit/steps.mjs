@@ -135,9 +135,12 @@ export function partsAround(payload, id) {
 /** The innermost open part around a node that can be folded. */
 export const innermost = (payload, id) => partsAround(payload, id).findLast(({ stays }) => !stays);
 
-/** The step of another drawing, told by its moments, up to which as much has happened; as `Picture.same_moment`. */
-export const sameMoment = (moments, step, others) =>
-  Math.max(0, others.filter((moment) => moment <= (moments[step] ?? 0)).length - 1);
+/** The step of another drawing, told by its moments, in which a step is; as `Picture.same_moment`. */
+export function sameMoment(moments, step, others) {
+  const at = moments[step] ?? 0;
+  const before = others.filter((moment) => moment <= at).length - 1;
+  return Math.max(0, others[before] === at ? before : Math.min(before + 1, others.length - 1));
+}
 
 const isSame = (a, b) => a != null && b != null && a[0] === b[0] && a[1] === b[1];
 
