@@ -21,6 +21,7 @@ from autodiff_kit.autograd.grad_mode import (
     is_inference_mode_enabled,
     no_grad,
 )
+from autodiff_kit.calls import protect_properties
 from autodiff_kit.creation import *
 from autodiff_kit.creation import __all__ as _creation
 from autodiff_kit.dtypes import (
@@ -202,6 +203,7 @@ _LAZY_NAMES = {
 }
 
 
+protect_properties(Tensor)
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 LOADERS["functions"] = lambda: import_module("autodiff_kit.functions")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autodiff_kit.autograd.backward import backward
-from autodiff_kit.calls import protect_properties
 from autodiff_kit.core.base import TensorBase, register
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import ACCUMULATE
@@ -82,5 +81,4 @@ class Tensor(TensorBase, TensorMethods):
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-protect_properties(Tensor)
 register(Tensor)
