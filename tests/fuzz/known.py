@@ -89,10 +89,13 @@ def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
 
     Or has set a gradient to None.
     """
-    real, kit = (
-        eval(difference.what, _names_after(lines[:-1], package)).detach()
+    before = [
+        eval(difference.what, _names_after(lines[:-1], package))
         for package in (torch, autodiff_kit)
-    )
+    ]
+    if any(tensor is None for tensor in before):  # a gradient that the line has made
+        return False
+    real, kit = (tensor.detach() for tensor in before)
     if difference.torch == "None":
         return str(kit) == difference.kit
     return str(real.tolist()) != difference.torch and str(kit.tolist()) == difference.kit
