@@ -14,7 +14,7 @@ export function divider(stage) {
   const title = "Drag, or use the arrow keys; double click: as before";
   const says = { role: "separator", "aria-orientation": "vertical", "aria-label": "Border between code and graph", "aria-valuenow": 40 };
   const element = make("div", { class: "adk-divider", tabindex: "0", title, ...says });
-  const now = () => element.offsetLeft + element.offsetWidth / 2;
+  const now = () => stage.querySelector(".adk-source").offsetWidth; // the border is at its right side
   const tell = () => element.setAttribute("aria-valuenow", Math.round((100 * now()) / stage.offsetWidth));
   function move(x) {
     stage.style.setProperty("--adk-own-w", `${dividerAt(x, stage.offsetWidth)}px`);
