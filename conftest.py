@@ -94,8 +94,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         return
     if option.numprocesses is None and _is_everything(config) and not debugs:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        # Tests wait, for clocks and for processes that they start: one process more than cores.
-        option.numprocesses = min(cores + 1, 8) if cores and cores > 1 else 0
+        option.numprocesses = min(cores or 1, 8) if cores != 1 else 0
     if option.dist == "no" and option.numprocesses:
         option.dist = "loadfile"  # a file's recordings are made once; a notebook is one kernel
         option.loadscopereorder = False  # what takes longest does not have the most tests
