@@ -147,13 +147,13 @@ class _Rounds:
     def _rounds(self, node: int) -> dict[int, int]:
         """Return in which round of which loop a node was made; the outermost loop first."""
         at: int | None = self._recording["nodes"][node]["scope"]
-        found: list[tuple[int, int]] = []
+        rounds_around: list[tuple[int, int]] = []
         while at is not None:
             scope = self._scopes[at]
             at = scope["parent"]
             if scope["kind"] == "iteration" and at is not None:
-                found.append((at, scope["index"]))
-        return dict(reversed(found))
+                rounds_around.append((at, scope["index"]))
+        return dict(reversed(rounds_around))
 
     def _blocks(self, loop: int) -> list[list[str]]:
         """Return the boxes of each round, or of rounds that are folded together, in order."""

@@ -49,8 +49,7 @@ def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart
     drawn: dict[str, OpenedPart] = {}
     first = picture.payload()
     for part in first["parts"]:
-        folded = picture.closed(part["key"])
-        content = _alone(folded)
+        content = _alone(picture.closed(part["key"]))
         size = _packed(content)
         if size <= room:
             room -= size
@@ -63,15 +62,15 @@ def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart
             key = _name(box.get("opens"))
             if not key or key in drawn or work < 0:
                 continue
-            opened = shown.opened(box["opens"])
-            work -= opened.size
-            inner = _alone(opened)
+            wider = shown.opened(box["opens"])
+            work -= wider.size
+            inner = _alone(wider)
             size = _packed(inner)
             if size > room:
                 continue
             room -= size
             drawn[key] = OpenedPart(outer, inner)
-            waiting.append((key, opened, inner))
+            waiting.append((key, wider, inner))
     first = _limited({**first, "moments": picture.moments}, drawn)
     return first, {key: OpenedPart(o, _limited(p, drawn)) for key, (o, p) in drawn.items()}
 
