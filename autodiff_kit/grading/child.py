@@ -147,7 +147,8 @@ def run(
                 emit(answer_to(READ, "unreadable", words=str(problem)))
                 return
             except MemoryError:
-                emit(answer_to(READ, "unreadable", words="It needs more memory than there is."))
+                words = "Reading it takes more memory than it may use."
+                emit(answer_to(READ, "unreadable", words=words))
                 return
             given = Given(step, work["names"], work["given"])
             failures = _load(given, cells, step, work["skip"], emit)

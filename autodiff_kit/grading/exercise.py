@@ -6,6 +6,7 @@ reads one from its files, and ``marking.py``, which judges a learner's code by i
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -30,10 +31,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Hint:
-    """One rung of the ladder; without a step it is for the whole exercise."""
+    """One rung of the ladder; without a step it is for the whole exercise.
+
+    It helps as long as one of its checks fails: those it names, else those of its step, else until
+    one step is right.
+    """
 
     step: str
     text: str
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,24 @@ class Exercise:
     def points(self) -> float:
         """All points of the exercise."""
         return sum(step.points for step in self.steps)
+
+    def helpful_hints(self, failures: Collection[str]) -> list[int]:
+        """Return the numbers of the hints that help with what fails; all if nothing does.
+
+        Parameters
+        ----------
+        failures : collection of str
+            Names of the checks that failed at the last try.
+        """
+        steps = {check.step for check in self.checks if check.name in failures}
+
+        def helps(hint: Hint) -> bool:
+            if hint.checks:
+                return not set(hint.checks).isdisjoint(failures)
+            return hint.step in steps if hint.step else len(steps) == len(self.steps)
+
+        every = range(len(self.hints))
+        return [number for number in every if helps(self.hints[number])] or [*every]
 
     @cached_property
     def limits(self) -> Limits:

@@ -26,7 +26,7 @@ from autodiff_kit.grading.exercise import Exercise, with_checks
 from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
-from autodiff_kit.grading.progress import folder_of_notebook, keep, next_hint
+from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
 from autodiff_kit.grading.worker import InProcess, Level0
 
 __all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
@@ -198,8 +198,8 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     rows = tuple(_not_run(exercise, row) if row.status == MISSING else row for row in result.rows)
     result = dataclasses.replace(result, rows=rows)
     folder = folder_of_notebook()
-    if folder and any(row.status != MISSING for row in rows):  # else nothing was run yet to check
-        keep(folder, exercise, points=result.points, max=result.max)
+    if any(row.status != MISSING for row in rows):  # else nothing was run yet to check
+        keep_result(folder, exercise, result)
     changed = redefined(exercise.given, _history(namespace))
     return _in_cell(namespace, Feedback(exercise, result, changed=changed))
 
@@ -229,7 +229,7 @@ def _in_cell(namespace: Mapping[str, Any], part: _P) -> _P:
 
 
 def hint(key: str, *, course: Course | None = None) -> Words:
-    """Give the next hint: one rung of the ladder at a time.
+    """Give the next hint, one at a time, for what was not right at the last check.
 
     Parameters
     ----------
@@ -248,13 +248,7 @@ def hint(key: str, *, course: Course | None = None) -> Words:
         If there is no such exercise.
     """
     exercise = (course or _course()).exercise(key)
-    number = next_hint(folder_of_notebook(), exercise, pause=True)
-    if number is None:
-        text = "That was the last hint. The next one is the first again."
-    else:
-        rung = exercise.hints[number]
-        where = f" ({rung.step})" if rung.step else ""
-        text = f"Hint {number + 1} of {len(exercise.hints)}{where}: {rung.text}"
+    text = next_hint(folder_of_notebook(), exercise, pause=True)
     return _in_cell(sys._getframe(1).f_globals, Words(text))
 
 

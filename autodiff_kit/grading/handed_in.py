@@ -154,9 +154,8 @@ def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         raise Unreadable("Its path leads out of the zip.")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise Unreadable("A link is not followed.")
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # Only of these two can be had as many bytes as one wants, and no more.
-        raise Unreadable("It is packed in an unusual way: pack it as an ordinary zip.")
+    if entry.compress_type not in _BOUNDED:
+        raise Unreadable(_UNUSUAL)
     try:
         with archive.open(entry) as file:  # the sizes in the zip's head may lie
             return _limited(file.read(MAX_FILE + 1))
@@ -164,6 +163,9 @@ def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         raise Unreadable(f"It cannot be unpacked: {clean(str(error), 200)}") from error
 
 
+# Only of these two packings can be had as many bytes as one wants, and no more.
+_BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_UNUSUAL = "It is packed in an unusual way: pack it as an ordinary zip."
 _BROKEN_ZIP = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError),
     *(NotImplementedError, OverflowError, KeyError, IndexError),
@@ -182,11 +184,15 @@ def _limited(data: bytes) -> bytes:
 def unzipped(data: bytes, runner: Runner) -> list[tuple[str, bytes]]:
     """Return the notebooks and .py files in a learner's own zip: (path, bytes)."""
     limits = {"files": MAX_INSIDE, "bytes": MAX_FILE, "suffixes": list(CANDIDATES)}
+    limits |= {"packings": list(_BOUNDED), "unusual": _UNUSUAL}
     question = {"data": np.frombuffer(data, np.uint8), **limits}
     driver = f"{inspect.getsource(_unpack)}\n\ndrive = _unpack\n"
     (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], UNPACKING)
     if reply.status != "ok":
-        why = {"memory": "It needs more memory than there is.", "timeout": "It takes too long."}
+        why = {
+            "memory": f"Unpacking it takes more than {UNPACKING.memory} MiB of memory.",
+            "timeout": f"Unpacking it takes more than {UNPACKING.seconds:g} s.",
+        }
         words = why.get(reply.status, clean(reply.error, 200))
         raise Unreadable(f"Not a zip that can be read: {words}")
     if isinstance(reply.value, str):
@@ -218,6 +224,8 @@ def _unpack(step: Any, data: Any) -> Any:
                 continue
             if ".." in path.parts or path.is_absolute() or entry.external_attr >> 28 == 0xA:
                 return f"It has a link in it, or a path that leads out of it: {str(path)[:150]!r}"
+            if entry.compress_type not in data["packings"]:
+                return str(data["unusual"])
             with archive.open(entry) as file:
                 content = file.read(data["bytes"] + 1 - size)
             size += len(content)
@@ -226,7 +234,7 @@ def _unpack(step: Any, data: Any) -> Any:
             name = str(path).encode("utf-8", "replace").decode()
             files.append([name, np.frombuffer(content, np.uint8)])
     except MemoryError:
-        return "Not a zip that can be read: it needs more memory than there is."
+        raise
     except Exception as error:
         return f"Not a zip that can be read: {type(error).__name__}: {str(error)[:150]}"
     if inner and not files:

@@ -39,7 +39,7 @@ from autodiff_kit.grading.places import (
     places,
     shown,
 )
-from autodiff_kit.grading.progress import keep, known, next_hint
+from autodiff_kit.grading.progress import keep, keep_result, known, next_hint
 from autodiff_kit.grading.worker import Level0
 
 __all__ = ["LEARNER", "for_lessons"]
@@ -200,7 +200,7 @@ def check(key: str, folder: Path | None) -> None:
     click.echo(f"Your work: {shown(path)}")
     feedback = _tried(exercise, path)
     Console(highlight=False, emoji=False).print(repr(feedback), markup=False)
-    _keep_points(folder, exercise, feedback)
+    keep_result(folder, exercise, feedback.result)
     if not feedback.passed:
         raise SystemExit(1)
 
@@ -221,21 +221,16 @@ def _tried(exercise: Exercise, path: Path) -> Feedback:
     return Feedback(exercise, result, f"autodiff-kit hint {exercise.id}", changed)
 
 
-def _keep_points(folder: Path, exercise: Exercise, feedback: Feedback) -> None:
-    keep(folder, exercise, points=feedback.result.points, max=feedback.result.max)
-
-
 @click.command()
 @_EXERCISE
 @_FOLDER
 def hint(key: str, folder: Path | None) -> None:
-    """Give the next hint for an EXERCISE, one rung at a time."""
+    """Give the next hint for an EXERCISE: one at a time, for what was not right at the last check."""
     course, exercise = _find(key)
     if not exercise.hints:
         raise click.ClickException(f"There are no hints for {exercise.id}.")
     folder = _place(course, exercise, folder)
-    number = next_hint(folder, exercise) or 0
-    click.echo(f"Hint {number + 1} of {len(exercise.hints)}: {exercise.hints[number].text}")
+    click.echo(next_hint(folder, exercise))
 
 
 @click.command()
@@ -307,7 +302,7 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     path = _work(course, exercise, folder)
     click.echo(f"Your work: {shown(path)}")
     feedback = _tried(exercise, path)
-    _keep_points(folder, exercise, feedback)
+    keep_result(folder, exercise, feedback.result)
     for line in _summary(feedback):
         click.echo(line)
     if not yes:

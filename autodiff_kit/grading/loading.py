@@ -58,7 +58,10 @@ def load(folder: Path, name: str) -> Exercise:
             name=name,
             steps=tuple(Step(s["id"], s["points"], tuple(s["names"])) for s in facts["steps"]),
             checks=tuple(value for value in names.values() if isinstance(value, Check)),
-            hints=tuple(Hint(h.get("step", ""), h["text"]) for h in facts["hints"]),
+            hints=tuple(
+                Hint(h.get("step", ""), h["text"], tuple(h.get("checks", ())))
+                for h in facts["hints"]
+            ),
             messages={key: " ".join(text.split()) for key, text in messages.items()},
             mutants=_mutants(home / "mutants.toml", solution),
             alternatives=_alternatives(home / "alternatives"),
@@ -151,6 +154,10 @@ def _fits(exercise: Exercise) -> None:
             )
         if not set(step.names) <= defined(exercise.solution):
             problems.append(f"the solution of step {step.id} does not define {step.names}")
+    parts = {"", *(step.id for step in exercise.steps), *(check.name for check in exercise.checks)}
+    for hint in exercise.hints:
+        for name in {hint.step, *hint.checks} - parts:
+            problems.append(f"a hint is for {name}, which is neither a step nor a check")
     for mutant in exercise.mutants:
         if mutant.message not in exercise.messages:
             problems.append(f"the mutant {mutant.name} has no text in messages.toml")

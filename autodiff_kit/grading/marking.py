@@ -302,7 +302,13 @@ def _row(
     )
     # Of a function that stops, it is not known that its numbers are right.
     message = message or (first.needs[0] if first.needs and trouble.status != "ok" else first).name
-    where = evidence(first, inputs[first.name], answers_by_check[first.name], right[first.name])
+    where = evidence(
+        first,
+        inputs[first.name],
+        answers_by_check[first.name],
+        right[first.name],
+        any(_returns(exercise.solution, name) for name in step.names),
+    )
     # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
     no_answer = ("timeout", "memory", "died", "missing", "refused")
     if trouble.status in no_answer and message == first.name:
@@ -325,6 +331,17 @@ def _reads(code: str) -> dict[str, frozenset[str]]:
         for part in ast.parse(code).body
         if isinstance(part, ast.FunctionDef | ast.ClassDef)
     }
+
+
+@lru_cache(maxsize=256)
+def _returns(code: str, name: str) -> bool:
+    """Tell whether a function of a code, or a method of a class, returns a value."""
+    return any(
+        isinstance(node, ast.Return) and node.value is not None
+        for part in ast.parse(code).body
+        if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == name
+        for node in ast.walk(part)
+    )
 
 
 def _needed(exercise: Exercise, step: Step, others: set[str]) -> list[str]:

@@ -14,12 +14,13 @@ from typing import Any
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.marking import Result
 from autodiff_kit.grading.places import EXERCISES
 
-__all__ = ["PROGRESS", "folder_of_notebook", "keep", "known", "next_hint"]
+__all__ = ["PROGRESS", "folder_of_notebook", "keep", "keep_result", "known", "next_hint"]
 
 PROGRESS = ".autodiff-kit-exercises.json"
-_rungs: dict[str, int] = {}  # of notebooks that lie where nothing is kept
+_elsewhere: dict[str, Any] = {}  # for notebooks that lie where nothing is kept
 
 
 def folder_of_notebook() -> Path | None:
@@ -28,22 +29,34 @@ def folder_of_notebook() -> Path | None:
     return here if here.name == EXERCISES or (here / PROGRESS).is_file() else None
 
 
-def known(folder: Path, exercise: Exercise) -> dict[str, Any]:
+def known(folder: Path | None, exercise: Exercise) -> dict[str, Any]:
     """Return what is kept about an exercise: ``points``, ``max``, ``hints``, ``submitted``."""
-    facts = _read(folder).get(exercise.id)
+    facts = (_read(folder) if folder else _elsewhere).get(exercise.id)
     return facts if isinstance(facts, dict) else {}
 
 
-def keep(folder: Path, exercise: Exercise, **facts: Any) -> None:
+def keep(folder: Path | None, exercise: Exercise, **facts: Any) -> None:
     """Add to what is kept about an exercise; where nothing can be written, do without."""
-    data = {**_read(folder), exercise.id: {**known(folder, exercise), **facts}}
-    if folder.is_dir():
+    facts = {**known(folder, exercise), **facts}
+    if folder is None:
+        _elsewhere[exercise.id] = facts
+    elif folder.is_dir():
+        data = {**_read(folder), exercise.id: facts}
         with contextlib.suppress(OSError), written_whole(folder / PROGRESS) as file:
             file.write(json.dumps(data, indent=1).encode())
 
 
-def next_hint(folder: Path | None, exercise: Exercise, *, pause: bool = False) -> int | None:
-    """Count one more hint, and return its number, from 0; the first one follows the last.
+def keep_result(folder: Path | None, exercise: Exercise, result: Result) -> None:
+    """Keep what came of a try: the points, and which checks failed."""
+    failures = [name for row in result.rows for name in row.failed]
+    keep(folder, exercise, points=result.points, max=result.max, failures=failures)
+
+
+def next_hint(folder: Path | None, exercise: Exercise, *, pause: bool = False) -> str:
+    """Count one more hint, and return its text.
+
+    It is the first one, of those not read yet, that helps with what failed at the last try; after
+    the last of these the first comes again.
 
     Parameters
     ----------
@@ -52,21 +65,28 @@ def next_hint(folder: Path | None, exercise: Exercise, *, pause: bool = False) -
     exercise : Exercise
         It has hints.
     pause : bool
-        Return None once, instead, between the last one and the first.
+        Say once, instead, between the last one and the first, that it was the last.
     """
-    facts = known(folder, exercise) if folder else {"rung": _rungs.get(exercise.id, 0)}
-    rung = facts.get("rung", facts.get("hints", 0))
-    count = len(exercise.hints)
-    is_over = not isinstance(rung, int) or not 0 <= rung < count
-    number = None if is_over and pause else 0 if is_over else rung
-    following = 0 if number is None else number + 1
-    if folder:
-        seen = facts.get("hints", 0)
-        keep(folder, exercise, hints=max(seen if isinstance(seen, int) else 0, following))
-        keep(folder, exercise, rung=following)
-    else:
-        _rungs[exercise.id] = following
-    return number
+    facts = known(folder, exercise)
+    helpful = exercise.helpful_hints(_list(facts.get("failures")))
+    shown = _list(facts.get("shown"))
+    unread = [number for number in helpful if number not in shown]
+    if pause and not unread:
+        keep(folder, exercise, shown=[])
+        return "That was the last hint. The next one is the first again."
+    shown = shown if unread else []
+    number = (unread or helpful)[0]
+    most = facts.get("hints")
+    most = max(most if isinstance(most, int) else 0, len(shown) + 1)
+    keep(folder, exercise, hints=most, shown=[*shown, number])
+    hint = exercise.hints[number]
+    where = f" ({hint.step})" if hint.step else ""
+    return f"Hint {number + 1} of {len(exercise.hints)}{where}: {hint.text}"
+
+
+def _list(value: object) -> list[Any]:
+    """Return what a file should have a list for; it may have been changed by hand."""
+    return value if isinstance(value, list) else []
 
 
 def _read(folder: Path) -> dict[str, Any]:

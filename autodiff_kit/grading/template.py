@@ -41,7 +41,8 @@ id = "rule"
 points = 4
 names = ["mean_rule"]
 
-# The ladder of hints: the first says least. `step = "rule"` would tie a hint to a step.
+# The ladder of hints: the first says least. `step = "rule"` would tie a hint to a step,
+# `checks = ["Example"]` to a check: a learner who has that right gets it last, if at all.
 [[hints]]
 text = "By how much does the mean grow if one of the n numbers grows by one?"
 [[hints]]

@@ -34,11 +34,14 @@ def _error(answer: Answer) -> str:
     return "\n".join(filter(None, (answer.error.strip(), answer.place)))
 
 
-def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]) -> str:
+def evidence(
+    check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer], returns: bool
+) -> str:
     """Say where it can be seen: on the example, else that it is another input.
 
     Of other inputs, and of what the learner's code made of them, nothing is said that could carry
-    them out: who knows the inputs of one try has nothing for the next, but may try.
+    them out: who knows the inputs of one try has nothing for the next, but may try. Where `returns`
+    is false, no function of the step returns anything.
     """
     for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
         if is_right(check, given, answer, best):
@@ -48,7 +51,7 @@ def evidence(check: Check, inputs: list[Any], answers: list[Answer], right: list
             if answer.status == "ok" and shown == wanted:
                 shown, wanted = _apart(answer.value, best.value)
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
-            if _lacks_return(answer, best):
+            if returns and _lacks_return(answer, best):
                 yours += "  (Is a `return` missing?)"
             yours += _precision(answer.value)
             word = "right is, for example," if check.many else "right is"
@@ -124,7 +127,7 @@ def _trouble(answer: Answer) -> str:
     if answer.status == "timeout":
         return "your code was not ready in time"
     if answer.status == "memory":
-        return "your code needs more memory than there is"
+        return "your code takes more memory than it may use"
     if answer.status == "refused":
         return f"the grader cannot read your answer: {answer.error}"
     return f"your code gave no answer ({answer.error or answer.status})"

@@ -135,6 +135,15 @@ def test_who_forgets_to_return_is_asked_for_it_and_told_what_is_asked_for(
     assert COURSE.exercise(exercise).messages[row.message] in row.text
 
 
+def test_where_nothing_is_to_be_returned_no_return_is_asked_for() -> None:
+    code = "def backward(root):\n    root.grad = 1.0\n"
+    text = rows("04.accumulate", COURSE.exercise("04.accumulate").given + "\n" + code)[
+        "backward"
+    ].text
+
+    assert "None" in text and "return" not in text
+
+
 @pytest.mark.parametrize(
     "unused",
     [

@@ -277,6 +277,16 @@ def test_a_class_zip_is_read_only_as_far_as_its_packing_can_be_bounded(
     assert ("ordinary zip" in ada.problem, ada.data, bob.data) == (True, b"", b"x = 1")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_learners_zip_in_another_packing_is_told_how_to_pack(method: int, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "ada_e01_double.zip", "w") as archive:
+        archive.writestr("e01_double.py", b"x = 1", compress_type=method)
+
+    (ada,) = find(tmp_path, EXERCISES)
+
+    assert ada.problem == "It is packed in an unusual way: pack it as an ordinary zip."
+
+
 def test_the_exercise_can_be_told_where_no_path_says_so(tmp_path: Path) -> None:
     assert said(on_disk(tmp_path, "ada.py", exercise="e02_triple")) == [
         ("ada", "ada", "e02_triple")
