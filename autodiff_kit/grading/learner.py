@@ -225,7 +225,7 @@ def _tried(exercise: Exercise, path: Path) -> Feedback:
 @_EXERCISE
 @_FOLDER
 def hint(key: str, folder: Path | None) -> None:
-    """Give the next hint for an EXERCISE: one at a time, for what was not right at the last check."""
+    """Give the next hint for an EXERCISE: for what was not right at the last check, if any."""
     course, exercise = _find(key)
     if not exercise.hints:
         raise click.ClickException(f"There are no hints for {exercise.id}.")
